@@ -1,0 +1,394 @@
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "graph/variable.h"
+
+namespace runhooks {
+
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
+void check_op_name(const std::string& name) {
+  bool good = !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '.');
+  for (char c : name) {
+    good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+                    c == '-' || c == '/' || c == '\\' || c == '>');
+  }
+  if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");
+}
+
+// The inputs of one call, divided among the op's arguments.
+struct MatchedInputs {
+  std::vector<int> counts;  // inputs per argument
+};
+
+MatchedInputs match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
+  MatchedInputs match;
+  size_t fixed = 0;
+  int lists = 0;
+  for (const ArgDef& arg : def.inputs) {
+    const bool is_list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
+    if (is_list) ++lists;
+    else ++fixed;
+  }
+  for (const ArgDef& arg : def.inputs) {
+    int count = 1;
+    if (!arg.number_attr.empty()) {
+      const AttrValue* n = attrs.find(arg.number_attr);
+      count = n ? static_cast<int>(std::get<int64_t>(*n)) : static_cast<int>(given - fixed) / lists;
+    } else if (!arg.type_list_attr.empty()) {
+      const AttrValue* types = attrs.find(arg.type_list_attr);
+      count = types ? static_cast<int>(std::get<std::vector<DType>>(*types).size())
+                    : static_cast<int>(given - fixed) / lists;
+    }
+    match.counts.push_back(count);
+  }
+  size_t total = 0;
+  for (int count : match.counts) total += static_cast<size_t>(count);
+  if (total != given) {
+    invalid_argument("Op '", def.type, "' takes ", total, " inputs; got ", given, ".");
+  }
+  return match;
+}
+
+void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs) {
+  if (arg.type_attr.empty()) {
+    if (arg.dtype != given) {
+      invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(given),
+                       " that does not match expected type of ", dtype_name(arg.dtype), ".");
+    }
+    return;
+  }
+  const AttrValue* known = attrs.find(arg.type_attr);
+  if (known && std::get<DType>(*known) != given) {
+    invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(given),
+                     " that does not match type ", dtype_name(std::get<DType>(*known)),
+                     " of attribute '", arg.type_attr, "'.");
+  }
+  attrs.set(arg.type_attr, given);
+}
+
+void infer_attrs(const OpDef& def, const std::vector<Output>& inputs, AttrMap& attrs) {
+  const MatchedInputs match = match_inputs(def, inputs.size(), attrs);
+  size_t next = 0;
+  for (size_t a = 0; a < def.inputs.size(); ++a) {
+    const ArgDef& arg = def.inputs[a];
+    std::vector<DType> types;
+    for (int k = 0; k < match.counts[a]; ++k, ++next) {
+      const Output& input = inputs[next];
+      if (arg.is_ref && !input.is_ref()) {
+        invalid_argument("Input '", arg.name, "' of '", def.type, "' Op must be a variable; got '",
+                         input.name(), "'.");
+      }
+      types.push_back(input.dtype());
+      if (arg.type_list_attr.empty()) infer_type(def, arg, input.dtype(), attrs);
+    }
+    if (!arg.number_attr.empty()) {
+      attrs.set(arg.number_attr, static_cast<int64_t>(match.counts[a]));
+    }
+    if (!arg.type_list_attr.empty()) attrs.set(arg.type_list_attr, types);
+  }
+}
+
+void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
+  if (attr.type != attr_type_name(value)) {
+    invalid_argument("Attribute '", attr.name, "' of '", def.type, "' Op must be of type ", attr.type,
+                     "; got ", attr_type_name(value), ".");
+  }
+  if (const auto* type = std::get_if<DType>(&value)) {
+    const auto& allowed = attr.allowed_types;
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), *type) == allowed.end()) {
+      std::vector<std::string> names;
+      for (DType t : allowed) names.push_back(dtype_name(t));
+      invalid_argument("Value passed to parameter '", attr.name, "' of '", def.type, "' Op has DataType ",
+                       dtype_name(*type), " not in list of allowed values: ", str_join(names, ", "), ".");
+    }
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    const auto& allowed = attr.allowed_strings;
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), *text) == allowed.end()) {
+      invalid_argument("Attr '", attr.name, "' of '", def.type, "' Op passed string '", *text,
+                       "' not in: ", str_join(allowed, ", "), ".");
+    }
+  }
+  const auto* number = std::get_if<int64_t>(&value);
+  if (number && attr.has_minimum && *number < attr.minimum) {
+    invalid_argument("Attr '", attr.name, "' of '", def.type, "' Op passed ", *number,
+                     " less than minimum ", attr.minimum, ".");
+  }
+}
+
+// The attributes in the order of the definition, with defaults.
+AttrMap complete_attrs(const OpDef& def, const AttrMap& given) {
+  AttrMap attrs;
+  for (const AttrDef& attr : def.attrs) {
+    const AttrValue* value = given.find(attr.name);
+    if (!value && std::holds_alternative<std::monostate>(attr.default_value)) {
+      invalid_argument("Op '", def.type, "' needs the attribute '", attr.name, "'.");
+    }
+    if (value) check_attr(def, attr, *value);
+    attrs.set(attr.name, value ? *value : attr.default_value);
+  }
+  for (const auto& item : given.items()) {
+    // "_output_shapes" and the like are carried along; others must be known.
+    if (item.first[0] == '_') attrs.set(item.first, item.second);
+    else if (!def.find_attr(item.first)) {
+      invalid_argument("Op '", def.type, "' has no attribute '", item.first, "'.");
+    }
+  }
+  return attrs;
+}
+
+const Tensor* constant_value(const Output& output) {
+  if (output.op->type() != "Const") return nullptr;
+  return std::get_if<Tensor>(output.op->attrs().find("value"));
+}
+
+}  // namespace
+
+void Operation::fail_attr(const char* name) const {
+  fail(Code::kInternal, "Op '", name_, "' (", type_, ") has no attribute '", name, "' of this type.");
+}
+
+void Operation::set_output_shape(int i, const Shape& shape) {
+  OutputInfo& info = outputs_[static_cast<size_t>(i)];
+  info.shape = info.shape.merge_with(shape);
+}
+
+Operation* OpBuilder::build() {
+  return graph_.create_op(type_, inputs_, attrs_, name_, control_inputs_);
+}
+
+Graph::Graph() : variables_(std::make_unique<VariableStore>(*this)) {}
+Graph::~Graph() = default;
+
+void Graph::check_not_finalized() const {
+  if (finalized_) {
+    fail(Code::kFailedPrecondition, "Graph is finalized and cannot be modified.");
+  }
+}
+
+Operation* Graph::create_op(const std::string& type, const std::vector<Output>& inputs,
+                            const AttrMap& attrs, const std::string& name,
+                            const std::vector<Operation*>& control_inputs) {
+  check_not_finalized();
+  const OpDef& def = find_op(type);
+  for (const Output& input : inputs) {
+    if (&input.graph() != this) {
+      invalid_argument("Tensor '", input.name(), "' is not an element of this graph.");
+    }
+  }
+  auto op = std::unique_ptr<Operation>(new Operation);
+  AttrMap inferred = attrs;
+  infer_attrs(def, inputs, inferred);
+  op->attrs_ = complete_attrs(def, inferred);
+  op->type_ = type;
+  op->def_ = &def;
+  op->graph_ = this;
+  op->inputs_ = inputs;
+  op->control_inputs_ = all_control_inputs(control_inputs, inputs);
+  for (const ArgDef& arg : def.outputs) {
+    int64_t count = 1;
+    if (!arg.number_attr.empty()) count = op->attr_int(arg.number_attr.c_str());
+    if (!arg.type_list_attr.empty()) {
+      for (DType dtype : op->attr<std::vector<DType>>(arg.type_list_attr.c_str())) {
+        op->outputs_.push_back({dtype, arg.is_ref, Shape::unknown()});
+      }
+      continue;
+    }
+    const DType dtype = arg.type_attr.empty() ? arg.dtype : op->attr_type(arg.type_attr.c_str());
+    for (int64_t k = 0; k < count; ++k) {
+      op->outputs_.push_back({dtype, arg.is_ref, Shape::unknown()});
+    }
+  }
+  std::vector<Shape> shapes;
+  std::vector<const Tensor*> values;
+  for (const Output& input : inputs) {
+    shapes.push_back(input.shape());
+    values.push_back(constant_value(input));
+  }
+  const bool is_exact = !name.empty() && name.back() == '/';
+  const std::string wanted = is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
+  op->name_ = is_exact ? wanted : name_scope_ + wanted;
+  check_op_name(op->name_);
+  if (def.shape_fn) {
+    ShapeContext context(*op, std::move(shapes), std::move(values), op->num_outputs());
+    try {
+      def.shape_fn(context);
+    } catch (Error& error) {
+      throw error.at_op(type, op->name_);
+    }
+    for (int i = 0; i < op->num_outputs(); ++i) {
+      op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];
+    }
+  }
+  if (is_exact) {
+    if (by_name_.count(op->name_)) invalid_argument("Duplicate op name '", op->name_, "'.");
+    names_in_use_.emplace(lower(op->name_), 1);
+  } else {
+    op->name_ = unique_name(wanted);
+  }
+  op->id_ = version();
+  by_name_[op->name_] = op.get();
+  operations_.push_back(std::move(op));
+  return operations_.back().get();
+}
+
+std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>& own,
+                                                  const std::vector<Output>& inputs) const {
+  std::vector<Operation*> all = own;
+  for (auto frame = control_stack_.rbegin(); frame != control_stack_.rend(); ++frame) {
+    all.insert(all.end(), frame->ops.begin(), frame->ops.end());
+    if (frame->clears) break;
+  }
+  std::vector<Operation*> kept;
+  for (Operation* op : all) {
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [op](const Output& input) { return input.op == op; });
+    if (!is_input && std::find(kept.begin(), kept.end(), op) == kept.end()) kept.push_back(op);
+  }
+  return kept;
+}
+
+Output Graph::constant(const Tensor& value, const std::string& name) {
+  return op("Const").attr("value", value).attr("dtype", value.dtype()).named(name);
+}
+
+Operation* Graph::group(const std::vector<Operation*>& ops, const std::string& name) {
+  return op("NoOp").after(ops).named(name);
+}
+
+Operation* Graph::find_operation(const std::string& name) const {
+  auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+Operation* Graph::operation(const std::string& name) const {
+  if (Operation* op = find_operation(name)) return op;
+  if (name.find(':') != std::string::npos) {
+    invalid_argument("The name '", name, "' appears to refer to a Tensor, not an Operation.");
+  }
+  throw Error(Code::kNotFound, str_cat("The name '", name, "' refers to an Operation not in the graph."));
+}
+
+Output Graph::tensor(const std::string& name) const {
+  const size_t colon = name.rfind(':');
+  if (colon == std::string::npos) {
+    if (find_operation(name)) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("The name '", name, "' refers to an Operation, not a Tensor."),
+                  {str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"", name,
+                           ":0\".")});
+    }
+    invalid_argument("The name '", name,
+                     "' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the "
+                     "form \"<op_name>:<output_index>\".");
+  }
+  const std::string op_name = name.substr(0, colon), digits = name.substr(colon + 1);
+  const bool good = !digits.empty() && digits.size() < 9 &&
+                    digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!good) {
+    invalid_argument("The name '", name,
+                     "' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "
+                     "\"<op_name>:<output_index>\".");
+  }
+  Operation* op = find_operation(op_name);
+  if (!op) {
+    throw Error(Code::kNotFound,
+                str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
+                        op_name, "', does not exist in the graph."));
+  }
+  const int index = std::stoi(digits);
+  if (index >= op->num_outputs()) {
+    throw Error(Code::kNotFound,
+                str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
+                        op_name, "', exists but only has ", op->num_outputs(), " outputs."));
+  }
+  return op->output(index);
+}
+
+std::variant<Output, Operation*> Graph::element(const std::string& name) const {
+  if (name.find(':') != std::string::npos) return tensor(name);
+  return operation(name);
+}
+
+std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
+  const std::string full = name_scope_ + name;
+  const std::string key = lower(full);
+  auto found = names_in_use_.find(key);
+  int count = found == names_in_use_.end() ? 0 : found->second;
+  if (mark_as_used) names_in_use_[key] = count + 1;
+  if (count == 0) return full;
+  std::string candidate, candidate_key;
+  do {
+    candidate = str_cat(full, "_", count++);
+    candidate_key = lower(candidate);
+  } while (names_in_use_.count(candidate_key));
+  if (mark_as_used) {
+    names_in_use_[key] = count;
+    names_in_use_.emplace(candidate_key, 1);
+  }
+  return candidate;
+}
+
+void Graph::add_to_collection(const std::string& name, CollectionItem item) {
+  check_not_finalized();
+  collections_[name].push_back(std::move(item));
+}
+
+std::string collection_item_name(const CollectionItem& item) {
+  if (const auto* output = std::get_if<Output>(&item)) return output->name();
+  if (auto* const* op = std::get_if<Operation*>(&item)) return (*op)->name();
+  if (const auto* variable = std::get_if<std::shared_ptr<Variable>>(&item)) return (*variable)->name();
+  if (const auto* text = std::get_if<std::string>(&item)) return *text;
+  return "";
+}
+
+std::vector<CollectionItem> Graph::collection(const std::string& name,
+                                              const std::string& scope) const {
+  std::vector<CollectionItem> items;
+  auto found = collections_.find(name);
+  if (found == collections_.end()) return items;
+  for (const CollectionItem& item : found->second) {
+    if (scope.empty() || collection_item_name(item).rfind(scope, 0) == 0) items.push_back(item);
+  }
+  return items;
+}
+
+void Graph::clear_collection(const std::string& name) {
+  check_not_finalized();
+  collections_.erase(name);
+}
+
+std::vector<std::string> Graph::collection_names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : collections_) names.push_back(entry.first);
+  return names;
+}
+
+NameScope::NameScope(Graph& graph, const std::string& name)
+    : graph_(graph), outer_(graph.name_scope_) {
+  if (name.empty()) {
+    name_ = "";
+  } else if (name.back() == '/') {
+    name_ = name;
+  } else {
+    check_op_name(graph.name_scope_ + name);
+    name_ = graph.unique_name(name) + "/";
+  }
+  graph_.name_scope_ = name_;
+}
+
+ControlDependencies::ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears)
+    : graph_(graph) {
+  graph_.control_stack_.push_back({std::move(ops), clears});
+}
+
+}  // namespace runhooks

@@ -1,0 +1,190 @@
+// What lives here: Graph, the static dataflow graph: operations, name scopes, control dependencies, collections.
+// Who may use it: every layer above.
+// What it must not know: sessions, kernels at work, R.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+class Variable;
+class VariableStore;
+
+// What a collection may hold.
+using CollectionItem =
+    std::variant<Output, Operation*, std::shared_ptr<Variable>, std::string, std::shared_ptr<void>>;
+
+class Graph;
+
+// One operation in the making: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits"). Reading it as an
+// Output or an Operation* adds it to the graph.
+class OpBuilder {
+ public:
+  OpBuilder(Graph& graph, const char* type, std::vector<Output> inputs)
+      : graph_(graph), type_(type), inputs_(std::move(inputs)) {}
+  template <typename T>
+  OpBuilder& attr(const char* name, T value) {
+    attrs_.set(name, AttrValue(std::move(value)));
+    return *this;
+  }
+  OpBuilder& attr(const char* name, int value) { return attr(name, static_cast<int64_t>(value)); }
+  OpBuilder& attr(const char* name, const char* value) { return attr(name, std::string(value)); }
+  OpBuilder& named(std::string name) {
+    name_ = std::move(name);
+    return *this;
+  }
+  OpBuilder& after(const std::vector<Operation*>& control_inputs) {
+    control_inputs_ = control_inputs;
+    return *this;
+  }
+  Operation* build();
+  operator Output() { return build()->output(0); }       // NOLINT: that is its purpose
+  operator Operation*() { return build(); }              // NOLINT
+  operator Gradient() { return Gradient(build()->output(0)); }  // NOLINT
+
+ private:
+  Graph& graph_;
+  std::string type_, name_;
+  std::vector<Output> inputs_;
+  std::vector<Operation*> control_inputs_;
+  AttrMap attrs_;
+};
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Adds an operation. `name` is made unique in the current name scope; one that ends in "/" is taken as it is. Type
+  // attributes and lengths of lists follow from the inputs. Throws when the graph is finalized or the inputs do not fit.
+  Operation* create_op(const std::string& type, const std::vector<Output>& inputs,
+                       const AttrMap& attrs = {}, const std::string& name = "",
+                       const std::vector<Operation*>& control_inputs = {});
+  OpBuilder op(const char* type, std::vector<Output> inputs = {}) {
+    return OpBuilder(*this, type, std::move(inputs));
+  }
+  Output constant(const Tensor& value, const std::string& name = "Const");
+  // A no-op that runs after all of `ops`.
+  Operation* group(const std::vector<Operation*>& ops, const std::string& name = "group_deps");
+
+  const std::vector<std::unique_ptr<Operation>>& operations() const { return operations_; }
+  Operation* find_operation(const std::string& name) const;
+  // By name: "scope/op". Throws not_found.
+  Operation* operation(const std::string& name) const;
+  // By name: "scope/op:0". Throws where the name is not one of a tensor or is not in the graph.
+  Output tensor(const std::string& name) const;
+  // A fetch or a feed by name: "op:0" is a tensor, "op" an operation.
+  std::variant<Output, Operation*> element(const std::string& name) const;
+
+  // The name that an operation called `name` gets in the current scope. Marks it as used.
+  std::string unique_name(const std::string& name, bool mark_as_used = true);
+  const std::string& current_name_scope() const { return name_scope_; }
+
+  void finalize() { finalized_ = true; }
+  void unfinalize() { finalized_ = false; }
+  bool finalized() const { return finalized_; }
+  // Grows with each operation.
+  int version() const { return static_cast<int>(operations_.size()); }
+
+  void add_to_collection(const std::string& name, CollectionItem item);
+  // Items whose name starts with `scope`, or all.
+  std::vector<CollectionItem> collection(const std::string& name,
+                                         const std::string& scope = "") const;
+  void clear_collection(const std::string& name);
+  std::vector<std::string> collection_names() const;
+
+  VariableStore& variables() { return *variables_; }
+
+  // The graph-level random seed; has_seed() is FALSE where none was set.
+  void set_seed(int64_t seed) {
+    seed_ = seed;
+    has_seed_ = true;
+  }
+  bool has_seed() const { return has_seed_; }
+  int64_t seed() const { return seed_; }
+
+  // Where the embedding language keeps what belongs to this graph (its handles of the graph's tensors).
+  std::shared_ptr<void> foreign;
+
+ private:
+  friend class NameScope;
+  friend class ControlDependencies;
+
+  struct ControlFrame {
+    std::vector<Operation*> ops;
+    bool clears;
+  };
+  void check_not_finalized() const;
+  std::vector<Operation*> all_control_inputs(const std::vector<Operation*>& own,
+                                             const std::vector<Output>& inputs) const;
+
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::unordered_map<std::string, Operation*> by_name_;
+  std::unordered_map<std::string, int> names_in_use_;
+  std::string name_scope_;  // "a/b/" or ""
+  std::vector<ControlFrame> control_stack_;
+  std::map<std::string, std::vector<CollectionItem>> collections_;
+  std::unique_ptr<VariableStore> variables_;
+  bool finalized_ = false;
+  bool has_seed_ = false;
+  int64_t seed_ = 0;
+};
+
+// While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that scope, "" leaves all.
+class NameScope {
+ public:
+  NameScope(Graph& graph, const std::string& name);
+  ~NameScope() { graph_.name_scope_ = outer_; }
+  NameScope(const NameScope&) = delete;
+  NameScope& operator=(const NameScope&) = delete;
+  const std::string& name() const { return name_; }  // with a "/" at the end
+
+ private:
+  Graph& graph_;
+  std::string outer_, name_;
+};
+
+// While it lives, new operations run after `ops`; with clears = TRUE the outer control dependencies do not count.
+class ControlDependencies {
+ public:
+  ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);
+  ~ControlDependencies() { graph_.control_stack_.pop_back(); }
+  ControlDependencies(const ControlDependencies&) = delete;
+  ControlDependencies& operator=(const ControlDependencies&) = delete;
+
+ private:
+  Graph& graph_;
+};
+
+// What an item of a collection is called: the name of the tensor, operation or variable, or the text.
+std::string collection_item_name(const CollectionItem& item);
+
+// TensorFlow's names of collections.
+namespace collection_keys {
+constexpr const char* kGlobalVariables = "variables";
+constexpr const char* kLocalVariables = "local_variables";
+constexpr const char* kMetricVariables = "metric_variables";
+constexpr const char* kModelVariables = "model_variables";
+constexpr const char* kTrainableVariables = "trainable_variables";
+constexpr const char* kGlobalStep = "global_step";
+constexpr const char* kLosses = "losses";
+constexpr const char* kRegularizationLosses = "regularization_losses";
+constexpr const char* kSummaries = "summaries";
+constexpr const char* kUpdateOps = "update_ops";
+constexpr const char* kTrainOp = "train_op";
+constexpr const char* kSavers = "savers";
+constexpr const char* kInitOp = "init_op";
+constexpr const char* kLocalInitOp = "local_init_op";
+constexpr const char* kTableInitializers = "table_initializer";
+}  // namespace collection_keys
+
+}  // namespace runhooks

@@ -1,0 +1,116 @@
+// What lives here: Kernel, the code that computes one operation in one plan, and what it sees while it runs.
+// Who may use it: ops and training (to write kernels), session (to run them), data.
+// What it must not know: how a plan orders and stores values, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "tensor/tensor.h"
+
+namespace runhooks {
+
+class Operation;
+
+// State that outlives a step: a variable, an iterator, a random generator. A session owns it by name.
+class Resource {
+ public:
+  virtual ~Resource() = default;
+};
+
+class ResourceManager {
+ public:
+  // The resource of this name and type; made by `create` on first use.
+  template <typename R, typename Create>
+  R& get_or_create(const std::string& name, Create create) {
+    std::unique_ptr<Resource>& slot = resources_[name];
+    if (!slot) slot = create();
+    return static_cast<R&>(*slot);
+  }
+  template <typename R>
+  R* find(const std::string& name) const {
+    auto found = resources_.find(name);
+    return found == resources_.end() ? nullptr : static_cast<R*>(found->second.get());
+  }
+  void clear() { resources_.clear(); }
+
+ private:
+  std::unordered_map<std::string, std::unique_ptr<Resource>> resources_;
+};
+
+// The place of one operation output in a plan.
+struct Slot {
+  Tensor tensor;
+  // Grows when the tensor gets another buffer or shape (or a value that only depends on shapes changes):
+  // what has been prepared for the old one must be prepared anew.
+  uint64_t version = 1;
+  // FALSE where the tensor shares the buffer of another one, which must not be written to.
+  bool owned = false;
+  // What a reference or a handle refers to.
+  Resource* resource = nullptr;
+};
+
+class KernelContext {
+ public:
+  KernelContext(const Operation& op, std::vector<Slot*> inputs, Slot* outputs, int num_outputs,
+                ResourceManager& resources, bool& layout_changed)
+      : op_(op),
+        inputs_(std::move(inputs)),
+        outputs_(outputs),
+        num_outputs_(num_outputs),
+        resources_(resources),
+        layout_changed_(layout_changed) {}
+
+  const Operation& op() const { return op_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
+  int num_outputs() const { return num_outputs_; }
+  Tensor& output(int i) { return outputs_[i].tensor; }
+
+  // A buffer of this shape for output i: the old one where it fits. Nothing outside the plan holds it: what is fetched
+  // is copied.
+  Tensor& allocate_output(int i, DType dtype, const Shape& shape);
+  // Output i shares the buffer of `tensor`.
+  void alias_output(int i, const Tensor& tensor);
+  // Says that a value which others have taken into their preparation is another one now.
+  void touch_output(int i) {
+    ++outputs_[i].version;
+    layout_changed_ = true;
+  }
+
+  void set_output_resource(int i, Resource* resource) { outputs_[i].resource = resource; }
+  template <typename R>
+  R& input_resource(int i) const {
+    return static_cast<R&>(*inputs_[static_cast<size_t>(i)]->resource);
+  }
+  ResourceManager& resources() const { return resources_; }
+
+  uint64_t input_version() const {
+    uint64_t sum = 0;
+    for (const Slot* slot : inputs_) sum += slot->version;
+    return sum;
+  }
+
+ private:
+  const Operation& op_;
+  std::vector<Slot*> inputs_;
+  Slot* outputs_;
+  int num_outputs_;
+  ResourceManager& resources_;
+  bool& layout_changed_;
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Called before compute() whenever an input has another buffer or shape than at the last call. The outputs are
+  // allocated already, in the shapes that the op's shape function gives. Pointers taken here stay valid until the next call.
+  virtual void prepare(KernelContext&) {}
+  virtual void compute(KernelContext&) = 0;
+};
+
+using KernelFactory = std::function<std::unique_ptr<Kernel>(const Operation&)>;
+
+}  // namespace runhooks

@@ -1,0 +1,247 @@
+#include "graph/op_registry.h"
+
+#include <cctype>
+#include <cstdlib>
+
+namespace runhooks {
+
+namespace {
+
+std::map<std::string, OpDef>& registry() {
+  static auto* ops = new std::map<std::string, OpDef>;
+  return *ops;
+}
+
+std::string trim(const std::string& text) {
+  size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+std::vector<std::string> split(const std::string& text, char mark) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (true) {
+    const size_t end = text.find(mark, begin);
+    parts.push_back(trim(text.substr(begin, end - begin)));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::string unquote(const std::string& text) {
+  const bool quoted = text.size() >= 2 && (text[0] == '\'' || text[0] == '"');
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+DType parse_dtype(const std::string& word) {
+  std::string name = word.rfind("DT_", 0) == 0 ? word.substr(3) : word;
+  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  if (name == "float") return DType::kFloat32;
+  if (name == "double") return DType::kFloat64;
+  return dtype_from_name(name);
+}
+
+AttrValue parse_default(const std::string& type, const std::string& text) {
+  if (type == "int") return static_cast<int64_t>(std::atoll(text.c_str()));
+  if (type == "float") return static_cast<float>(std::atof(text.c_str()));
+  if (type == "bool") return text == "true";
+  if (type == "string") return unquote(text);
+  if (type == "type") return parse_dtype(text);
+  if (type == "shape") return text == "unknown" ? Shape::unknown() : Shape();
+  const std::string inside = trim(text.substr(1, text.size() - 2));
+  if (type == "list(int)") {
+    std::vector<int64_t> values;
+    if (!inside.empty()) {
+      for (const auto& part : split(inside, ',')) values.push_back(std::atoll(part.c_str()));
+    }
+    return values;
+  }
+  if (type == "list(type)") return std::vector<DType>();
+  if (type == "list(shape)") return std::vector<Shape>();
+  if (type == "list(string)") return std::vector<std::string>();
+  fail(Code::kInternal, "No default can be given for an attribute of type ", type, ".");
+}
+
+const std::vector<DType> kNumberTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32,
+                                         DType::kInt64};
+
+}  // namespace
+
+ArgDef parse_arg(const std::string& spec) {
+  const size_t colon = spec.find(':');
+  ArgDef arg;
+  arg.name = trim(spec.substr(0, colon));
+  std::string type = trim(spec.substr(colon + 1));
+  if (type.rfind("Ref(", 0) == 0) {
+    arg.is_ref = true;
+    type = trim(type.substr(4, type.size() - 5));
+  }
+  const size_t star = type.find('*');
+  if (star != std::string::npos) {
+    arg.number_attr = trim(type.substr(0, star));
+    type = trim(type.substr(star + 1));
+  }
+  arg.dtype = parse_dtype(type);
+  if (arg.dtype == DType::kInvalid) arg.type_attr = type;
+  return arg;
+}
+
+AttrDef parse_attr(const std::string& spec) {
+  AttrDef attr;
+  const size_t colon = spec.find(':');
+  attr.name = trim(spec.substr(0, colon));
+  std::string rest = trim(spec.substr(colon + 1)), default_text;
+  const size_t brace = rest.find('}');
+  const size_t equals = rest.find(" = ", brace == std::string::npos ? 0 : brace);
+  if (equals != std::string::npos) {
+    default_text = trim(rest.substr(equals + 3));
+    rest = trim(rest.substr(0, equals));
+  }
+  const size_t at_least = rest.find(">=");
+  if (at_least != std::string::npos) {
+    attr.has_minimum = true;
+    attr.minimum = std::atoll(rest.c_str() + at_least + 2);
+    rest = trim(rest.substr(0, at_least));
+  }
+  if (rest[0] == '{') {
+    for (const auto& word : split(rest.substr(1, rest.find('}') - 1), ',')) {
+      if (word[0] == '\'' || word[0] == '"') {
+        attr.allowed_strings.push_back(unquote(word));
+      } else {
+        attr.allowed_types.push_back(parse_dtype(word));
+      }
+    }
+    attr.type = attr.allowed_strings.empty() ? "type" : "string";
+  } else if (rest == "numbertype") {
+    attr.type = "type";
+    attr.allowed_types = kNumberTypes;
+  } else {
+    attr.type = rest;
+  }
+  if (!default_text.empty()) attr.default_value = parse_default(attr.type, default_text);
+  return attr;
+}
+
+Shape ShapeContext::with_rank(int i, int rank) const {
+  const Shape& shape = input(i);
+  if (!shape.has_rank()) return Shape::unknown_of_rank(rank);
+  if (shape.rank() != rank) {
+    invalid_argument("Input ", i, " must have ", rank, " dimensions; got shape ", shape, ".");
+  }
+  return shape;
+}
+
+const AttrDef* OpDef::find_attr(const std::string& name) const {
+  for (const AttrDef& attr : attrs) {
+    if (attr.name == name) return &attr;
+  }
+  return nullptr;
+}
+
+const OpDef* find_op_or_null(const std::string& type) {
+  auto found = registry().find(type);
+  return found == registry().end() ? nullptr : &found->second;
+}
+
+const OpDef& find_op(const std::string& type) {
+  const OpDef* def = find_op_or_null(type);
+  if (!def) fail(Code::kNotFound, "Op type not registered '", type, "'.");
+  return *def;
+}
+
+const std::map<std::string, OpDef>& all_ops() { return registry(); }
+
+namespace {
+OpDef& new_op(const char* type) {
+  auto inserted = registry().emplace(type, OpDef());
+  // Two definitions of one op are a mistake of ours; the registry test reports what this leaves behind.
+  if (!inserted.second) inserted.first->second.type = str_cat("duplicate of ", type);
+  else inserted.first->second.type = type;
+  return inserted.first->second;
+}
+}  // namespace
+
+OpRegistration::OpRegistration(const char* type) : def_(new_op(type)) {}
+
+OpRegistration& OpRegistration::input(const char* spec) {
+  def_.inputs.push_back(parse_arg(spec));
+  return *this;
+}
+OpRegistration& OpRegistration::output(const char* spec) {
+  def_.outputs.push_back(parse_arg(spec));
+  return *this;
+}
+OpRegistration& OpRegistration::attr(const char* spec) {
+  def_.attrs.push_back(parse_attr(spec));
+  // Arguments may be named before the list(type) attribute that gives their types.
+  for (auto* args : {&def_.inputs, &def_.outputs}) {
+    for (ArgDef& arg : *args) {
+      if (arg.type_attr == def_.attrs.back().name && def_.attrs.back().type == "list(type)") {
+        arg.type_list_attr = arg.type_attr;
+        arg.type_attr.clear();
+      }
+    }
+  }
+  return *this;
+}
+OpRegistration& OpRegistration::shape(std::function<void(ShapeContext&)> fn) {
+  def_.shape_fn = std::move(fn);
+  return *this;
+}
+OpRegistration& OpRegistration::kernel(KernelFactory factory) {
+  def_.kernel_factory = std::move(factory);
+  return *this;
+}
+OpRegistration& OpRegistration::gradient(GradientFn fn) {
+  def_.gradient_fn = std::move(fn);
+  return *this;
+}
+OpRegistration& OpRegistration::not_differentiable() {
+  def_.not_differentiable = true;
+  return *this;
+}
+OpRegistration& OpRegistration::stateful() {
+  def_.is_stateful = true;
+  return *this;
+}
+OpRegistration& OpRegistration::alias() {
+  def_.is_alias = true;
+  return *this;
+}
+OpRegistration& OpRegistration::reads_shape_only() {
+  def_.reads_shape_only = true;
+  return *this;
+}
+OpRegistration& OpRegistration::allocates_outputs() {
+  def_.allocates_outputs = true;
+  return *this;
+}
+OpRegistration& OpRegistration::mutates(int input) {
+  def_.mutates.push_back(input);
+  def_.is_stateful = true;
+  return *this;
+}
+OpRegistration& OpRegistration::endpoint(const char* name) {
+  def_.endpoints.push_back(name);
+  return *this;
+}
+OpRegistration& OpRegistration::summary(const char* text) {
+  def_.summary = text;
+  return *this;
+}
+OpRegistration& OpRegistration::example(const char* text) {
+  def_.examples.push_back(text);
+  return *this;
+}
+
+void unchanged_shape(ShapeContext& c) { c.set_output(0, c.input(0)); }
+
+void scalar_shape(ShapeContext& c) {
+  for (size_t i = 0; i < c.outputs().size(); ++i) c.set_output(static_cast<int>(i), Shape());
+}
+
+void no_outputs(ShapeContext&) {}
+
+void broadcast_shape(ShapeContext& c) { c.set_output(0, broadcast_shapes(c.input(0), c.input(1))); }
+
+}  // namespace runhooks

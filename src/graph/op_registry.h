@@ -1,0 +1,173 @@
+// What lives here: OpDef (an op's interface, shape function, kernel, gradient and example) and the registry of them.
+// Who may use it: ops, data and training register; graph, autodiff, session and the bindings look up.
+// What it must not know: any particular op, sessions, R.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/kernel.h"
+#include "graph/operation.h"
+
+namespace runhooks {
+
+// One input or output in the words of TensorFlow's op definitions: "x: T", "xs: N * T", "components: output_types",
+// "ref: Ref(T)", "indices: int64".
+struct ArgDef {
+  std::string name;
+  DType dtype = DType::kInvalid;  // where the type is fixed
+  std::string type_attr;          // where it is an attribute
+  std::string number_attr;        // "xs: N * T" has N
+  std::string type_list_attr;     // where the types are a list(type) attribute
+  bool is_ref = false;
+};
+
+// One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false", "padding: {'SAME', 'VALID'}".
+struct AttrDef {
+  std::string name;
+  std::string type;
+  AttrValue default_value;  // monostate: required
+  std::vector<DType> allowed_types;
+  std::vector<std::string> allowed_strings;
+  bool has_minimum = false;
+  int64_t minimum = 0;
+};
+
+// What a shape function sees. While the graph is built shapes may be partial and values unknown; when a plan prepares
+// the operation all are known, and the same function gives the outputs' exact shapes.
+class ShapeContext {
+ public:
+  ShapeContext(const Operation& op, std::vector<Shape> inputs, std::vector<const Tensor*> values,
+               int num_outputs)
+      : op_(op),
+        inputs_(std::move(inputs)),
+        values_(std::move(values)),
+        outputs_(static_cast<size_t>(num_outputs), Shape::unknown()) {}
+
+  const Operation& op() const { return op_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Shape& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  // The value of input i where it is known, else NULL.
+  const Tensor* value(int i) const { return values_[static_cast<size_t>(i)]; }
+  void set_output(int i, const Shape& shape) { outputs_[static_cast<size_t>(i)] = shape; }
+  const std::vector<Shape>& outputs() const { return outputs_; }
+  // Input i, of this rank; throws where it has another one.
+  Shape with_rank(int i, int rank) const;
+
+ private:
+  const Operation& op_;
+  std::vector<Shape> inputs_;
+  std::vector<const Tensor*> values_;
+  std::vector<Shape> outputs_;
+};
+
+// A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of shape `dense_shape`).
+struct Gradient {
+  Output values;
+  Output indices;
+  Output dense_shape;
+
+  Gradient() = default;
+  Gradient(Output dense) : values(dense) {}  // NOLINT: a tensor is a gradient
+  bool is_none() const { return !values; }
+  bool is_indexed_slices() const { return static_cast<bool>(indices); }
+};
+
+// Gets the gradients of an operation's outputs, none of them "none"; returns those of its inputs.
+using GradientFn =
+    std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
+
+struct OpDef {
+  std::string type;
+  std::vector<ArgDef> inputs, outputs;
+  std::vector<AttrDef> attrs;
+  std::function<void(ShapeContext&)> shape_fn;
+  KernelFactory kernel_factory;
+  GradientFn gradient_fn;
+  bool not_differentiable = false;
+  bool is_stateful = false;
+  // Output 0 is input 0 in another shape, without a copy.
+  bool is_alias = false;
+  // Its value depends on the shapes of its inputs only.
+  bool reads_shape_only = false;
+  // The shapes of its outputs depend on values, so the kernel allocates them.
+  bool allocates_outputs = false;
+  // Which inputs are references or handles whose target it changes.
+  std::vector<int> mutates;
+  // How it is called under `tf$`; by default its type in snake case.
+  std::vector<std::string> endpoints;
+  std::string summary;
+  // Inputs for the tests that run over the whole registry, see tests/cpp/test_registry.cpp.
+  std::vector<std::string> examples;
+
+  const AttrDef* find_attr(const std::string& name) const;
+};
+
+// Throws not_found for a type that nobody registered.
+const OpDef& find_op(const std::string& type);
+const OpDef* find_op_or_null(const std::string& type);
+const std::map<std::string, OpDef>& all_ops();
+
+ArgDef parse_arg(const std::string& spec);
+AttrDef parse_attr(const std::string& spec);
+
+// Builds an OpDef word by word and registers it when it goes out of scope as a static object:
+//   static OpRegistration kNeg = OpRegistration("Neg").input("x: T")...;
+class OpRegistration {
+ public:
+  explicit OpRegistration(const char* type);
+  OpRegistration& input(const char* spec);
+  OpRegistration& output(const char* spec);
+  OpRegistration& attr(const char* spec);
+  OpRegistration& shape(std::function<void(ShapeContext&)> fn);
+  OpRegistration& kernel(KernelFactory factory);
+  OpRegistration& gradient(GradientFn fn);
+  OpRegistration& not_differentiable();
+  OpRegistration& stateful();
+  OpRegistration& alias();
+  OpRegistration& reads_shape_only();
+  OpRegistration& allocates_outputs();
+  OpRegistration& mutates(int input);
+  OpRegistration& endpoint(const char* name);
+  OpRegistration& summary(const char* text);
+  OpRegistration& example(const char* text);
+
+ private:
+  OpDef& def_;
+};
+
+#define RUNHOOKS_CONCAT_(a, b) a##b
+#define RUNHOOKS_CONCAT(a, b) RUNHOOKS_CONCAT_(a, b)
+#define RUNHOOKS_REGISTER_OP(type)                                            \
+  [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT(  \
+      op_registration_, __LINE__) = ::runhooks::OpRegistration(type)
+
+// A kernel class template, instantiated for the value of a type attribute.
+template <template <typename> class KernelFor, typename... Types>
+KernelFactory kernel_by_type(const char* attr = "T") {
+  return [attr](const Operation& op) -> std::unique_ptr<Kernel> {
+    const DType dtype = op.attr_type(attr);
+    std::unique_ptr<Kernel> kernel;
+    ((dtype == dtype_of<Types>() ? void(kernel = std::make_unique<KernelFor<Types>>()) : void()), ...);
+    if (!kernel) {
+      fail(Code::kUnimplemented, "There is no kernel for type ", dtype_name(dtype), ".");
+    }
+    return kernel;
+  };
+}
+
+// A kernel class that does not depend on a type.
+template <typename K>
+KernelFactory kernel_of() {
+  return [](const Operation&) -> std::unique_ptr<Kernel> { return std::make_unique<K>(); };
+}
+
+// Shape functions that many ops share.
+void unchanged_shape(ShapeContext& c);   // output 0 is as input 0
+void scalar_shape(ShapeContext& c);      // every output is a scalar
+void no_outputs(ShapeContext& c);
+void broadcast_shape(ShapeContext& c);   // of inputs 0 and 1
+
+}  // namespace runhooks

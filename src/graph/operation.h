@@ -1,0 +1,97 @@
+// What lives here: Operation (a node of the graph) and Output (one of the tensors it produces).
+// Who may use it: graph and every layer above it.
+// What it must not know: kernels at work, sessions, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/attr_value.h"
+
+namespace runhooks {
+
+class Graph;
+class Operation;
+struct OpDef;
+
+// A symbolic tensor: output `index` of `op`.
+struct Output {
+  Operation* op = nullptr;
+  int index = 0;
+
+  Output() = default;
+  Output(Operation* operation, int output_index) : op(operation), index(output_index) {}
+
+  explicit operator bool() const { return op != nullptr; }
+  bool operator==(const Output& other) const { return op == other.op && index == other.index; }
+  bool operator!=(const Output& other) const { return !(*this == other); }
+
+  DType dtype() const;
+  const Shape& shape() const;
+  // A reference to a variable's own value, which an update changes.
+  bool is_ref() const;
+  std::string name() const;  // "scope/op:0"
+  Graph& graph() const;
+};
+
+class Operation {
+ public:
+  int id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& type() const { return type_; }
+  const OpDef& def() const { return *def_; }
+  Graph& graph() const { return *graph_; }
+
+  const std::vector<Output>& inputs() const { return inputs_; }
+  const Output& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  Output output(int i) { return Output(this, i); }
+  DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
+  bool output_is_ref(int i) const { return outputs_[static_cast<size_t>(i)].is_ref; }
+  const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
+  // Merges what is known otherwise into the inferred shape.
+  void set_output_shape(int i, const Shape& shape);
+
+  const AttrMap& attrs() const { return attrs_; }
+  template <typename T>
+  const T& attr(const char* name) const {
+    const AttrValue* value = attrs_.find(name);
+    const T* typed = value ? std::get_if<T>(value) : nullptr;
+    if (!typed) fail_attr(name);
+    return *typed;
+  }
+  int64_t attr_int(const char* name) const { return attr<int64_t>(name); }
+  bool attr_bool(const char* name) const { return attr<bool>(name); }
+  DType attr_type(const char* name) const { return attr<DType>(name); }
+
+  // What the operation works on and no attribute can hold, such as a dataset in memory.
+  std::shared_ptr<void> payload;
+
+ private:
+  friend class Graph;
+  struct OutputInfo {
+    DType dtype;
+    bool is_ref;
+    Shape shape;
+  };
+  [[noreturn]] void fail_attr(const char* name) const;
+
+  int id_ = 0;
+  std::string name_, type_;
+  const OpDef* def_ = nullptr;
+  Graph* graph_ = nullptr;
+  std::vector<Output> inputs_;
+  std::vector<Operation*> control_inputs_;
+  std::vector<OutputInfo> outputs_;
+  AttrMap attrs_;
+};
+
+inline DType Output::dtype() const { return op->output_dtype(index); }
+inline const Shape& Output::shape() const { return op->output_shape(index); }
+inline bool Output::is_ref() const { return op->output_is_ref(index); }
+inline std::string Output::name() const { return str_cat(op->name(), ":", index); }
+inline Graph& Output::graph() const { return op->graph(); }
+
+}  // namespace runhooks

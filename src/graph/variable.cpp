@@ -1,0 +1,207 @@
+#include "graph/variable.h"
+
+#include <cstring>
+
+namespace runhooks {
+
+void VariableState::assign(const Tensor& value) {
+  if (value_.is_valid() && value_.shape() == value.shape()) {
+    if (!value_.shares_buffer_with(value)) {
+      std::memcpy(value_.raw(), value.raw(), value.num_bytes());
+      if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
+    }
+  } else {
+    value_ = value.copy();
+  }
+}
+
+Initializer constant_initializer(double value) {
+  return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    Tensor tensor = Tensor::zeros(dtype, shape);
+    if (value != 0) {
+      const Tensor element = Tensor::number(dtype, value);
+      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+        std::memcpy(static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
+                    element.raw(), dtype_size(dtype));
+      }
+    }
+    return graph.constant(tensor, value == 0 ? "zeros" : "Const");
+  };
+}
+
+Initializer zeros_initializer() { return constant_initializer(0); }
+
+VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle) {
+  return resources.find<VariableState>(handle.name());
+}
+
+namespace {
+
+void add_resource_ops(Graph& graph, Variable& variable, const std::string& base) {
+  variable.handle = graph.op("VarHandleOp")
+                        .attr("dtype", variable.dtype)
+                        .attr("shape", variable.shape)
+                        .attr("shared_name", variable.shared_name)
+                        .named(base + "/");
+  variable.initializer = graph.op("AssignVariableOp", {variable.handle, variable.initial_value})
+                             .named(base + "/Assign/");
+  variable.snapshot = graph.op("ReadVariableOp", {variable.handle})
+                          .attr("dtype", variable.dtype)
+                          .named(base + "/Read/ReadVariableOp/");
+}
+
+void add_reference_ops(Graph& graph, Variable& variable, const std::string& base) {
+  variable.handle = graph.op("VariableV2")
+                        .attr("dtype", variable.dtype)
+                        .attr("shape", variable.shape)
+                        .named(base + "/");
+  variable.initializer =
+      graph.op("Assign", {variable.handle, variable.initial_value}).named(base + "/Assign/");
+  variable.snapshot = graph.op("Identity", {variable.handle}).named(base + "/read/");
+}
+
+VariablePtr make_variable_in_scope(Graph& graph, const std::string& base,
+                                   const std::function<Output()>& initial_value,
+                                   const VariableOptions& options, const std::string& shared_name) {
+  // A variable must not wait for what happens to run when it is made.
+  ControlDependencies none(graph, {}, true);
+  auto variable = std::make_shared<Variable>();
+  {
+    NameScope initializer_scope(graph, base + "/Initializer/");
+    variable->initial_value = initial_value();
+  }
+  variable->dtype = variable->initial_value.dtype();
+  variable->shape = variable->initial_value.shape();
+  if (!variable->shape.is_fully_defined()) {
+    invalid_argument("initial_value must have a shape specified; variable '", base, "' got ",
+                     variable->shape, ".");
+  }
+  variable->shared_name = shared_name.empty() ? base : shared_name;
+  variable->trainable = options.trainable;
+  variable->is_resource = options.use_resource;
+  if (options.use_resource) {
+    add_resource_ops(graph, *variable, base);
+  } else {
+    add_reference_ops(graph, *variable, base);
+  }
+  for (const std::string& collection : options.collections) {
+    graph.add_to_collection(collection, variable);
+  }
+  if (options.trainable) graph.add_to_collection(collection_keys::kTrainableVariables, variable);
+  return variable;
+}
+
+}  // namespace
+
+VariablePtr make_variable(Graph& graph, Output initial_value, const std::string& name,
+                          const VariableOptions& options, const std::string& shared_name) {
+  const bool is_exact = !name.empty() && name.back() == '/';
+  const std::string base = is_exact ? name.substr(0, name.size() - 1) : graph.unique_name(name);
+  return make_variable_in_scope(
+      graph, base, [initial_value] { return initial_value; }, options, shared_name);
+}
+
+VariablePtr VariableStore::find(const std::string& name) const {
+  auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+VariablePtr VariableStore::get(const std::string& name, const Shape& shape,
+                               const VariableOptions& options) {
+  const std::string full = current_.name.empty() ? name : current_.name + "/" + name;
+  if (VariablePtr existing = find(full)) {
+    if (current_.reuse == Reuse::kNever) {
+      throw Error(Code::kAlreadyExists, str_cat("Variable ", full, " already exists, disallowed."),
+                  {"Did you mean to set reuse = TRUE or reuse = tf$AUTO_REUSE in the variable scope?"});
+    }
+    if (!existing->shape.is_compatible_with(shape)) {
+      invalid_argument("Trying to share variable ", full, ", but specified shape ", shape,
+                       " and found shape ", existing->shape, ".");
+    }
+    return existing;
+  }
+  if (current_.reuse == Reuse::kAlways) {
+    throw Error(Code::kNotFound, str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
+  }
+  Initializer initializer = options.initializer ? options.initializer : current_.initializer;
+  if (!initializer) initializer = zeros_initializer();
+  VariableOptions with_scope = options;
+  with_scope.use_resource = options.use_resource || current_.use_resource;
+  NameScope root(graph_, "");
+  VariablePtr variable = make_variable_in_scope(
+      graph_, graph_.unique_name(full), [&] { return initializer(graph_, shape, options.dtype); },
+      with_scope, full);
+  by_name_[full] = variable;
+  return variable;
+}
+
+std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name, const Shape& shape,
+                                                        const VariableOptions& options) {
+  if (!current_.partitioner) return {get(name, shape, options)};
+  const std::vector<int64_t> parts = current_.partitioner(shape, options.dtype);
+  int axis = 0;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (parts[static_cast<size_t>(i)] > 1) axis = i;
+  }
+  const int64_t n = shape.rank() == 0 ? 1 : parts[static_cast<size_t>(axis)];
+  const std::string full = current_.name.empty() ? name : current_.name + "/" + name;
+  std::vector<VariablePtr> variables;
+  int64_t offset = 0;
+  for (int64_t part = 0; part < n; ++part) {
+    Shape part_shape = shape;
+    if (shape.rank() > 0) {
+      // The first parts take what does not divide.
+      const int64_t size = shape.dim(axis) / n + (part < shape.dim(axis) % n ? 1 : 0);
+      part_shape.set_dim(axis, size);
+    }
+    VariablePtr variable = get(str_cat(name, "/part_", part), part_shape, options);
+    if (!variable->slice) {
+      auto slice = std::make_shared<SaveSliceInfo>();
+      slice->full_name = full;
+      slice->full_shape = shape;
+      slice->offset.assign(static_cast<size_t>(shape.rank()), 0);
+      if (shape.rank() > 0) slice->offset[static_cast<size_t>(axis)] = offset;
+      slice->shape = part_shape;
+      variable->slice = slice;
+    }
+    if (shape.rank() > 0) offset += part_shape.dim(axis);
+    variables.push_back(variable);
+  }
+  return variables;
+}
+
+VariableScope::VariableScope(Graph& graph, const std::string& name)
+    : graph_(graph), outer_(graph.variables().current()), name_scope_(graph, name) {
+  VariableStore::Scope& scope = graph.variables().current();
+  scope.name = outer_.name.empty() ? name : outer_.name + "/" + name;
+}
+
+VariableScope::~VariableScope() { graph_.variables().current() = outer_; }
+
+std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& collection) {
+  std::vector<VariablePtr> variables;
+  for (const CollectionItem& item : graph.collection(collection)) {
+    if (const auto* variable = std::get_if<VariablePtr>(&item)) variables.push_back(*variable);
+  }
+  return variables;
+}
+
+VariablePtr global_step(const Graph& graph) {
+  const auto variables = variables_in(graph, collection_keys::kGlobalStep);
+  return variables.empty() ? nullptr : variables.front();
+}
+
+VariablePtr get_or_create_global_step(Graph& graph) {
+  if (VariablePtr step = global_step(graph)) return step;
+  VariableOptions options;
+  options.dtype = DType::kInt64;
+  options.initializer = zeros_initializer();
+  options.trainable = false;
+  options.collections = {collection_keys::kGlobalVariables, collection_keys::kGlobalStep};
+  NameScope root(graph, "");
+  return make_variable_in_scope(
+      graph, graph.unique_name("global_step"),
+      [&] { return options.initializer(graph, Shape(), DType::kInt64); }, options, "global_step");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,134 @@
+// What lives here: Variable (its operations in the graph), variable scopes, and the value that a session keeps of one.
+// Who may use it: every layer above graph.
+// What it must not know: optimizers, checkpoints' files, R.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// A session's value of a variable.
+class VariableState : public Resource {
+ public:
+  VariableState(std::string name, DType dtype) : name_(std::move(name)), dtype_(dtype) {}
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  bool is_initialized() const { return value_.is_valid(); }
+  Tensor& value() { return value_; }
+  // Copies into the buffer at hand where the shape is the same, so that what has been prepared for it stays valid.
+  void assign(const Tensor& value);
+
+ private:
+  std::string name_;
+  DType dtype_;
+  Tensor value_;
+};
+
+// The part of a partitioned variable that one Variable holds, as checkpoints know it.
+struct SaveSliceInfo {
+  std::string full_name;
+  Shape full_shape;
+  std::vector<int64_t> offset;
+  Shape shape;
+};
+
+class Variable {
+ public:
+  // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the op that sets it to
+  // its initial value.
+  Output handle;
+  Output snapshot;
+  Operation* initializer = nullptr;
+  Output initial_value;
+  std::string shared_name;  // differs from the op's name where a name scope was open
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  bool trainable = true;
+  bool is_resource = false;
+  std::shared_ptr<SaveSliceInfo> slice;
+
+  const std::string& op_name() const { return handle.op->name(); }
+  std::string name() const { return handle.name(); }
+  // The key in a checkpoint.
+  const std::string& save_name() const { return slice ? slice->full_name : shared_name; }
+  Graph& graph() const { return handle.graph(); }
+};
+
+using VariablePtr = std::shared_ptr<Variable>;
+using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
+// The numbers of parts along each axis.
+using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
+
+Initializer zeros_initializer();
+Initializer constant_initializer(double value);
+
+// The sessions' values are found under the name of the op that holds the variable.
+VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
+
+struct VariableOptions {
+  DType dtype = DType::kFloat32;
+  Initializer initializer;  // none: zeros for integers and bools, else glorot uniform
+  bool trainable = true;
+  bool use_resource = false;
+  std::vector<std::string> collections = {collection_keys::kGlobalVariables};
+};
+
+// A variable with operations of its own, initialized to `initial_value`, which fixes dtype and shape. `name` is made
+// unique in the current name scope; where it ends in "/" it is taken as it is.
+VariablePtr make_variable(Graph& graph, Output initial_value, const std::string& name,
+                          const VariableOptions& options, const std::string& shared_name = "");
+
+// Variables that get_variable() made, and the scopes it looks through.
+class VariableStore {
+ public:
+  enum class Reuse { kNever, kAlways, kAuto };
+  struct Scope {
+    std::string name;  // "a/b" or ""
+    Reuse reuse = Reuse::kNever;
+    Initializer initializer;
+    Partitioner partitioner;
+    bool use_resource = false;
+  };
+
+  explicit VariableStore(Graph& graph) : graph_(graph) {}
+  Scope& current() { return current_; }
+  VariablePtr find(const std::string& name) const;
+  // The variable "<scope>/<name>": a new one, or the one at hand, as the scope's `reuse` says.
+  VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
+  // The same cut into parts by the scope's partitioner; one part without one.
+  std::vector<VariablePtr> get_partitioned(const std::string& name, const Shape& shape,
+                                           const VariableOptions& options);
+
+ private:
+  Graph& graph_;
+  Scope current_;
+  std::map<std::string, VariablePtr> by_name_;
+};
+
+// tf.variable_scope(): a prefix for variables and, made unique, a name scope for operations.
+class VariableScope {
+ public:
+  VariableScope(Graph& graph, const std::string& name);
+  ~VariableScope();
+  VariableStore::Scope& options() { return graph_.variables().current(); }
+  const std::string& name() const { return graph_.variables().current().name; }
+
+ private:
+  Graph& graph_;
+  VariableStore::Scope outer_;
+  NameScope name_scope_;
+};
+
+std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& collection);
+
+// The int64 variable `global_step` of the graph; NULL where there is none.
+VariablePtr global_step(const Graph& graph);
+VariablePtr get_or_create_global_step(Graph& graph);
+
+}  // namespace runhooks

@@ -1,0 +1,80 @@
+// What lives here: the element types of tensors, with TensorFlow's numbers and names.
+// Who may use it: every layer.
+// What it must not know: tensors, graphs, R.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace runhooks {
+
+// Numbers as in types.proto, because they go into files.
+enum class DType : int {
+  kInvalid = 0,
+  kFloat32 = 1,
+  kFloat64 = 2,
+  kInt32 = 3,
+  kUint8 = 4,
+  kInt16 = 5,
+  kInt8 = 6,
+  kString = 7,
+  kInt64 = 9,
+  kBool = 10,
+  kBfloat16 = 14,
+  kUint16 = 17,
+  kFloat16 = 19,
+  kResource = 20,
+  kVariant = 21,
+  kUint32 = 22,
+  kUint64 = 23,
+};
+
+// Added to the number of a type where a reference variable's own output is meant (float_ref is 101).
+constexpr int kRefOffset = 100;
+
+// "float32", "int64", "string", ...
+const char* dtype_name(DType dtype);
+// Also takes TensorFlow's C++ spellings "float", "double"; kInvalid for other words.
+DType dtype_from_name(const std::string& name);
+
+// Bytes of one element in memory; a string is its int32 code in a dictionary. 0 for resource and variant.
+size_t dtype_size(DType dtype);
+bool is_floating(DType dtype);
+bool is_integer(DType dtype);
+// Types that the engine computes with; the others can only be read from and written to files.
+bool is_numeric(DType dtype);
+
+template <typename T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kFloat32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::kFloat64;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::kInt32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::kInt64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::kBool;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::kUint8;
+};
+
+template <typename T>
+constexpr DType dtype_of() {
+  return DTypeOf<T>::value;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,127 @@
+// What lives here: the core's one exception type, TensorFlow's status codes, and the unwinding of a foreign callback.
+// Who may use it: every layer.
+// What it must not know: R, or how a condition is shown to a user.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runhooks {
+
+// TensorFlow's canonical codes (error_codes.proto); those from kStopIteration on are Python's or our own.
+enum class Code {
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kStopIteration = 100,
+  kNanLoss = 101,
+};
+
+// The code in snake case ("invalid_argument"), and the code of such a name; unknown names throw.
+const char* code_name(Code code);
+Code code_from_name(const std::string& name);
+
+class Error : public std::exception {
+ public:
+  Error(Code code, std::string message, std::vector<std::string> hints = {})
+      : code_(code), message_(std::move(message)), hints_(std::move(hints)) {}
+
+  Code code() const { return code_; }
+  const std::string& message() const { return message_; }
+  // Further lines for the user: what exists, what was expected, what to do.
+  const std::vector<std::string>& hints() const { return hints_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+  // The graph operation that failed, if any: "MatMul" and "dnn/hiddenlayer_0/MatMul".
+  const std::string& op_type() const { return op_type_; }
+  const std::string& op_name() const { return op_name_; }
+  Error& at_op(std::string type, std::string name);
+
+  // What the embedding language wants to get back unchanged when this error reaches its border.
+  std::shared_ptr<void> foreign;
+
+ private:
+  Code code_;
+  std::string message_;
+  std::vector<std::string> hints_;
+  std::string op_type_, op_name_;
+};
+
+// A callback of the embedding language is unwinding. The core closes what is open and rethrows it; it never swallows it.
+class ForeignUnwind {
+ public:
+  explicit ForeignUnwind(bool is_interrupt) : is_interrupt_(is_interrupt) {}
+  virtual ~ForeignUnwind() = default;
+  bool is_interrupt() const { return is_interrupt_; }
+
+ private:
+  bool is_interrupt_;
+};
+
+namespace internal {
+void append(std::string& out, const char* x);
+void append(std::string& out, const std::string& x);
+void append(std::string& out, char x);
+void append(std::string& out, bool x);
+void append(std::string& out, int x);
+void append(std::string& out, long x);
+void append(std::string& out, long long x);
+void append(std::string& out, unsigned x);
+void append(std::string& out, unsigned long x);
+void append(std::string& out, unsigned long long x);
+void append(std::string& out, float x);
+void append(std::string& out, double x);
+template <typename T>
+auto append(std::string& out, const T& x) -> decltype(x.to_string(), void()) {
+  out += x.to_string();
+}
+}  // namespace internal
+
+// Strings, numbers and things with to_string(), one after another.
+template <typename... Parts>
+std::string str_cat(const Parts&... parts) {
+  std::string out;
+  (internal::append(out, parts), ...);
+  return out;
+}
+
+// The items of a range of strings, separated.
+template <typename Range>
+std::string str_join(const Range& items, const char* separator) {
+  std::string out;
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out += separator;
+    internal::append(out, item);
+    first = false;
+  }
+  return out;
+}
+
+template <typename... Parts>
+[[noreturn]] void fail(Code code, const Parts&... parts) {
+  throw Error(code, str_cat(parts...));
+}
+
+template <typename... Parts>
+[[noreturn]] void invalid_argument(const Parts&... parts) {
+  throw Error(Code::kInvalidArgument, str_cat(parts...));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,145 @@
+#include "tensor/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace runhooks {
+
+namespace {
+constexpr size_t kAlignment = 64;
+}
+
+Buffer* Buffer::allocate(size_t bytes) {
+  auto* buffer = new Buffer;
+  // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
+  buffer->allocation_ = std::malloc(bytes + kAlignment);
+  if (!buffer->allocation_) {
+    delete buffer;
+    fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
+  }
+  const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
+  buffer->data_ = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+  buffer->capacity_ = bytes;
+  return buffer;
+}
+
+void Buffer::release() {
+  if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    std::free(allocation_);
+    delete this;
+  }
+}
+
+Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
+  if (!shape.is_fully_defined()) {
+    fail(Code::kInternal, "A tensor needs a known shape; got ", shape, ".");
+  }
+  count_ = shape.num_elements();
+  buffer_ = Buffer::allocate(num_bytes());
+}
+
+Tensor Tensor::string_scalar(const std::string& value) { return strings(Shape(), {value}); }
+
+Tensor Tensor::strings(const Shape& shape, const std::vector<std::string>& values) {
+  Tensor t(DType::kString, shape);
+  t.set_dictionary(std::make_shared<StringDictionary>());
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    t.data<int32_t>()[i] = t.dictionary()->code(values[static_cast<size_t>(i)]);
+  }
+  return t;
+}
+
+Tensor Tensor::number(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return scalar<float>(static_cast<float>(value));
+    case DType::kFloat64:
+      return scalar<double>(value);
+    case DType::kInt32:
+      return scalar<int32_t>(static_cast<int32_t>(value));
+    case DType::kInt64:
+      return scalar<int64_t>(static_cast<int64_t>(value));
+    case DType::kBool:
+      return scalar<bool>(value != 0);
+    default:
+      invalid_argument("Cannot make a number of type ", dtype_name(dtype), ".");
+  }
+}
+
+Tensor Tensor::zeros(DType dtype, const Shape& shape) {
+  Tensor t(dtype, shape);
+  std::memset(t.raw(), 0, t.num_bytes());
+  if (dtype == DType::kString) {
+    t.set_dictionary(std::make_shared<StringDictionary>());
+    t.dictionary()->code("");
+  }
+  return t;
+}
+
+const std::shared_ptr<StringDictionary>& Tensor::dictionary() const { return buffer_->dictionary; }
+
+void Tensor::set_dictionary(std::shared_ptr<StringDictionary> dictionary) {
+  buffer_->dictionary = std::move(dictionary);
+}
+
+const std::string& Tensor::string_at(int64_t i) const {
+  return buffer_->dictionary->at(data<int32_t>()[i]);
+}
+
+double Tensor::number_at(int64_t i) const {
+  switch (dtype_) {
+    case DType::kFloat32:
+      return data<float>()[i];
+    case DType::kFloat64:
+      return data<double>()[i];
+    case DType::kInt32:
+      return data<int32_t>()[i];
+    case DType::kInt64:
+      return static_cast<double>(data<int64_t>()[i]);
+    case DType::kBool:
+      return data<bool>()[i];
+    case DType::kUint8:
+      return data<uint8_t>()[i];
+    default:
+      invalid_argument("An element of type ", dtype_name(dtype_), " is not a number.");
+  }
+}
+
+std::vector<int64_t> Tensor::integers() const {
+  std::vector<int64_t> out(static_cast<size_t>(count_));
+  for (int64_t i = 0; i < count_; ++i) {
+    out[static_cast<size_t>(i)] =
+        dtype_ == DType::kInt32 ? data<int32_t>()[i] : data<int64_t>()[i];
+  }
+  return out;
+}
+
+Tensor Tensor::reshaped(const Shape& shape) const {
+  if (shape.num_elements() != count_) {
+    invalid_argument("Cannot reshape a tensor of shape ", shape_, " to ", shape, ".");
+  }
+  Tensor t = *this;
+  t.shape_ = shape;
+  return t;
+}
+
+Tensor Tensor::copy() const {
+  if (!buffer_) return *this;
+  Tensor t(dtype_, shape_);
+  std::memcpy(t.raw(), raw(), num_bytes());
+  t.buffer_->dictionary = buffer_->dictionary;
+  return t;
+}
+
+bool Tensor::equals(const Tensor& other) const {
+  if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
+  if (dtype_ == DType::kString) {
+    for (int64_t i = 0; i < count_; ++i) {
+      if (string_at(i) != other.string_at(i)) return false;
+    }
+    return true;
+  }
+  return count_ == 0 || std::memcmp(raw(), other.raw(), num_bytes()) == 0;
+}
+
+}  // namespace runhooks
