@@ -1,6 +1,5 @@
 # One word does one thing; CONTRIBUTING.md says when to use which. This file is not part of the source package.
 SHELL = /bin/sh
-GOLDEN = $(abspath ../shared/golden)
 export MAKEFLAGS += --no-print-directory
 
 # --- the core without R: make cpptest [SAN=address,undefined] [T='part of a test name']
@@ -24,6 +23,6 @@ $(BUILD)/runhooks_tests: $(CPP_OBJECTS)
 .PHONY: cpptest
 cpptest:
 	@$(MAKE) -s -j2 $(BUILD)/runhooks_tests
-	RUNHOOKS_GOLDEN=$(GOLDEN) $(BUILD)/runhooks_tests $(T)
+	RUNHOOKS_GOLDEN=$(CURDIR)/tests/testthat/golden $(BUILD)/runhooks_tests $(T)
 
 -include $(CPP_OBJECTS:.o=.d)

@@ -24,7 +24,8 @@ std::string temporary_folder() {
 
 std::string golden_folder() {
   const char* path = std::getenv("RUNHOOKS_GOLDEN");
-  return path && std::filesystem::exists(path) ? path : "";
+  if (!path) fail_at(__FILE__, __LINE__, "RUNHOOKS_GOLDEN does not name tests/testthat/golden");
+  return path;
 }
 
 std::string read_file(const std::string& path) {

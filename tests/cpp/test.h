@@ -43,7 +43,7 @@ inline std::string& context() {
 
 // A folder for the files of this process, removed at the end.
 std::string temporary_folder();
-// The project's folder of goldens ("shared/golden"), or "" where it is not beside the checkout.
+// The goldens that the package tests itself with (tests/testthat/golden).
 std::string golden_folder();
 std::string read_file(const std::string& path);
 
@@ -61,8 +61,8 @@ std::string read_file(const std::string& path);
 
 #define CHECK_EQ(a, b)                                                                      \
   do {                                                                                      \
-    const auto& value_a = (a);                                                              \
-    const auto& value_b = (b);                                                              \
+    const auto value_a = (a);                                                               \
+    const auto value_b = (b);                                                               \
     if (!(value_a == value_b)) {                                                            \
       runhooks_test::fail_at(__FILE__, __LINE__,                                            \
                              runhooks::str_cat(#a " is ", value_a, ", not ", value_b));     \
