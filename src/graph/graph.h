@@ -73,6 +73,13 @@ class Graph {
     return OpBuilder(*this, type, std::move(inputs));
   }
   Output constant(const Tensor& value, const std::string& name = "Const");
+  Output scalar(DType dtype, double value, const std::string& name = "Const") {
+    return constant(Tensor::number(dtype, value), name);
+  }
+  // An int32 vector, as shapes and axes are.
+  Output int_vector(const std::vector<int32_t>& values, const std::string& name = "Const") {
+    return constant(Tensor::vector<int32_t>(values), name);
+  }
   // A no-op that runs after all of `ops`.
   Operation* group(const std::vector<Operation*>& ops, const std::string& name = "group_deps");
 

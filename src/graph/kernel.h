@@ -66,6 +66,15 @@ class KernelContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
+  // Input i read while preparing: the plan prepares anew when its value may have changed.
+  const Tensor& parameter(int i) {
+    parameters_read_ |= uint64_t{1} << i;
+    return input(i);
+  }
+  uint64_t parameters_read() const { return parameters_read_; }
+  // What the shape function gave for output 0, for kernels that allocate or share themselves.
+  Shape inferred_shape;
+
   int num_outputs() const { return num_outputs_; }
   Tensor& output(int i) { return outputs_[i].tensor; }
 
@@ -100,6 +109,7 @@ class KernelContext {
   int num_outputs_;
   ResourceManager& resources_;
   bool& layout_changed_;
+  uint64_t parameters_read_ = 0;
 };
 
 class Kernel {
@@ -109,6 +119,10 @@ class Kernel {
   // allocated already, in the shapes that the op's shape function gives. Pointers taken here stay valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
+  // FALSE where prepare() has done everything and compute() need not be called.
+  virtual bool computes() const { return true; }
+  // Said of a kernel whose output shares a variable's buffer, when the output is used after the variable is changed.
+  virtual void require_snapshot() {}
 };
 
 using KernelFactory = std::function<std::unique_ptr<Kernel>(const Operation&)>;

@@ -208,6 +208,10 @@ OpRegistration& OpRegistration::alias() {
   def_.is_alias = true;
   return *this;
 }
+OpRegistration& OpRegistration::may_alias() {
+  def_.may_alias = true;
+  return *this;
+}
 OpRegistration& OpRegistration::reads_shape_only() {
   def_.reads_shape_only = true;
   return *this;

@@ -50,7 +50,11 @@ class ShapeContext {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   // The value of input i where it is known, else NULL.
-  const Tensor* value(int i) const { return values_[static_cast<size_t>(i)]; }
+  const Tensor* value(int i) const {
+    values_read_ |= uint64_t{1} << i;
+    return values_[static_cast<size_t>(i)];
+  }
+  uint64_t values_read() const { return values_read_; }
   void set_output(int i, const Shape& shape) { outputs_[static_cast<size_t>(i)] = shape; }
   const std::vector<Shape>& outputs() const { return outputs_; }
   // Input i, of this rank; throws where it has another one.
@@ -61,6 +65,7 @@ class ShapeContext {
   std::vector<Shape> inputs_;
   std::vector<const Tensor*> values_;
   std::vector<Shape> outputs_;
+  mutable uint64_t values_read_ = 0;
 };
 
 // A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of shape `dense_shape`).
@@ -90,6 +95,8 @@ struct OpDef {
   bool is_stateful = false;
   // Output 0 is input 0 in another shape, without a copy.
   bool is_alias = false;
+  // Its kernel may let output 0 share the buffer of input 0.
+  bool may_alias = false;
   // Its value depends on the shapes of its inputs only.
   bool reads_shape_only = false;
   // The shapes of its outputs depend on values, so the kernel allocates them.
@@ -127,6 +134,7 @@ class OpRegistration {
   OpRegistration& not_differentiable();
   OpRegistration& stateful();
   OpRegistration& alias();
+  OpRegistration& may_alias();
   OpRegistration& reads_shape_only();
   OpRegistration& allocates_outputs();
   OpRegistration& mutates(int input);

@@ -1,0 +1,21 @@
+// What lives here: gradients(), the symbolic derivative of tensors with respect to others (tf.gradients).
+// Who may use it: training, the bindings.
+// What it must not know: particular ops (each brings its gradient by registry), sessions, R.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// d sum(ys) / d x for each x, "none" where ys do not depend on it. `grad_ys`, if not empty, weights the elements of each
+// y; no gradient flows through `stop_gradients`. A resource variable is asked for by its handle. Operations are added
+// under the name scope `name`. Throws where an op on the way has no gradient.
+std::vector<Gradient> gradients(Graph& graph, const std::vector<Output>& ys,
+                                const std::vector<Output>& xs,
+                                const std::vector<Output>& grad_ys = {},
+                                const std::vector<Output>& stop_gradients = {},
+                                const std::string& name = "gradients");
+
+}  // namespace runhooks

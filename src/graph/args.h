@@ -1,0 +1,126 @@
+// What lives here: Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
+// made: plain data that the embedding language can build, print and store, and functions of it that the core may call.
+// Who may use it: every layer above graph.
+// What it must not know: what any argument means, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+class Args;
+class Value;
+
+// A function of the embedding language.
+class Callable {
+ public:
+  virtual ~Callable() = default;
+  virtual Value call(const std::vector<Value>& arguments) = 0;
+};
+
+using ValueList = std::vector<Value>;
+
+class Value {
+ public:
+  using Variant = std::variant<std::monostate, bool, int64_t, double, std::string, Output, Operation*,
+                               std::shared_ptr<Variable>, Tensor, std::shared_ptr<Callable>,
+                               std::shared_ptr<ValueList>, std::shared_ptr<Args>>;
+  Value() = default;
+  Value(Variant data) : data_(std::move(data)) {}  // NOLINT
+  template <typename T>
+  static Value of(T x) {
+    return Value(Variant(std::move(x)));
+  }
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  template <typename T>
+  const T* get_if() const {
+    return std::get_if<T>(&data_);
+  }
+  const Variant& data() const { return data_; }
+  // "NULL", "a number", "a string", ... for messages.
+  const char* kind() const;
+
+ private:
+  Variant data_;
+};
+
+// Arguments by name, in order. Reading one that is missing or of another kind throws an error that names it.
+class Args {
+ public:
+  Args() = default;
+  explicit Args(std::string owner) : owner_(std::move(owner)) {}
+  // Who takes the arguments, for messages: "hook_stop_at_step()".
+  const std::string& owner() const { return owner_; }
+  void set_owner(std::string owner) { owner_ = std::move(owner); }
+
+  void set(const std::string& name, Value value);
+  const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
+  // NULL where it is missing or null.
+  const Value* find(const std::string& name) const;
+  bool has(const std::string& name) const { return find(name) != nullptr; }
+
+  double number(const std::string& name) const;
+  double number(const std::string& name, double otherwise) const;
+  int64_t integer(const std::string& name) const;
+  int64_t integer(const std::string& name, int64_t otherwise) const;
+  bool flag(const std::string& name, bool otherwise) const;
+  std::string text(const std::string& name) const;
+  std::string text(const std::string& name, const std::string& otherwise) const;
+  std::vector<std::string> texts(const std::string& name) const;
+  std::vector<int64_t> integers(const std::string& name) const;
+  const ValueList& list(const std::string& name) const;
+  const Args& args(const std::string& name) const;
+  std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing
+
+ private:
+  const Value& required(const std::string& name) const;
+  [[noreturn]] void fail_kind(const std::string& name, const char* wanted, const Value& got) const;
+
+  std::string owner_;
+  std::vector<std::pair<std::string, Value>> items_;
+};
+
+// The number of a Value that is one; FALSE where it is none.
+bool value_number(const Value& value, double* number);
+
+// Things made from Args by the name of their type, each registered in its own file.
+template <typename T>
+class Factory {
+ public:
+  using Make = std::shared_ptr<T> (*)(const Args&);
+  struct Entry {
+    std::string type;
+    Make make;
+  };
+
+  static Factory& instance() {
+    static auto* factory = new Factory;
+    return *factory;
+  }
+  bool add(const char* type, Make make) {
+    entries_.push_back({type, make});
+    return true;
+  }
+  std::shared_ptr<T> make(const char* what, const std::string& type, const Args& args) const {
+    std::vector<std::string> known;
+    for (const Entry& entry : entries_) {
+      if (entry.type == type) return entry.make(args);
+      known.push_back(entry.type);
+    }
+    throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
+                {str_cat("Known are: ", str_join(known, ", "), ".")});
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,393 @@
+// Ops that make, reshape and describe tensors without computing.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+class ConstKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override { c.alias_output(0, c.op().attr<Tensor>("value")); }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+class UnfedPlaceholderKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    invalid_argument("You must feed a value for placeholder tensor '", c.op().name(),
+                     "' with dtype ", dtype_name(c.op().attr_type("dtype")), " and shape ",
+                     c.op().attr<Shape>("shape"), ".");
+  }
+};
+
+// A shape given as an int32 or int64 vector; -1 stays unknown.
+Shape shape_from(const Tensor& dims) {
+  Shape shape;
+  for (int64_t d : dims.integers()) shape.append(d);
+  return shape;
+}
+
+void reshape_shape(ShapeContext& c) {
+  const Tensor* dims = c.value(1);
+  if (!dims) {
+    const Shape& vector = c.input(1);
+    const bool rank_known = vector.has_rank() && vector.rank() == 1 && vector.dim(0) >= 0;
+    c.set_output(0, rank_known ? Shape::unknown_of_rank(static_cast<int>(vector.dim(0)))
+                               : Shape::unknown());
+    return;
+  }
+  Shape out = shape_from(*dims);
+  int unknown = -1;
+  int64_t known = 1;
+  for (int i = 0; i < out.rank(); ++i) {
+    if (out.dim(i) >= 0) {
+      known *= out.dim(i);
+    } else if (unknown >= 0) {
+      invalid_argument("Only one dimension of a new shape may be -1; got ", out, ".");
+    } else {
+      unknown = i;
+    }
+  }
+  if (c.input(0).is_fully_defined()) {
+    const int64_t n = c.input(0).num_elements();
+    if (unknown >= 0 && known > 0 && n % known == 0) out.set_dim(unknown, n / known);
+    if (!out.is_fully_defined() || out.num_elements() != n) {
+      invalid_argument("Cannot reshape a tensor with ", n, " elements to shape ", shape_from(*dims), ".");
+    }
+  }
+  c.set_output(0, out);
+}
+
+void expand_dims_shape(ShapeContext& c) {
+  const Tensor* dim = c.value(1);
+  const Shape& x = c.input(0);
+  if (!dim || !x.has_rank()) {
+    c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank() + 1) : Shape::unknown());
+    return;
+  }
+  const int64_t given = dim->integers()[0];
+  const int64_t axis = given < 0 ? given + x.rank() + 1 : given;
+  if (axis < 0 || axis > x.rank()) {
+    invalid_argument("Cannot insert dimension ", given, " in a tensor of ", x.rank(), " dimensions.");
+  }
+  Shape out;
+  for (int i = 0; i <= x.rank(); ++i) {
+    if (i == axis) out.append(1);
+    if (i < x.rank()) out.append(x.dim(i));
+  }
+  c.set_output(0, out);
+}
+
+void squeeze_shape(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  const auto& axes = c.op().attr<std::vector<int64_t>>("squeeze_dims");
+  if (!x.has_rank()) {
+    c.set_output(0, Shape::unknown());
+    return;
+  }
+  std::vector<bool> dropped(static_cast<size_t>(x.rank()), false);
+  for (int64_t axis : axes) {
+    const int64_t positive = axis < 0 ? axis + x.rank() : axis;
+    if (positive < 0 || positive >= x.rank()) {
+      invalid_argument("Cannot squeeze dimension ", axis, " of a tensor of shape ", x, ".");
+    }
+    if (x.dim(static_cast<int>(positive)) > 1) {
+      invalid_argument("Can not squeeze dim[", axis, "], expected a dimension of 1, got ",
+                       x.dim(static_cast<int>(positive)), ".");
+    }
+    dropped[static_cast<size_t>(positive)] = true;
+  }
+  if (axes.empty()) {
+    for (int i = 0; i < x.rank(); ++i) {
+      if (x.dim(i) < 0) {
+        c.set_output(0, Shape::unknown());
+        return;
+      }
+      dropped[static_cast<size_t>(i)] = x.dim(i) == 1;
+    }
+  }
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (!dropped[static_cast<size_t>(i)]) out.append(x.dim(i));
+  }
+  c.set_output(0, out);
+}
+
+void shape_given_by(ShapeContext& c, int input) {
+  const Tensor* dims = c.value(input);
+  const Shape& vector = c.input(input);
+  if (dims) {
+    c.set_output(0, shape_from(*dims));
+  } else if (vector.has_rank() && vector.rank() == 1 && vector.dim(0) >= 0) {
+    c.set_output(0, Shape::unknown_of_rank(static_cast<int>(vector.dim(0))));
+  } else {
+    c.set_output(0, Shape::unknown());
+  }
+}
+
+Grads reshape_back(Graph& g, Operation& op, const Outputs& dy) {
+  Grads grads(op.inputs().size());
+  grads[0] = g.op("Reshape", {dy[0], shape_of(g, op.input(0))});
+  return grads;
+}
+
+class FillKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& value = c.input(1);
+    const size_t size = dtype_size(value.dtype());
+    Tensor& out = c.output(0);
+    for (int64_t i = 0; i < out.num_elements(); ++i) {
+      std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(i) * size, value.raw(), size);
+    }
+    if (value.dtype() == DType::kString) out.set_dictionary(value.dictionary());
+  }
+};
+
+class ZerosLikeKernel : public Kernel {
+ public:
+  // The output is nobody else's, so zeros stay zeros.
+  void prepare(KernelContext& c) override {
+    std::memset(c.output(0).raw(), 0, c.output(0).num_bytes());
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+// Repeats rows of the input wherever its shape has 1 and the result's has not.
+class BroadcastToKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const Shape &from = c.input(0).shape(), &to = c.output(0).shape();
+    if (broadcast_shapes(from, to) != to) {
+      invalid_argument("A tensor of shape ", from, " cannot be broadcast to shape ", to, ".");
+    }
+    size_ = dtype_size(c.input(0).dtype());
+    from_ = &c.input(0);
+    to_ = &c.output(0);
+  }
+  void compute(KernelContext& c) override {
+    if (to_->num_elements() == 0) return;
+    if (from_->num_elements() == 1) {
+      fill_from_first(to_->num_elements());
+    } else {
+      char* end = copy(static_cast<const char*>(from_->raw()), static_cast<char*>(to_->raw()), 0);
+      (void)end;
+    }
+    if (c.input(0).dtype() == DType::kString) to_->set_dictionary(from_->dictionary());
+  }
+
+ private:
+  void fill_from_first(int64_t n) {
+    auto* out = static_cast<char*>(to_->raw());
+    if (size_ == sizeof(float)) {
+      uint32_t bits;
+      std::memcpy(&bits, from_->raw(), sizeof bits);
+      auto* words = reinterpret_cast<uint32_t*>(out);
+      for (int64_t i = 0; i < n; ++i) words[i] = bits;
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) std::memcpy(out + static_cast<size_t>(i) * size_, from_->raw(), size_);
+  }
+
+  // Writes the block of the result from axis on, returns its end.
+  char* copy(const char* from, char* to, int axis) {
+    const Shape& out = to_->shape();
+    const int lead = out.rank() - from_->shape().rank();
+    if (axis == out.rank()) {
+      std::memcpy(to, from, size_);
+      return to + size_;
+    }
+    const int64_t own = axis < lead ? 1 : from_->shape().dim(axis - lead);
+    int64_t stride = static_cast<int64_t>(size_);
+    for (int i = std::max(axis - lead + 1, 0); i < from_->shape().rank(); ++i) {
+      stride *= from_->shape().dim(i);
+    }
+    char* const begin = to;
+    for (int64_t i = 0; i < out.dim(axis); ++i) {
+      if (own == 1 && i > 0) {
+        const auto block = static_cast<size_t>(to - begin) / static_cast<size_t>(i);
+        std::memcpy(to, begin, block);
+        to += block;
+      } else {
+        to = copy(from + (own == 1 ? 0 : i * stride), to, axis + 1);
+      }
+    }
+    return to;
+  }
+
+  size_t size_ = 0;
+  const Tensor* from_ = nullptr;
+  Tensor* to_ = nullptr;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Const")
+    .output("output: dtype")
+    .attr("value: tensor")
+    .attr("dtype: type")
+    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Tensor>("value").shape()); })
+    .kernel(kernel_of<ConstKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.Const")
+    .summary("A constant tensor.");
+
+RUNHOOKS_REGISTER_OP("Placeholder")
+    .output("output: dtype")
+    .attr("dtype: type")
+    .attr("shape: shape = unknown")
+    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); })
+    .kernel(kernel_of<UnfedPlaceholderKernel>())
+    .stateful()
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.Placeholder")
+    .summary("A tensor that is fed when it is used.");
+
+RUNHOOKS_REGISTER_OP("PlaceholderWithDefault")
+    .input("input: dtype")
+    .output("output: dtype")
+    .attr("dtype: type")
+    .attr("shape: shape")
+    .shape([](ShapeContext& c) {
+      const Shape& declared = c.op().attr<Shape>("shape");
+      c.set_output(0, c.input(0).is_fully_defined() && declared.is_fully_defined()
+                          ? declared.merge_with(c.input(0))
+                          : (c.value(0) ? c.input(0) : declared));
+    })
+    .alias()
+    .not_differentiable()
+    .endpoint("placeholder_with_default")
+    .summary("A tensor that may be fed and has a value where it is not.")
+    .example("f[2] | shape=[2]");
+
+RUNHOOKS_REGISTER_OP("Identity")
+    .input("input: T")
+    .output("output: T")
+    .attr("T: type")
+    .shape(unchanged_shape)
+    .alias()
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
+    .summary("The input itself, under a name of its own.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("StopGradient")
+    .input("input: T")
+    .output("output: T")
+    .attr("T: type")
+    .shape(unchanged_shape)
+    .alias()
+    .not_differentiable()
+    .summary("The input, through which no gradient flows.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("EnsureShape")
+    .input("input: T")
+    .output("output: T")
+    .attr("shape: shape")
+    .attr("T: type")
+    .shape([](ShapeContext& c) {
+      const Shape& wanted = c.op().attr<Shape>("shape");
+      if (!wanted.is_compatible_with(c.input(0))) {
+        invalid_argument("The tensor has shape ", c.input(0), ", which is not compatible with the expected shape ", wanted,
+                         ".");
+      }
+      c.set_output(0, wanted.merge_with(c.input(0)));
+    })
+    .alias()
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
+    .summary("The input; an error where it has not the expected shape.")
+    .example("f[2,3] | shape=[2,3]");
+
+RUNHOOKS_REGISTER_OP("Reshape")
+    .input("tensor: T")
+    .input("shape: Tshape")
+    .output("output: T")
+    .attr("T: type")
+    .attr("Tshape: {int32, int64} = DT_INT32")
+    .shape(reshape_shape)
+    .alias()
+    .gradient(reshape_back)
+    .summary("The elements in another shape; one dimension may be -1.")
+    .example("f[2,3] i{3,2}")
+    .example("f[2,3] i{-1}");
+
+RUNHOOKS_REGISTER_OP("ExpandDims")
+    .input("input: T")
+    .input("dim: Tdim")
+    .output("output: T")
+    .attr("T: type")
+    .attr("Tdim: {int32, int64} = DT_INT32")
+    .shape(expand_dims_shape)
+    .alias()
+    .gradient(reshape_back)
+    .endpoint("raw_ops.ExpandDims")
+    .summary("A dimension of 1 inserted.")
+    .example("f[2,3] i:-1");
+
+RUNHOOKS_REGISTER_OP("Squeeze")
+    .input("input: T")
+    .output("output: T")
+    .attr("T: type")
+    .attr("squeeze_dims: list(int) = []")
+    .shape(squeeze_shape)
+    .alias()
+    .gradient(reshape_back)
+    .endpoint("raw_ops.Squeeze")
+    .summary("Dimensions of 1 taken out.")
+    .example("f[2,1,3]");
+
+RUNHOOKS_REGISTER_OP("Fill")
+    .input("dims: index_type")
+    .input("value: T")
+    .output("output: T")
+    .attr("T: type")
+    .attr("index_type: {int32, int64} = DT_INT32")
+    .shape([](ShapeContext& c) { shape_given_by(c, 0); })
+    .kernel(kernel_of<FillKernel>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
+      const Output axes = g.op("Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dy[0]}),
+                                         g.scalar(DType::kInt32, 1)});
+      return {Gradient(), g.op("Sum", {dy[0], axes})};
+    })
+    .summary("A tensor of one value everywhere.")
+    .example("i{2,3} f[]");
+
+RUNHOOKS_REGISTER_OP("ZerosLike")
+    .input("x: T")
+    .output("y: T")
+    .attr("T: {float, double, int32, int64, bool}")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<ZerosLikeKernel>())
+    .not_differentiable()
+    .summary("Zeros of the shape and type of x.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("BroadcastTo")
+    .input("input: T")
+    .input("shape: Tidx")
+    .output("output: T")
+    .attr("T: type")
+    .attr("Tidx: {int32, int64} = DT_INT32")
+    .shape([](ShapeContext& c) { shape_given_by(c, 1); })
+    .kernel(kernel_of<BroadcastToKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output shape = shape_of(g, op.input(0));
+      Operation* args = g.op("BroadcastGradientArgs", {shape, shape_of(g, op.output(0))});
+      const Output sum = g.op("Sum", {dy[0], args->output(0)});
+      return {g.op("Reshape", {sum, shape}), Gradient()};
+    })
+    .summary("The tensor repeated to a larger shape.")
+    .example("f[3] i{2,3}")
+    .example("f[2,1,3] i{4,2,5,3}")
+    .example("f[] i{2}");
+
+}  // namespace runhooks

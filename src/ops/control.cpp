@@ -1,0 +1,12 @@
+// Ops that are run for what they make others wait for.
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+RUNHOOKS_REGISTER_OP("NoOp")
+    .shape(no_outputs)
+    .not_differentiable()
+    .endpoint("no_op")
+    .summary("Does nothing; runs after its control inputs.");
+
+}  // namespace runhooks

@@ -1,0 +1,224 @@
+// Comparisons, logic, and the choice between two tensors.
+#include <cmath>
+
+#include "ops/elementwise.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+#define RUNHOOKS_COMPARISON(name, expression) \
+  struct name {                               \
+    template <typename T>                     \
+    static bool apply(T a, T b) {             \
+      return expression;                      \
+    }                                         \
+  }
+
+RUNHOOKS_COMPARISON(EqualFn, a == b);
+RUNHOOKS_COMPARISON(NotEqualFn, a != b);
+RUNHOOKS_COMPARISON(LessFn, a < b);
+RUNHOOKS_COMPARISON(LessEqualFn, a <= b);
+RUNHOOKS_COMPARISON(GreaterFn, a > b);
+RUNHOOKS_COMPARISON(GreaterEqualFn, a >= b);
+RUNHOOKS_COMPARISON(AndFn, a && b);
+RUNHOOKS_COMPARISON(OrFn, a || b);
+
+#undef RUNHOOKS_COMPARISON
+
+struct NotFn {
+  static bool apply(bool x) { return !x; }
+};
+struct IsNanFn {
+  template <typename T>
+  static bool apply(T x) {
+    return std::isnan(x);
+  }
+};
+struct IsInfFn {
+  template <typename T>
+  static bool apply(T x) {
+    return std::isinf(x);
+  }
+};
+struct IsFiniteFn {
+  template <typename T>
+  static bool apply(T x) {
+    return std::isfinite(x);
+  }
+};
+
+template <typename F>
+struct Comparison {
+  template <typename T>
+  using Kernel = BinaryKernel<T, bool, F>;
+};
+template <typename F>
+struct Test {
+  template <typename T>
+  using Kernel = UnaryKernel<T, bool, F>;
+};
+
+template <typename F>
+KernelFactory compare() {
+  return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
+}
+
+template <typename F>
+KernelFactory compare_order() {
+  return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t>();
+}
+
+template <typename F>
+KernelFactory test() {
+  return kernel_by_type<Test<F>::template Kernel, float, double>();
+}
+
+// Condition, x and y broadcast against each other.
+template <typename T>
+class SelectKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const Shape& out = c.output(0).shape();
+    const BroadcastLayout cx = broadcast_layout(c.input(0).shape(), c.input(1).shape(), out);
+    positions_.clear();
+    if (c.input(0).shape() == out && c.input(1).shape() == out && c.input(2).shape() == out) return;
+    for (int i = 0; i < 3; ++i) positions_.push_back(positions(c.input(i).shape(), out));
+  }
+  void compute(KernelContext& c) override {
+    const bool* condition = c.input(0).data<bool>();
+    const T *x = c.input(1).data<T>(), *y = c.input(2).data<T>();
+    T* z = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    if (positions_.empty()) {
+      for (int64_t i = 0; i < n; ++i) z[i] = condition[i] ? x[i] : y[i];
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<size_t>(i);
+      z[i] = condition[positions_[0][k]] ? x[positions_[1][k]] : y[positions_[2][k]];
+    }
+  }
+
+ private:
+  // Which element of the operand each element of the result takes.
+  static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
+    const BroadcastLayout layout = broadcast_layout(operand, out, out);
+    std::vector<int64_t> all;
+    for (int64_t block = 0; block < layout.n / std::max<int64_t>(layout.inner, 1); ++block) {
+      const int64_t offset =
+          layout.a_offsets.empty() ? 0 : layout.a_offsets[static_cast<size_t>(block)];
+      for (int64_t i = 0; i < layout.inner; ++i) all.push_back(offset + i * layout.a_step);
+    }
+    return all;
+  }
+  std::vector<std::vector<int64_t>> positions_;
+};
+
+}  // namespace
+
+#define RUNHOOKS_COMPARISON_OP(type)   \
+  RUNHOOKS_REGISTER_OP(type)           \
+      .input("x: T")                   \
+      .input("y: T")                   \
+      .output("z: bool")               \
+      .shape(broadcast_shape)          \
+      .not_differentiable()            \
+      .example("f[2,3] f[3]")
+
+RUNHOOKS_COMPARISON_OP("Equal")
+    .attr("T: {float, double, int32, int64, bool}")
+    .kernel(compare<EqualFn>())
+    .summary("x == y, elementwise.");
+RUNHOOKS_COMPARISON_OP("NotEqual")
+    .attr("T: {float, double, int32, int64, bool}")
+    .kernel(compare<NotEqualFn>())
+    .summary("x != y, elementwise.");
+RUNHOOKS_COMPARISON_OP("Less")
+    .attr("T: numbertype")
+    .kernel(compare_order<LessFn>())
+    .summary("x < y, elementwise.");
+RUNHOOKS_COMPARISON_OP("LessEqual")
+    .attr("T: numbertype")
+    .kernel(compare_order<LessEqualFn>())
+    .summary("x <= y, elementwise.");
+RUNHOOKS_COMPARISON_OP("Greater")
+    .attr("T: numbertype")
+    .kernel(compare_order<GreaterFn>())
+    .summary("x > y, elementwise.");
+RUNHOOKS_COMPARISON_OP("GreaterEqual")
+    .attr("T: numbertype")
+    .kernel(compare_order<GreaterEqualFn>())
+    .summary("x >= y, elementwise.");
+
+RUNHOOKS_REGISTER_OP("LogicalAnd")
+    .input("x: bool")
+    .input("y: bool")
+    .output("z: bool")
+    .shape(broadcast_shape)
+    .kernel(kernel_of<BinaryKernel<bool, bool, AndFn>>())
+    .not_differentiable()
+    .summary("x and y, elementwise.")
+    .example("b[2,3] b[3]");
+
+RUNHOOKS_REGISTER_OP("LogicalOr")
+    .input("x: bool")
+    .input("y: bool")
+    .output("z: bool")
+    .shape(broadcast_shape)
+    .kernel(kernel_of<BinaryKernel<bool, bool, OrFn>>())
+    .not_differentiable()
+    .summary("x or y, elementwise.")
+    .example("b[2,3] b[3]");
+
+RUNHOOKS_REGISTER_OP("LogicalNot")
+    .input("x: bool")
+    .output("y: bool")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<UnaryKernel<bool, bool, NotFn>>())
+    .not_differentiable()
+    .summary("not x, elementwise.")
+    .example("b[2,3]");
+
+#define RUNHOOKS_TEST_OP(type)             \
+  RUNHOOKS_REGISTER_OP(type)               \
+      .input("x: T")                       \
+      .output("y: bool")                   \
+      .attr("T: {float, double}")          \
+      .shape(unchanged_shape)              \
+      .not_differentiable()                \
+      .example("f[2,3]")
+
+RUNHOOKS_TEST_OP("IsNan").kernel(test<IsNanFn>()).summary("Whether x is NaN, elementwise.");
+RUNHOOKS_TEST_OP("IsInf").kernel(test<IsInfFn>()).summary("Whether x is infinite, elementwise.");
+RUNHOOKS_TEST_OP("IsFinite").kernel(test<IsFiniteFn>()).summary("Whether x is finite, elementwise.");
+
+RUNHOOKS_REGISTER_OP("SelectV2")
+    .input("condition: bool")
+    .input("t: T")
+    .input("e: T")
+    .output("output: T")
+    .attr("T: {float, double, int32, int64, bool}")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, broadcast_shapes(c.input(0), broadcast_shapes(c.input(1), c.input(2))));
+    })
+    .kernel(kernel_by_type<SelectKernel, float, double, int32_t, int64_t, bool>())
+    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
+      const Output zeros = g.op("ZerosLike", {dy[0]});
+      const Output dx = g.op("SelectV2", {op.input(0), dy[0], zeros});
+      const Output dz = g.op("SelectV2", {op.input(0), zeros, dy[0]});
+      auto reduce = [&](Output grad, Output operand) -> Gradient {
+        const Output shape = shape_of(g, operand);
+        Operation* args = g.op("BroadcastGradientArgs", {shape, shape_of(g, grad)});
+        const Output sum = g.op("Sum", {grad, args->output(0)});
+        return g.op("Reshape", {sum, shape});
+      };
+      return {Gradient(), reduce(dx, op.input(1)), reduce(dz, op.input(2))};
+    })
+    .endpoint("where_v2")
+    .summary("Elements of t where the condition holds, else of e.")
+    .example("b[2,3] f[2,3] f[2,3]")
+    .example("b[2,1] f[3] f[]");
+
+}  // namespace runhooks

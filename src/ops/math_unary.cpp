@@ -1,0 +1,260 @@
+// Elementwise ops of one operand, and Cast.
+#include <cmath>
+
+#include "ops/elementwise.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+#define RUNHOOKS_UNARY_FN(name, expression)  \
+  struct name {                              \
+    template <typename T>                    \
+    static T apply(T x) {                    \
+      return expression;                     \
+    }                                        \
+  }
+
+RUNHOOKS_UNARY_FN(NegFn, -x);
+RUNHOOKS_UNARY_FN(SquareFn, x* x);
+RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? -x : x);
+RUNHOOKS_UNARY_FN(SignFn, static_cast<T>((x > 0) - (x < 0)));
+RUNHOOKS_UNARY_FN(SqrtFn, std::sqrt(x));
+RUNHOOKS_UNARY_FN(RsqrtFn, T(1) / std::sqrt(x));
+RUNHOOKS_UNARY_FN(ExpFn, std::exp(x));
+RUNHOOKS_UNARY_FN(LogFn, std::log(x));
+RUNHOOKS_UNARY_FN(Log1pFn, std::log1p(x));
+RUNHOOKS_UNARY_FN(ReciprocalFn, T(1) / x);
+RUNHOOKS_UNARY_FN(TanhFn, std::tanh(x));
+RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
+RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
+RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
+RUNHOOKS_UNARY_FN(CeilFn, std::ceil(x));
+// Halves go to the even neighbour, as in R and in TensorFlow.
+RUNHOOKS_UNARY_FN(RoundFn, std::nearbyint(x));
+RUNHOOKS_UNARY_FN(SigmoidFn, T(1) / (T(1) + std::exp(-x)));
+
+#undef RUNHOOKS_UNARY_FN
+
+template <typename F>
+struct Same {
+  template <typename T>
+  using Kernel = UnaryKernel<T, T, F>;
+};
+
+template <typename F>
+KernelFactory all_numbers() {
+  return kernel_by_type<Same<F>::template Kernel, float, double, int32_t, int64_t>();
+}
+
+template <typename F>
+KernelFactory floats() {
+  return kernel_by_type<Same<F>::template Kernel, float, double>();
+}
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// A gradient of the form dy * factor(x, y).
+GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
+  return [factor](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};
+  };
+}
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+template <typename From, typename To>
+struct CastFn {
+  static To apply(From x) { return static_cast<To>(x); }
+};
+
+template <typename From>
+std::unique_ptr<Kernel> cast_kernel(DType to) {
+  switch (to) {
+    case DType::kFloat32:
+      return std::make_unique<UnaryKernel<From, float, CastFn<From, float>>>();
+    case DType::kFloat64:
+      return std::make_unique<UnaryKernel<From, double, CastFn<From, double>>>();
+    case DType::kInt32:
+      return std::make_unique<UnaryKernel<From, int32_t, CastFn<From, int32_t>>>();
+    case DType::kInt64:
+      return std::make_unique<UnaryKernel<From, int64_t, CastFn<From, int64_t>>>();
+    case DType::kBool:
+      return std::make_unique<UnaryKernel<From, bool, CastFn<From, bool>>>();
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> make_cast_kernel(const Operation& op) {
+  const DType from = op.attr_type("SrcT"), to = op.attr_type("DstT");
+  std::unique_ptr<Kernel> kernel;
+  if (from == DType::kFloat32) kernel = cast_kernel<float>(to);
+  if (from == DType::kFloat64) kernel = cast_kernel<double>(to);
+  if (from == DType::kInt32) kernel = cast_kernel<int32_t>(to);
+  if (from == DType::kInt64) kernel = cast_kernel<int64_t>(to);
+  if (from == DType::kBool) kernel = cast_kernel<bool>(to);
+  if (from == DType::kUint8) kernel = cast_kernel<uint8_t>(to);
+  if (!kernel) {
+    fail(Code::kUnimplemented, "Cast ", dtype_name(from), " to ", dtype_name(to), " is not supported.");
+  }
+  return kernel;
+}
+
+}  // namespace
+
+#define RUNHOOKS_UNARY_OP(type)                                                        \
+  RUNHOOKS_REGISTER_OP(type).input("x: T").output("y: T").shape(unchanged_shape)
+
+RUNHOOKS_UNARY_OP("Neg")
+    .attr("T: numbertype")
+    .kernel(all_numbers<NegFn>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads { return {negative(g, dy[0])}; })
+    .endpoint("negative")
+    .summary("-x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Square")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SquareFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return multiply(g, x, number(g, x, 2)); }))
+    .summary("x^2, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Abs")
+    .attr("T: numbertype")
+    .kernel(all_numbers<AbsFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
+    .summary("|x|, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sign")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SignFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs&) -> Grads {
+      return {g.op("ZerosLike", {op.input(0)})};
+    })
+    .summary("-1, 0 or 1, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sqrt")
+    .attr("T: {float, double}")
+    .kernel(floats<SqrtFn>())
+    .gradient(times([](Graph& g, Output x, Output y) { return divide(g, number(g, x, 0.5), y); }))
+    .summary("The square root of x, elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Rsqrt")
+    .attr("T: {float, double}")
+    .kernel(floats<RsqrtFn>())
+    .gradient(times([](Graph& g, Output x, Output y) {
+      return multiply(g, number(g, x, -0.5), divide(g, y, x));
+    }))
+    .summary("1 / sqrt(x), elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Exp")
+    .attr("T: {float, double}")
+    .kernel(floats<ExpFn>())
+    .gradient(times([](Graph&, Output, Output y) { return y; }))
+    .summary("e to the power of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Log")
+    .attr("T: {float, double}")
+    .kernel(floats<LogFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Reciprocal", {x}); }))
+    .summary("The natural logarithm of x, elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Log1p")
+    .attr("T: {float, double}")
+    .kernel(floats<Log1pFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output {
+      return g.op("Reciprocal", {add(g, number(g, x, 1), x)});
+    }))
+    .summary("log(1 + x), elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Reciprocal")
+    .attr("T: {float, double}")
+    .kernel(floats<ReciprocalFn>())
+    .gradient(times([](Graph& g, Output, Output y) { return negative(g, multiply(g, y, y)); }))
+    .summary("1 / x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Tanh")
+    .attr("T: {float, double}")
+    .kernel(floats<TanhFn>())
+    .gradient(times([](Graph& g, Output, Output y) {
+      return subtract(g, number(g, y, 1), multiply(g, y, y));
+    }))
+    .summary("The hyperbolic tangent of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sigmoid")
+    .attr("T: {float, double}")
+    .kernel(floats<SigmoidFn>())
+    .gradient(times([](Graph& g, Output, Output y) {
+      return multiply(g, y, subtract(g, number(g, y, 1), y));
+    }))
+    .summary("1 / (1 + exp(-x)), elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sin")
+    .attr("T: {float, double}")
+    .kernel(floats<SinFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cos", {x}); }))
+    .summary("The sine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Cos")
+    .attr("T: {float, double}")
+    .kernel(floats<CosFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output {
+      return negative(g, g.op("Sin", {x}));
+    }))
+    .summary("The cosine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Floor")
+    .attr("T: {float, double}")
+    .kernel(floats<FloorFn>())
+    .not_differentiable()
+    .summary("The largest integer not above x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Ceil")
+    .attr("T: {float, double}")
+    .kernel(floats<CeilFn>())
+    .not_differentiable()
+    .summary("The smallest integer not below x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Round")
+    .attr("T: {float, double}")
+    .kernel(floats<RoundFn>())
+    .not_differentiable()
+    .summary("The nearest integer, halves to the even one, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("Cast")
+    .input("x: SrcT")
+    .output("y: DstT")
+    .attr("SrcT: type")
+    .attr("DstT: type")
+    .attr("Truncate: bool = false")
+    .shape(unchanged_shape)
+    .kernel(make_cast_kernel)
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      if (!is_floating(op.input(0).dtype())) return {Gradient()};
+      return {cast(g, dy[0], op.input(0).dtype())};
+    })
+    .endpoint("raw_ops.Cast")
+    .summary("x in another type; fractions are cut off.")
+    .example("f[2,3] | DstT=double")
+    .example("i{1,2} | DstT=float");
+
+}  // namespace runhooks

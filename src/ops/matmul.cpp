@@ -1,0 +1,195 @@
+// Matrix products and what goes with them in a dense layer.
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+void matmul_shape(ShapeContext& c) {
+  const Shape a = c.with_rank(0, 2), b = c.with_rank(1, 2);
+  const bool ta = c.op().attr_bool("transpose_a"), tb = c.op().attr_bool("transpose_b");
+  const int64_t inner_a = a.dim(ta ? 0 : 1), inner_b = b.dim(tb ? 1 : 0);
+  if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
+    invalid_argument("Dimensions must be equal, but are ", inner_a, " and ", inner_b,
+                     " for the product of shapes ", a, " and ", b, ".");
+  }
+  c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
+}
+
+template <typename T>
+class MatMulKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    ta_ = c.op().attr_bool("transpose_a");
+    tb_ = c.op().attr_bool("transpose_b");
+    const Shape& a = c.input(0).shape();
+    m_ = c.output(0).shape().dim(0);
+    n_ = c.output(0).shape().dim(1);
+    k_ = a.dim(ta_ ? 0 : 1);
+    a_ = c.input(0).data<T>();
+    b_ = c.input(1).data<T>();
+    y_ = c.output(0).template data<T>();
+  }
+  void compute(KernelContext&) override {
+    for (int64_t i = 0; i < m_; ++i) {
+      for (int64_t j = 0; j < n_; ++j) {
+        T sum = 0;
+        for (int64_t p = 0; p < k_; ++p) {
+          sum += (ta_ ? a_[p * m_ + i] : a_[i * k_ + p]) * (tb_ ? b_[j * k_ + p] : b_[p * n_ + j]);
+        }
+        y_[i * n_ + j] = sum;
+      }
+    }
+  }
+
+ private:
+  bool ta_ = false, tb_ = false;
+  int64_t m_ = 0, n_ = 0, k_ = 0;
+  const T* a_ = nullptr;
+  const T* b_ = nullptr;
+  T* y_ = nullptr;
+};
+
+Output matmul(Graph& g, Output a, bool ta, Output b, bool tb) {
+  return g.op("MatMul", {a, b}).attr("transpose_a", ta).attr("transpose_b", tb);
+}
+
+Grads matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const bool ta = op.attr_bool("transpose_a"), tb = op.attr_bool("transpose_b");
+  const Output a = op.input(0), b = op.input(1), d = dy[0];
+  if (!ta && !tb) return {matmul(g, d, false, b, true), matmul(g, a, true, d, false)};
+  if (!ta && tb) return {matmul(g, d, false, b, false), matmul(g, d, true, a, false)};
+  if (ta && !tb) return {matmul(g, b, false, d, true), matmul(g, a, false, d, false)};
+  return {matmul(g, b, true, d, true), matmul(g, d, true, a, true)};
+}
+
+// Adds a vector to the last dimension of every row.
+template <typename T>
+class BiasAddKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const T *x = c.input(0).data<T>(), *bias = c.input(1).data<T>();
+    T* y = c.output(0).template data<T>();
+    const int64_t width = c.input(1).num_elements();
+    const int64_t rows = width == 0 ? 0 : c.input(0).num_elements() / width;
+    for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
+      for (int64_t j = 0; j < width; ++j) y[j] = x[j] + bias[j];
+    }
+  }
+};
+
+template <typename T>
+class BiasAddGradKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const T* dy = c.input(0).data<T>();
+    T* sums = c.output(0).template data<T>();
+    const int64_t width = c.output(0).num_elements();
+    const int64_t rows = width == 0 ? 0 : c.input(0).num_elements() / width;
+    for (int64_t j = 0; j < width; ++j) sums[j] = 0;
+    for (int64_t r = 0; r < rows; ++r, dy += width) {
+      for (int64_t j = 0; j < width; ++j) sums[j] += dy[j];
+    }
+  }
+};
+
+template <typename T>
+class AddNKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    const T* first = c.input(0).data<T>();
+    for (int64_t i = 0; i < n; ++i) y[i] = first[i];
+    for (int k = 1; k < c.num_inputs(); ++k) {
+      const T* x = c.input(k).data<T>();
+      for (int64_t i = 0; i < n; ++i) y[i] += x[i];
+    }
+  }
+};
+
+void bias_add_shape(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  const Shape bias = c.with_rank(1, 1);
+  if (x.has_rank()) {
+    if (x.rank() < 2) invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
+    const int64_t width = x.dim(x.rank() - 1);
+    if (width >= 0 && bias.dim(0) >= 0 && width != bias.dim(0)) {
+      invalid_argument("A bias of ", bias.dim(0), " elements cannot be added to shape ", x, ".");
+    }
+  }
+  c.set_output(0, x);
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("MatMul")
+    .input("a: T")
+    .input("b: T")
+    .output("product: T")
+    .attr("transpose_a: bool = false")
+    .attr("transpose_b: bool = false")
+    .attr("T: numbertype")
+    .shape(matmul_shape)
+    .kernel(kernel_by_type<MatMulKernel, float, double, int32_t, int64_t>())
+    .gradient(matmul_gradient)
+    .endpoint("raw_ops.MatMul")
+    .summary("The matrix product of a and b.")
+    .example("f[2,3] f[3,4]")
+    .example("f[3,2] f[3,4] | transpose_a=true")
+    .example("f[2,3] f[4,3] | transpose_b=true")
+    .example("f[3,2] f[4,3] | transpose_a=true transpose_b=true");
+
+RUNHOOKS_REGISTER_OP("BiasAdd")
+    .input("value: T")
+    .input("bias: T")
+    .output("output: T")
+    .attr("T: numbertype")
+    .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
+    .shape(bias_add_shape)
+    .kernel(kernel_by_type<BiasAddKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
+      return {dy[0], g.op("BiasAddGrad", {dy[0]})};
+    })
+    .endpoint("nn.bias_add")
+    .summary("A vector added to each row.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_REGISTER_OP("BiasAddGrad")
+    .input("out_backprop: T")
+    .output("output: T")
+    .attr("T: numbertype")
+    .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
+    .shape([](ShapeContext& c) {
+      const Shape& x = c.input(0);
+      c.set_output(0, Shape{x.has_rank() ? x.dim(x.rank() - 1) : Shape::kUnknownDim});
+    })
+    .kernel(kernel_by_type<BiasAddGradKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("BroadcastTo", {dy[0], shape_of(g, op.input(0))})};
+    })
+    .endpoint("raw_ops.BiasAddGrad")
+    .summary("The sum over all but the last dimension.")
+    .example("f[4,3]");
+
+RUNHOOKS_REGISTER_OP("AddN")
+    .input("inputs: N * T")
+    .output("sum: T")
+    .attr("N: int >= 1")
+    .attr("T: numbertype")
+    .shape([](ShapeContext& c) {
+      Shape shape = c.input(0);
+      for (int i = 1; i < c.num_inputs(); ++i) shape = shape.merge_with(c.input(i));
+      c.set_output(0, shape);
+    })
+    .kernel(kernel_by_type<AddNKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph&, Operation& op, const Outputs& dy) -> Grads {
+      return Grads(op.inputs().size(), Gradient(dy[0]));
+    })
+    .summary("The sum of tensors of one shape.")
+    .example("f[2,3] f[2,3] f[2,3]");
+
+}  // namespace runhooks

@@ -1,0 +1,35 @@
+// What lives here: the counter-based random generator (Philox 4x32-10) behind shuffling and random ops.
+// Who may use it: every layer.
+// What it must not know: graphs, R's own generator.
+#pragma once
+
+#include <cstdint>
+
+namespace runhooks {
+
+// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3". Its state is two seeds and a position, so it can
+// be saved, and any part of the stream can be had without the part before it.
+class Philox {
+ public:
+  Philox(uint64_t seed, uint64_t stream) : key_(seed), stream_(stream) {}
+
+  // Uniform over 0 ... 2^32 - 1.
+  uint32_t next() {
+    if (used_ == 4) {
+      block(position_++, words_);
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+  // Uniform over 0 ... n - 1, for n up to 2^32.
+  uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
+
+ private:
+  void block(uint64_t position, uint32_t out[4]) const;
+
+  uint64_t key_, stream_, position_ = 0;
+  uint32_t words_[4] = {};
+  int used_ = 4;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,105 @@
+#include "op_example.h"
+
+#include <sstream>
+
+#include "test.h"
+
+namespace runhooks_test {
+
+using namespace runhooks;
+
+namespace {
+
+std::vector<int64_t> numbers_between(const std::string& text, char open, char close) {
+  std::vector<int64_t> numbers;
+  const size_t begin = text.find(open);
+  if (begin == std::string::npos) return numbers;
+  std::stringstream list(text.substr(begin + 1, text.find(close, begin) - begin - 1));
+  std::string part;
+  while (std::getline(list, part, ',')) numbers.push_back(std::stoll(part));
+  return numbers;
+}
+
+Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& random) {
+  if (kind == 'b') {
+    Tensor t(DType::kBool, shape);
+    for (int64_t i = 0; i < t.num_elements(); ++i) t.data<bool>()[i] = random() % 2 == 0;
+    return t;
+  }
+  Tensor t(dtype, shape);
+  std::uniform_real_distribution<double> uniform(0.3, 2.5);
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    double x = uniform(random);
+    if (kind == 'f' && random() % 2 == 0) x = -x;
+    if (dtype == DType::kFloat64) t.data<double>()[i] = x;
+    if (dtype == DType::kFloat32) t.data<float>()[i] = static_cast<float>(x);
+    const auto whole = static_cast<int64_t>(x < 0 && kind == 'f' ? x - 1 : x + 1);
+    if (dtype == DType::kInt32) t.data<int32_t>()[i] = static_cast<int32_t>(whole);
+    if (dtype == DType::kInt64) t.data<int64_t>()[i] = whole;
+  }
+  return t;
+}
+
+AttrValue read_attr(const AttrDef& def, const std::string& text) {
+  if (def.type == "bool") return text == "true";
+  if (def.type == "int") return static_cast<int64_t>(std::stoll(text));
+  if (def.type == "float") return std::stof(text);
+  if (def.type == "type") return dtype_from_name(text);
+  if (def.type == "shape") return Shape(numbers_between(text, '[', ']'));
+  if (def.type == "list(int)") return numbers_between(text, '[', ']');
+  return text;
+}
+
+AttrMap read_attrs(const OpDef& def, const std::string& text) {
+  AttrMap attrs;
+  std::stringstream words(text);
+  std::string word;
+  while (words >> word) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const AttrDef* attr = def.find_attr(name);
+    if (!attr) fail_at(__FILE__, __LINE__, def.type + " has no attribute " + name);
+    attrs.set(name, read_attr(*attr, word.substr(equals + 1)));
+  }
+  return attrs;
+}
+
+}  // namespace
+
+OpExample build_example(const OpDef& def, const std::string& example, DType dtype,
+                        std::mt19937& random) {
+  OpExample built;
+  built.graph = std::make_shared<Graph>();
+  const size_t bar = example.find('|');
+  std::stringstream words(example.substr(0, bar));
+  std::string word;
+  std::vector<Output> inputs;
+  while (words >> word) {
+    if (word[0] == 'i') {
+      const size_t colon = word.find(':');
+      if (colon != std::string::npos) {
+        const auto value = static_cast<int32_t>(std::stoi(word.substr(colon + 1)));
+        inputs.push_back(built.graph->constant(Tensor::scalar<int32_t>(value)));
+        continue;
+      }
+      std::vector<int32_t> values;
+      for (int64_t v : numbers_between(word, '{', '}')) values.push_back(static_cast<int32_t>(v));
+      Tensor t = Tensor::vector<int32_t>(values);
+      if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
+      inputs.push_back(built.graph->constant(t));
+      continue;
+    }
+    const Shape shape(numbers_between(word, '[', ']'));
+    const Tensor value = random_tensor(word[0], shape, dtype, random);
+    const Output placeholder =
+        built.graph->op("Placeholder").attr("dtype", value.dtype()).attr("shape", shape);
+    built.placeholders.push_back(placeholder);
+    built.values.push_back(value);
+    inputs.push_back(placeholder);
+  }
+  const std::string attr_text = bar == std::string::npos ? "" : example.substr(bar + 1);
+  built.op = built.graph->create_op(def.type, inputs, read_attrs(def, attr_text));
+  return built;
+}
+
+}  // namespace runhooks_test

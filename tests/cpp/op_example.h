@@ -1,0 +1,27 @@
+// What lives here: the reading of an op's example ("f[2,3] i{0} | keep_dims=true") into a graph that can be run.
+// Who may use it: tests/cpp only.
+// What it must not know: R.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks_test {
+
+// One operation in a graph of its own. Tensors of numbers are placeholders with random values:
+//   f[2,3]  numbers away from 0;  p[2,3]  positive numbers;  b[2]  TRUE and FALSE;
+//   i{1,2}  an int32 vector;  i:1  an int32 scalar;  i[2,2]{1,2,3,4}  an int32 matrix: these are constants.
+struct OpExample {
+  std::shared_ptr<runhooks::Graph> graph;
+  runhooks::Operation* op = nullptr;
+  std::vector<runhooks::Output> placeholders;
+  std::vector<runhooks::Tensor> values;
+};
+
+OpExample build_example(const runhooks::OpDef& def, const std::string& example,
+                        runhooks::DType dtype, std::mt19937& random);
+
+}  // namespace runhooks_test
