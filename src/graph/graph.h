@@ -57,7 +57,7 @@ class OpBuilder {
   AttrMap attrs_;
 };
 
-class Graph {
+class Graph : public std::enable_shared_from_this<Graph> {
  public:
   Graph();
   ~Graph();

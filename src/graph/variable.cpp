@@ -204,4 +204,19 @@ VariablePtr get_or_create_global_step(Graph& graph) {
       [&] { return options.initializer(graph, Shape(), DType::kInt64); }, options, "global_step");
 }
 
+Output global_step_read(Graph& graph) {
+  const char* const key = "global_step_read_op_cache";
+  const std::vector<CollectionItem> cached = graph.collection(key);
+  if (!cached.empty()) return std::get<Output>(cached.front());
+  const VariablePtr step = global_step(graph);
+  if (!step) return Output();
+  // Read where nothing waits, as TensorFlow does, under TensorFlow's name.
+  ControlDependencies none(graph, {}, true);
+  NameScope scope(graph, step->op_name() + "/");
+  const Output zero = graph.scalar(step->dtype, 0, "add/y");
+  const Output read = graph.op("AddV2", {step->snapshot, zero}).named("add");
+  graph.add_to_collection(key, read);
+  return read;
+}
+
 }  // namespace runhooks

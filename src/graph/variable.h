@@ -130,5 +130,7 @@ std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& col
 // The int64 variable `global_step` of the graph; NULL where there is none.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
+// A tensor of the step's value that hooks fetch ("global_step/add:0"); invalid where the graph has no global step.
+Output global_step_read(Graph& graph);
 
 }  // namespace runhooks

@@ -119,11 +119,7 @@ void Plan::choose_hot_nodes() {
 }
 
 void Plan::run(const std::vector<Tensor>& feed_values) {
-  struct InUse {
-    bool& flag;
-    explicit InUse(bool& in_use) : flag(in_use) { flag = true; }
-    ~InUse() { flag = false; }
-  } in_use(in_use_);
+  const Hold hold(*this);
   try {
     set_feeds(feed_values);
     if (layout_changed_) {

@@ -44,7 +44,18 @@ class Plan {
   void run(const std::vector<Tensor>& feed_values);
   const Tensor& result(size_t i) const { return results_[i]; }
   size_t num_results() const { return results_.size(); }
-  bool in_use() const { return in_use_; }
+  bool in_use() const { return users_ > 0; }
+  // While one lives, a session makes another plan for the same fetches instead of running this one again.
+  class Hold {
+   public:
+    explicit Hold(Plan& plan) : plan_(plan) { ++plan_.users_; }
+    ~Hold() { --plan_.users_; }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Plan& plan_;
+  };
 
  private:
   struct ResultCopy {
@@ -95,7 +106,7 @@ class Plan {
   std::vector<size_t> hot_;  // nodes with something to do in every run
   std::vector<Tensor> results_;
   bool layout_changed_ = true;
-  bool in_use_ = false;
+  int users_ = 0;
 };
 
 // The operations that the fetches need, in the order in which a plan runs them.

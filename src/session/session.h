@@ -40,6 +40,9 @@ class Session {
   void close();
   bool is_closed() const { return closed_; }
 
+  // Where the embedding language keeps what belongs to this session.
+  std::shared_ptr<void> foreign;
+
  private:
   struct KeyHash {
     size_t operator()(const std::vector<int64_t>& key) const;

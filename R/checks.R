@@ -1,0 +1,43 @@
+# Checks of arguments: what was given, what is expected, which argument.
+
+check_arg <- function(good, x, wanted, arg, call) {
+  if (!isTRUE(good)) {
+    stop_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
+  }
+  invisible(x)
+}
+
+# The value itself where it is short, else what it is.
+describe <- function(x) {
+  simple <- is.atomic(x) && length(x) == 1 && is.null(attributes(x))
+  if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else format(x, digits = 15))
+  if (is.null(x)) return("NULL")
+  cli::format_inline("{.obj_type_friendly {x}}")
+}
+
+is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
+is_whole <- function(x) is_number(x) && x == trunc(x) && is.finite(x)
+
+check_number <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg((null && is.null(x)) || is_number(x), x, "a number", arg, call)
+}
+
+check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
+}
+
+check_positive_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg((null && is.null(x)) || (is_whole(x) && x > 0), x, "a positive whole number", arg, call)
+}
+
+check_flag <- function(x, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg(is.logical(x) && length(x) == 1 && !is.na(x), x, "TRUE or FALSE", arg, call)
+}
+
+check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg((null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)), x, "a single string", arg, call)
+}
+
+check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+  check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
+}

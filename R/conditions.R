@@ -1,0 +1,102 @@
+# The package's conditions: one constructor of errors, classed by kind, and the handler that says where in a loop a
+# user's error happened.
+
+#' Raise an error of the package
+#'
+#' @param message Character vector as `rlang::abort()` takes it; cli markup is interpolated in the caller's frame.
+#' @param kind The kind: the condition's class is `runhooks_error_<kind>`.
+#' @param ... Fields of the condition.
+#' @param call,env The frame to show and the one to interpolate in.
+#' @noRd
+stop_runhooks <- function(message, kind = "invalid_argument", ..., call = caller_env(), env = caller_env()) {
+  cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
+}
+
+# The same with the text exactly as given.
+stop_plain <- function(message, kind = "invalid_argument", call = caller_env()) {
+  abort(message, class = error_classes(kind), call = call)
+}
+
+error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
+
+# Called by the border: an error of the core as an R condition. `condition` is one that came from R and goes back as it was.
+raise_core_error <- function(condition, kind, message, hints) {
+  if (!is.null(condition)) stop(condition)
+  bullets <- c(message, set_names(hints, rep("i", length(hints))))
+  abort(bullets, class = error_classes(kind), call = user_frame())
+}
+
+# The frame of the function of ours that the user called: the outermost one of this package.
+user_frame <- function() {
+  ns <- topenv()
+  for (frame in sys.frames()) {
+    if (identical(topenv(frame), ns) && !identical(frame, globalenv())) return(frame)
+  }
+  NULL
+}
+
+# Conditions that steer a loop, by exact class: the last words of TensorFlow's error classes.
+steering_kinds <- c("out_of_range", "stop_iteration", "aborted", "unavailable")
+
+steering_kind <- function(condition) {
+  kind <- sub("^runhooks_error_", "", class(condition)[[1]])
+  if (kind %in% steering_kinds) kind else NULL
+}
+
+# Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook, method and step added;
+# this costs nothing per step, because the handler looks only when something is signalled.
+with_loop_conditions <- function(expr) {
+  withRestarts(
+    withCallingHandlers(
+      expr,
+      error = handle_loop_error,
+      interrupt = function(condition) cpp_note_interrupt()
+    ),
+    runhooks_unwind = function() NULL
+  )
+}
+
+handle_loop_error <- function(condition) {
+  where <- cpp_run_where()
+  if (is.null(where)) return()
+  kind <- steering_kind(condition)
+  if (!is.null(kind)) {
+    cpp_note_condition(condition, kind, conditionMessage(condition))
+    invokeRestart("runhooks_unwind")
+  }
+  if (is.null(condition$runhooks)) stop(add_place(condition, where))
+}
+
+# The condition itself with a field, a line of message and a class more; its own classes stay in front.
+add_place <- function(condition, where) {
+  condition$runhooks <- where
+  step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
+  note <- sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
+  if (inherits(condition, "rlang_error")) {
+    condition$footer <- c(condition$footer, c(i = note))
+  } else {
+    condition$message <- paste0(conditionMessage(condition), "\n  (", note, ")")
+  }
+  place <- match("error", class(condition), nomatch = length(class(condition)))
+  class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
+  condition
+}
+
+#' End a loop from a hook or an input function
+#'
+#' Signals that the data have ended, as Python's `StopIteration` does: raised in `before_run()` or `after_run()` of a hook
+#' it ends the loop quietly and `end()` of all hooks is called. Raised in `begin()`, `after_create_session()` or `end()` it
+#' is an error like any other.
+#'
+#' @param message The text of the condition.
+#' @return Does not return: raises a condition of class `runhooks_error_stop_iteration`.
+#' @family hooks
+#' @export
+#' @examples
+#' stop_early <- session_run_hook(after_run = function(context, values) stop_iteration())
+stop_iteration <- function(message = "") {
+  stop(structure(
+    class = c(error_classes("stop_iteration"), "error", "condition"),
+    list(message = message, call = sys.call(-1))
+  ))
+}

@@ -1,0 +1,125 @@
+# The estimator: a specification, a folder, and the class that the methods go by.
+
+new_canned_estimator <- function(type, description, kind, class, spec, args, config) {
+  structure(
+    list(
+      estimator = new_engine(description, config),
+      args = args,
+      spec = structure(c(list(type = type), spec), owner = paste0(type, "()"))
+    ),
+    class = c(class, paste0("tf_estimator_", kind), "tf_estimator")
+  )
+}
+
+# What scripts reach as `model$estimator`. The functions hold the configuration and nothing else.
+new_engine <- function(description, config) {
+  structure(list(description = description, model_dir = config$model_dir, config = config), class = "runhooks_engine")
+}
+
+#' @export
+`$.runhooks_engine` <- function(x, name) {
+  folder <- unclass(x)$model_dir
+  switch(name,
+    get_variable_names = function() cpp_checkpoint_names(required_checkpoint(folder)),
+    get_variable_value = function(name) cpp_checkpoint_values(required_checkpoint(folder), name)[[1]],
+    latest_checkpoint = function() latest_checkpoint(folder),
+    unclass(x)[[name]]
+  )
+}
+
+#' @export
+print.runhooks_engine <- function(x, ...) {
+  cat("<", unclass(x)$description, " in ", unclass(x)$model_dir, ">\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+is_estimator <- function(x) inherits(x, "tf_estimator")
+
+required_checkpoint <- function(folder, call = caller_env()) {
+  path <- cpp_latest_checkpoint(folder)
+  if (is.null(path)) {
+    stop_runhooks("Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call)
+  }
+  path
+}
+
+#' The folder of a model
+#'
+#' @param object An estimator.
+#' @param ... Not used.
+#' @return A path.
+#' @family inspecting
+#' @export
+#' @examples
+#' model_dir(linear_regressor(column_numeric("wt"), model_dir = "models/wt"))
+model_dir <- function(object, ...) UseMethod("model_dir")
+
+#' @export
+model_dir.tf_estimator <- function(object, ...) unclass(object$estimator)$model_dir
+
+#' @export
+print.tf_estimator <- function(x, ...) {
+  cat(describe_estimator(x), sep = "\n") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+str.tf_estimator <- function(object, ...) {
+  cat(describe_estimator(object), sep = "\n") # lint: allow stdout
+  invisible(paste(describe_estimator(object), collapse = "\n"))
+}
+
+describe_estimator <- function(x) {
+  kind <- if (inherits(x, "tf_estimator_regressor")) "regressor" else if (inherits(x, "tf_estimator_classifier")) "classifier" else "estimator"
+  folder <- model_dir(x)
+  trained <- if (is.null(cpp_latest_checkpoint(folder))) {
+    "Model has not yet been trained."
+  } else {
+    steps <- cpp_saved_global_step(folder)
+    sprintf("Model has been trained for %s %s.", format(steps, big.mark = ",", scientific = FALSE), if (steps == 1) "step" else "steps")
+  }
+  c(
+    sprintf("A TensorFlow %s [%s]", kind, unclass(x$estimator)$description),
+    sprintf("Model Directory: %s", folder),
+    trained
+  )
+}
+
+# What the core needs of an estimator.
+core_spec <- function(object) {
+  spec <- object$spec
+  structure(lapply(unclass(spec), core_value), owner = attr(spec, "owner"))
+}
+
+# Specifications within specifications as plain lists.
+core_value <- function(x) {
+  if (is_column(x) || is_optimizer(x)) return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
+  if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
+  if (is.function(x)) return(wrap_function(x))
+  x
+}
+
+# A function given for an optimizer returns one: as plain data, too.
+wrap_function <- function(f) function(...) core_value(f(...))
+
+core_config <- function(object) {
+  config <- unclass(unclass(object$estimator)$config)
+  config <- config[names(config_defaults)]
+  config[vapply(config, is.null, NA)] <- NULL
+  config[c("session_config", "device_fn")] <- NULL
+  config
+}
+
+# Makes the folder; an error before anything is run where it cannot be written.
+ensure_model_dir <- function(folder, call = caller_env()) {
+  created <- dir.exists(folder) || suppressWarnings(dir.create(folder, recursive = TRUE))
+  probe <- tempfile(".runhooks-", folder)
+  writable <- created && suppressWarnings(file.create(probe))
+  unlink(probe)
+  if (!writable) {
+    stop_runhooks(
+      c("{.arg model_dir} cannot be written: {.path {folder}}.", i = "Give a folder that you may write to."),
+      kind = "permission_denied", call = call
+    )
+  }
+}

@@ -1,0 +1,41 @@
+# evaluate(): the metrics of a model on data.
+
+#' Evaluate a model
+#'
+#' @inheritParams train
+#' @param steps How many batches; `NULL`: until the input ends.
+#' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never trained is evaluated with
+#'   its initial values.
+#' @param name A name for this evaluation where a model has several.
+#' @param simplify TRUE: a tibble of one row; FALSE: a named list.
+#' @return The metrics in the order of their names, `global_step` last. `loss` is the mean over batches of the loss of a
+#'   batch, which for canned models is a sum over its examples; `average_loss` is the mean over examples. The losses of the
+#'   batches are the attribute `history`.
+#' @section Errors: As for [train()].
+#' @seealso `tf.estimator.Estimator.evaluate` of TensorFlow 1.x.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' model %>% evaluate(input_fn(mpg ~ drat, mtcars))
+evaluate <- function(object, ...) UseMethod("evaluate")
+
+#' @rdname evaluate
+#' @export
+evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL, name = NULL, hooks = NULL,
+                                  simplify = TRUE, ...) {
+  check_steps(steps, "steps")
+  check_string(checkpoint_path, null = TRUE)
+  check_string(name, null = TRUE)
+  check_flag(simplify)
+  input <- as_model_input(input_fn, object)
+  hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
+  result <- with_loop_conditions(cpp_estimator_evaluate(
+    core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
+    if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path), lapply(hooks, core_hook)
+  ))
+  metrics <- result$metrics
+  history <- new_history(result$history, metrics$global_step)
+  structure(if (simplify) as_tibble(metrics) else metrics, history = history)
+}

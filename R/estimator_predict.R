@@ -1,0 +1,124 @@
+# predict(): what a model says of data.
+
+#' Predictions of a model
+#'
+#' @inheritParams train
+#' @param checkpoint_path The checkpoint to use; `NULL`: the newest.
+#' @param predict_keys Which predictions; by default all that the model gives: `predictions` for a regressor.
+#' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes batches as they are asked
+#'   for.
+#' @param simplify TRUE: a tibble with one row for each example and a list column for each key; FALSE: a list of named
+#'   lists.
+#' @param yield_single_examples For the iterator: FALSE gives whole batches.
+#' @return As `simplify` says. The rows are in the order of the data.
+#' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for [train()].
+#' @seealso `tf.estimator.Estimator.predict` of TensorFlow 1.x.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
+#' unlist(predictions$predictions)
+predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
+                                 predict_keys = c("predictions", "classes", "class_ids", "logistic", "logits", "probabilities"),
+                                 hooks = NULL, as_iterable = FALSE, simplify = TRUE, yield_single_examples = TRUE, ...) {
+  check_string(checkpoint_path, null = TRUE)
+  check_flag(as_iterable)
+  check_flag(simplify)
+  check_flag(yield_single_examples)
+  keys <- if (missing(predict_keys) || is.null(predict_keys)) character() else as.character(unlist(predict_keys))
+  input <- as_model_input(input_fn, object)
+  pointer <- with_loop_conditions(cpp_estimator_predict(
+    core_spec(object), core_config(object), input, if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
+    keys, lapply(finish_hooks(as_hook_list(hooks), "infer"), core_hook)
+  ))
+  iterator <- prediction_iterator(pointer, yield_single_examples || !as_iterable)
+  if (as_iterable) return(iterator)
+  examples <- iterate(iterator)
+  if (simplify) simplify_predictions(examples) else examples
+}
+
+# Prediction adds no hooks of its own.
+finish_hooks <- function(hooks, mode) {
+  lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
+}
+
+# Batches from the core, handed out one by one or example by example.
+prediction_iterator <- function(pointer, by_example) {
+  waiting <- list()
+  next_item <- function() {
+    if (length(waiting) == 0) {
+      batch <- with_loop_conditions(cpp_predictions_next(pointer))
+      if (is.null(batch)) return(NULL)
+      waiting <<- if (by_example) split_batch(batch) else list(batch)
+    }
+    item <- waiting[[1]]
+    waiting[[1]] <<- NULL
+    item
+  }
+  structure(
+    list(next_item = next_item, close = function() cpp_predictions_close(pointer)),
+    class = "runhooks_iterator"
+  )
+}
+
+# One named list for each example; what a key gives for it is an array without the batch's dimension.
+split_batch <- function(batch) {
+  rows <- dim(batch[[1]])[[1]]
+  lapply(seq_len(rows), function(row) {
+    lapply(batch, function(values) {
+      cell <- asplit_row(values, row)
+      structure(cell, class = c("tf_prediction", class(cell)))
+    })
+  })
+}
+
+asplit_row <- function(values, row) {
+  dims <- dim(values)
+  if (length(dims) == 1) return(array(values[row], 1L))
+  array(values[slice.index(values, 1) == row], dims[-1])
+}
+
+#' Read an iterator
+#'
+#' @param iterator An iterator, such as `predict(as_iterable = TRUE)` gives.
+#' @param f A function that each item is given to, or `NULL`.
+#' @param simplify Not used.
+#' @param completed What `iter_next()` returns at the end.
+#' @return `iterate()` reads all: a list of the items, or of what `f` made of them. `iter_next()` reads one.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' iterator <- predict(model, input_fn(mpg ~ drat, mtcars), as_iterable = TRUE)
+#' iter_next(iterator)
+iterate <- function(iterator, f = NULL, simplify = TRUE) {
+  items <- list()
+  while (!is.null(item <- iterator$next_item())) {
+    items[[length(items) + 1]] <- if (is.null(f)) item else f(item)
+  }
+  items
+}
+
+#' @rdname iterate
+#' @export
+iter_next <- function(iterator, completed = NULL) {
+  item <- iterator$next_item()
+  if (is.null(item)) completed else item
+}
+
+simplify_predictions <- function(examples) {
+  if (length(examples) == 0) return(tibble())
+  keys <- names(examples[[1]])
+  as_tibble(lapply(set_names(keys), function(key) lapply(examples, `[[`, key)))
+}
+
+# The table shows the numbers instead of a type.
+#' @exportS3Method pillar::type_sum
+type_sum.tf_prediction <- function(x) {
+  paste(format(as.vector(unclass(x)), digits = 3), collapse = ", ")
+}
+
+#' @exportS3Method pillar::obj_sum
+obj_sum.tf_prediction <- function(x) type_sum.tf_prediction(x)

@@ -1,0 +1,124 @@
+# Feature columns: specifications that the core makes columns of. A column is plain data.
+
+new_column <- function(type, name, key, ...) {
+  structure(list(type = type, name = name, key = key, ...), class = c(type, "runhooks_feature_column"))
+}
+
+is_column <- function(x) inherits(x, "runhooks_feature_column")
+
+#' A column of numbers
+#'
+#' @param ... Names of features: strings or character vectors.
+#' @param shape The shape of one row: whole numbers; `c(2, 3)` for a matrix in each row.
+#' @param default_value For parsing examples: the value where a feature is missing.
+#' @param dtype `tf$float32`; the type is float32 in the model whatever the data's.
+#' @param normalizer_fn A function of a tensor that returns a tensor, run while the graph is built, or `NULL`. It sees the
+#'   tensor as fed (float64 for R's doubles); the result is cast to float32.
+#' @return For one name the column, for several an unnamed list of columns.
+#' @section Errors: `runhooks_error_invalid_argument` for a name that is no string or a shape that is not positive whole
+#'   numbers.
+#' @seealso `tf.feature_column.numeric_column` of TensorFlow 1.x.
+#' @family feature columns
+#' @export
+#' @examples
+#' column_numeric("drat")
+#' column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
+#' column_numeric("drat", "cyl")
+column_numeric <- function(..., shape = c(1L), default_value = NULL, dtype = tf$float32, normalizer_fn = NULL) {
+  shape <- as_shape(shape)
+  check_function(normalizer_fn, null = TRUE)
+  dtype <- dtype_name(dtype)
+  columns_for(..., make = function(key) {
+    new_column("NumericColumn",
+      name = key, key = key, shape = as.list(shape), default_value = default_value, dtype = dtype,
+      normalizer_fn = normalizer_fn
+    )
+  })
+}
+
+as_shape <- function(shape, call = caller_env()) {
+  flat <- unlist(shape)
+  good <- is.numeric(flat) && length(flat) > 0 && all(is.finite(flat)) && all(flat == trunc(flat)) && all(flat > 0)
+  if (!good) {
+    stop_runhooks("{.arg shape} must be positive whole numbers, not {describe(shape)}.", call = call)
+  }
+  as.integer(flat)
+}
+
+# One column for each name: the column itself for one, a list for several.
+columns_for <- function(..., make, call = caller_env()) {
+  keys <- unlist(list(...))
+  if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
+    stop_runhooks("A column needs the name of a feature, as a string.", call = call)
+  }
+  columns <- lapply(unname(keys), make)
+  if (length(columns) == 1) columns[[1]] else columns
+}
+
+#' A list of feature columns
+#'
+#' @param ... Columns or lists of columns. Duplicates are dropped.
+#' @param names Not used yet by columns made from names.
+#' @return An unnamed list of columns.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no column, with its place.
+#' @family feature columns
+#' @export
+#' @examples
+#' feature_columns(column_numeric("drat"), column_numeric("cyl"))
+feature_columns <- function(..., names = NULL) {
+  as_column_list(rlang::list2(...))
+}
+
+# Flat, without duplicates; one bare column is a list of one.
+as_column_list <- function(columns, arg = "feature_columns", call = caller_env()) {
+  flat <- flatten_columns(columns)
+  good <- vapply(flat, is_column, logical(1))
+  if (!all(good)) {
+    place <- which(!good)[[1]]
+    stop_runhooks(
+      c(
+        "{.arg {arg}} must be feature columns.",
+        x = "Element {place} is {.obj_type_friendly {flat[[place]]}}.",
+        i = "Make columns with {.fn column_numeric} and its like."
+      ),
+      call = call
+    )
+  }
+  unname(flat[!duplicated(flat)])
+}
+
+flatten_columns <- function(x) {
+  if (is_column(x) || !is.list(x)) return(list(x))
+  unlist(lapply(x, flatten_columns), recursive = FALSE)
+}
+
+#' @export
+c.runhooks_feature_column <- function(...) {
+  unlist(lapply(list(...), function(x) if (is_column(x) || !is.list(x)) list(x) else x), recursive = FALSE)
+}
+
+#' @export
+format.runhooks_feature_column <- function(x, ...) {
+  fields <- unclass(x)
+  fields <- fields[setdiff(names(fields), c("type", "name"))]
+  shown <- vapply(names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), "")
+  paste0(x$type, "(", paste(shown, collapse = ", "), ")")
+}
+
+# Values as Python writes them.
+python_text <- function(x, field = "") {
+  if (is.null(x)) return("None")
+  if (field == "dtype") return(paste0("tf.", x))
+  if (is.function(x)) return("<function>")
+  if (is.list(x)) {
+    parts <- vapply(x, python_text, "")
+    return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
+  }
+  if (is.character(x)) paste0("'", x, "'") else format(x, digits = 15)
+}
+
+#' @export
+print.runhooks_feature_column <- function(x, ...) {
+  cat(format(x), "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}

@@ -1,0 +1,31 @@
+# Graphs in R. A graph is an environment of functions: `$` on it is as fast as R gets, and hooks use it in every step.
+
+# Called by the core when R first asks for a graph.
+new_graph <- function(pointer) {
+  graph <- new.env(parent = emptyenv())
+  graph$.pointer <- pointer
+  graph$get_collection <- function(name, scope = NULL) cpp_graph_get_collection(pointer, name, scope)
+  graph$add_to_collection <- function(name, value) cpp_graph_add_to_collection(pointer, name, value)
+  graph$get_all_collection_keys <- function() cpp_graph_collection_names(pointer)
+  graph$get_tensor_by_name <- function(name) cpp_graph_get_tensor(pointer, name)
+  graph$get_operation_by_name <- function(name) cpp_graph_get_operation(pointer, name)
+  graph$get_operations <- function() cpp_graph_get_operations(pointer)
+  graph$finalize <- function() cpp_graph_finalize(pointer)
+  makeActiveBinding("finalized", function() cpp_graph_is_finalized(pointer), graph)
+  makeActiveBinding("seed", function() cpp_graph_seed(pointer, NULL), graph)
+  class(graph) <- "tensorflow.python.framework.ops.Graph"
+  graph
+}
+
+#' @export
+print.tensorflow.python.framework.ops.Graph <- function(x, ...) {
+  cat("<Graph of", length(x$get_operations()), "operations>\n") # lint: allow stdout
+  invisible(x)
+}
+
+# Evaluates `expr` with `graph` as the default graph.
+with_graph <- function(graph, expr) {
+  cpp_graph_push_default(graph$.pointer)
+  on.exit(cpp_graph_pop_default())
+  force(expr)
+}

@@ -1,0 +1,244 @@
+# Input functions: what estimators read their data with.
+
+# State that is set while an estimator calls the user's functions.
+the <- new.env(parent = emptyenv())
+the$mode <- NULL
+
+#' An input function from data in memory
+#'
+#' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame, matrix or list: which
+#' columns are features and which is the response, in batches of which size, how often and in which order. The data are
+#' copied into the core when the loop starts.
+#'
+#' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a matrix with column names;
+#'   a formula `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
+#' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a character vector.
+#' @param data For a formula: the data frame.
+#' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
+#' @param shuffle `"auto"`: the rows of each epoch in an order of their own, except in prediction. Or TRUE, FALSE.
+#' @param num_epochs How often the data are read; `NULL` for ever.
+#' @param queue_capacity,num_threads Accepted; there is no queue.
+#' @param ... Further arguments have no effect; a message names them.
+#' @return A function of the estimator that returns a function of no argument, which adds the next batch to the graph:
+#'   `list(features, labels)` with a named list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for
+#'   integers, bool, float64, string; factors as int32 codes from 0. Without response the features alone.
+#' @section Errors: `runhooks_error_not_found` for a column that is not there; `runhooks_error_invalid_argument` for no rows,
+#'   a batch size below 1, NA, NaN or Inf in numbers (how many, and the first row).
+#' @family input functions
+#' @export
+#' @examples
+#' mtcars_input_fn <- input_fn(mtcars, response = mpg, features = c(drat, cyl), batch_size = 8)
+#' same <- input_fn(mpg ~ drat + cyl, data = mtcars, batch_size = 8)
+input_fn <- function(object, ...) UseMethod("input_fn")
+
+#' @rdname input_fn
+#' @export
+input_fn.default <- function(object, ...) {
+  data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
+  if (is.null(data)) {
+    stop_runhooks("{.arg object} must be data, not {.obj_type_friendly {object}}.")
+  }
+  input_fn.data.frame(data, ...)
+}
+
+#' @rdname input_fn
+#' @export
+input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto", num_epochs = 1,
+                                queue_capacity = 1000, num_threads = 1, ...) {
+  features <- select_names(object, enquo(features), "features")
+  response <- select_names(object, enquo(response), "response")
+  note_unused(...)
+  new_input_fn(as.list(object), features, response, batch_size, shuffle, num_epochs)
+}
+
+#' @rdname input_fn
+#' @export
+input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto", num_epochs = 1,
+                          queue_capacity = 1000, num_threads = 1, ...) {
+  if (is.null(names(object)) || any(names(object) == "")) {
+    stop_runhooks("Every element of {.arg object} needs a name.")
+  }
+  features <- select_names(object, enquo(features), "features")
+  response <- select_names(object, enquo(response), "response")
+  note_unused(...)
+  new_input_fn(object, features, response, batch_size, shuffle, num_epochs)
+}
+
+#' @rdname input_fn
+#' @export
+input_fn.matrix <- function(object, ...) {
+  if (is.null(colnames(object))) {
+    stop_plain("cannot create input function from matrix without column names")
+  }
+  input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE), ...)
+}
+
+#' @rdname input_fn
+#' @export
+input_fn.formula <- function(object, data, ...) {
+  if (missing(data)) stop_runhooks("{.arg data} is missing: a formula needs a data frame.")
+  parsed <- expand_formula(object, data)
+  input_fn(parsed$data, features = parsed$features, response = parsed$response, ...)
+}
+
+# Names of the selected elements. `expr` may be a selection, or anything that evaluates to a character vector.
+select_names <- function(data, expr, arg, call = caller_env()) {
+  if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
+  if (quo_is_null(expr)) return(character())
+  columns <- set_names(as.list(seq_along(data)), names(data))
+  tryCatch(
+    names(tidyselect::eval_select(expr, columns)),
+    error = function(error) stop_selection(expr, names(data), arg, error, call)
+  )
+}
+
+# Says which columns there are where tidyselect only says which one is not.
+stop_selection <- function(expr, existing, arg, error, call) {
+  given <- tryCatch(eval_tidy(expr), error = function(e) NULL)
+  missing <- if (is.character(given)) setdiff(given, existing) else setdiff(all.names(rlang::quo_get_expr(expr), FALSE), existing)
+  if (length(missing) == 0) {
+    cli_abort("Cannot select {.arg {arg}}.", parent = error, class = error_classes("invalid_argument"), call = call)
+  }
+  stop_runhooks(
+    c(
+      "Column{?s} {.val {missing}} of {.arg {arg}} {?is/are} not in the data.",
+      i = "The data have {.val {existing}}."
+    ),
+    kind = "not_found", call = call
+  )
+}
+
+note_unused <- function(...) {
+  unused <- names(list(...))
+  if (length(unused) == 0) return(invisible())
+  cli_inform("{.fn input_fn} ignores {.arg {unused}}.")
+}
+
+new_input_fn <- function(data, features, response, batch_size, shuffle, num_epochs, call = caller_env()) {
+  check_positive_whole(batch_size, call = call)
+  check_positive_whole(num_epochs, null = TRUE, call = call)
+  check_shuffle(shuffle, call)
+  if (length(features) == 0) stop_runhooks("{.arg features} selects no column.", call = call)
+  if (length(response) > 1) {
+    stop_runhooks("{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call)
+  }
+  features <- sort(features, method = "radix")
+  columns <- data[c(features, response)]
+  check_columns(columns, response, call)
+  options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
+  function(estimator) {
+    force(estimator)
+    function() next_batch(columns, features, response, options)
+  }
+}
+
+check_shuffle <- function(shuffle, call) {
+  good <- identical(shuffle, "auto") || (is.logical(shuffle) && length(shuffle) == 1 && !is.na(shuffle))
+  check_arg(good, shuffle, "\"auto\", TRUE or FALSE", "shuffle", call)
+}
+
+n_rows <- function(x) if (is.null(dim(x))) length(x) else dim(x)[[1]]
+
+check_columns <- function(columns, response, call) {
+  rows <- vapply(columns, n_rows, 0)
+  if (any(rows != rows[[1]])) {
+    odd <- names(columns)[rows != rows[[1]]][[1]]
+    stop_runhooks(
+      c(
+        "All columns must have the same number of rows.",
+        x = "{.val {odd}} has {rows[[odd]]}, {.val {names(columns)[[1]]}} has {rows[[1]]}."
+      ),
+      call = call
+    )
+  }
+  if (rows[[1]] == 0) stop_runhooks("The data have no rows.", call = call)
+  for (name in names(columns)) check_column(columns[[name]], name, name %in% response, call)
+}
+
+check_column <- function(x, name, is_response, call) {
+  role <- if (is_response) "response" else "feature"
+  good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)
+  if (!good || inherits(x, c("Date", "POSIXt", "difftime"))) {
+    stop_runhooks(
+      c(
+        "The {role} {.val {name}} must be numbers, strings, logicals or a factor, not {.obj_type_friendly {x}}.",
+        i = if (inherits(x, c("Date", "POSIXt"))) "Make numbers of it, for example with {.fn as.numeric}."
+      ),
+      kind = "invalid_argument", call = call
+    )
+  }
+  if (!is.numeric(x) && !is.logical(x)) return(invisible())
+  bad <- !is.finite(x)
+  if (!any(bad)) return(invisible())
+  first <- (which(bad)[[1]] - 1) %% n_rows(x) + 1
+  stop_runhooks(
+    c(
+      "The {role} {.val {name}} must be finite numbers.",
+      x = "{sum(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}."
+    ),
+    call = call
+  )
+}
+
+# The tensors of the next batch, in the default graph.
+next_batch <- function(columns, features, response, options) {
+  encoded <- lapply(names(columns), function(name) encode_column(columns[[name]], name))
+  shuffle <- if (identical(options$shuffle, "auto")) !identical(the$mode, "infer") else options$shuffle
+  tensors <- cpp_next_batch(
+    encoded, rep(NA_character_, length(encoded)), options$batch_size, if (is.null(options$num_epochs)) 0 else options$num_epochs,
+    shuffle, if (shuffle) draw_seed() else 0
+  )
+  labels <- if (length(response)) tensors[[length(tensors)]]
+  feature_tensors <- set_names(tensors[seq_along(features)], features)
+  if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+}
+
+encode_column <- function(x, name) {
+  if (!is.factor(x)) return(x)
+  codes <- seq_along(levels(x)) - 1L
+  lines <- paste0("- '", levels(x), "' => ", codes)
+  message(paste(c(sprintf("The following factor levels of '%s' have been encoded:", name), lines), collapse = "\n"))
+  as.integer(x) - 1L
+}
+
+# The graph's seed where it has one, else one from R's generator: set.seed() alone makes a script repeat.
+draw_seed <- function() {
+  seed <- cpp_graph_default()$seed
+  if (is.null(seed)) sample.int(.Machine$integer.max, 1) else seed
+}
+
+# --- what estimators make of an input function
+
+# A function of the mode that calls the user's input function and gives list(features, labels) for the core.
+as_model_input <- function(input_fn, estimator, call = caller_env()) {
+  if (!is.function(input_fn)) {
+    stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
+  }
+  n <- length(formals(args(input_fn)))
+  if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
+  function(mode) {
+    outer <- the$mode
+    on.exit(the$mode <- outer)
+    the$mode <- mode
+    result <- if (n == 1) input_fn(estimator) else input_fn()
+    if (is.function(result)) result <- result()
+    split_input(result)
+  }
+}
+
+split_input <- function(result) {
+  has_labels <- is.list(result) && is.null(names(result)) && length(result) == 2
+  if (is.list(result) && is.null(names(result)) && !has_labels) {
+    stop_plain("input_fn should return (features, labels) as a len 2 tuple.")
+  }
+  features <- if (has_labels) result[[1]] else result
+  labels <- if (has_labels) result[[2]]
+  good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, logical(1)))
+  if (!good) {
+    stop_runhooks("The input function must return a named list of tensors as features, not {.obj_type_friendly {features}}.")
+  }
+  if (!is.null(labels) && !is_tensor(labels)) {
+    stop_runhooks("The input function must return a tensor as labels, not {.obj_type_friendly {labels}}.")
+  }
+  list(features, labels)
+}

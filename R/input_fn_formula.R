@@ -1,0 +1,85 @@
+# Formulas as selections of columns.
+
+# The parts of a formula as written: the term labels, the response, whether there is an intercept.
+parse_formula <- function(formula, data = NULL) {
+  right <- formula[[length(formula)]]
+  check_formula_operators(right)
+  parsed <- stats::terms(formula, allowDotAsName = TRUE)
+  response <- if (length(formula) == 3) paste(deparse(formula[[2]]), collapse = "")
+  list(
+    features = formula_terms(right),
+    response = response,
+    intercept = attr(parsed, "intercept") == 1
+  )
+}
+
+check_formula_operators <- function(expr) {
+  if (!is.call(expr)) return(invisible())
+  operator <- paste(deparse(expr[[1]]), collapse = "")
+  if (operator %in% c("+", "-", "(", ":", "*")) {
+    for (part in as.list(expr)[-1]) check_formula_operators(part)
+  } else if (operator %in% c("/", "^", "|", "%in%", "~")) {
+    stop_plain(sprintf("unhandled formula operator: expected '+' or '-'; got '%s'", operator))
+  }
+}
+
+# The terms that are added, in order, without those that are taken away. Calls stay as they are written.
+formula_terms <- function(expr) {
+  if (is.call(expr)) {
+    operator <- paste(deparse(expr[[1]]), collapse = "")
+    if (operator == "(") return(formula_terms(expr[[2]]))
+    if (operator == "+" || operator == ":" || operator == "*") {
+      return(unique(unlist(lapply(as.list(expr)[-1], formula_terms))))
+    }
+    if (operator == "-") {
+      if (length(expr) == 2) return(character())
+      return(setdiff(formula_terms(expr[[2]]), formula_terms(expr[[3]])))
+    }
+  }
+  if (is.numeric(expr)) return(character()) # the intercept
+  paste(deparse(expr), collapse = "")
+}
+
+# The data with the computed columns that the formula asks for, and the names of features and response.
+expand_formula <- function(formula, data, call = caller_env()) {
+  if (length(formula) < 2) stop_runhooks("{.arg object} must be a formula with a right side.", call = call)
+  parsed <- parse_formula(formula, data)
+  features <- parsed$features
+  if ("." %in% formula_terms_raw(formula)) {
+    dropped <- dropped_terms(formula[[length(formula)]])
+    features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, dropped))
+  }
+  columns <- as.list(data)
+  for (term in c(features, parsed$response)) {
+    if (term %in% names(columns)) next
+    columns[[term]] <- computed_column(term, columns, environment(formula), names(data), call)
+  }
+  list(data = columns, features = features, response = parsed$response)
+}
+
+formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
+
+# What stands behind a minus.
+dropped_terms <- function(expr) {
+  if (!is.call(expr)) return(character())
+  operator <- paste(deparse(expr[[1]]), collapse = "")
+  if (operator == "-" && length(expr) == 3) return(c(dropped_terms(expr[[2]]), formula_terms(expr[[3]])))
+  if (operator %in% c("+", "(")) return(unlist(lapply(as.list(expr)[-1], dropped_terms)))
+  character()
+}
+
+computed_column <- function(term, columns, frame, existing, call) {
+  expr <- str2lang(term)
+  value <- tryCatch(eval(expr, columns, frame), error = function(error) error)
+  if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
+    stop_runhooks(
+      c(
+        "{.code {term}} of the formula is no column of the data and cannot be computed from them.",
+        x = if (inherits(value, "error")) conditionMessage(value),
+        i = "The data have {.val {existing}}."
+      ),
+      kind = "not_found", call = call
+    )
+  }
+  value
+}

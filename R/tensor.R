@@ -1,0 +1,204 @@
+# Tensors, operations and variables in R: handles of what is in a graph.
+
+#' Tensors, operations and variables of a graph
+#'
+#' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`, `dtype`, `shape`, `op`,
+#' `graph`, `get_shape()`; of an operation `name`, `type`, `outputs`, `graph`; of a variable those of a tensor and `value()`,
+#' `read_value()`. Arithmetic, comparison and mathematical functions add operations to the graph. A number on either side
+#' takes the tensor's type.
+#'
+#' @param x,object,e1,e2 A tensor, operation or variable, or in arithmetic a number.
+#' @param name Name of a member.
+#' @param ... Passed on.
+#' @return Depends on the member; arithmetic gives a tensor.
+#' @name tensors
+#' @examples
+#' column <- column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
+NULL
+
+is_tensor <- function(x) inherits(x, "tensorflow.tensor")
+is_operation <- function(x) inherits(x, "tensorflow.operation")
+is_variable <- function(x) inherits(x, "tensorflow.variable")
+is_graph_element <- function(x) inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
+
+# The name that scripts and tests of tfestimators know it by.
+is.tensor <- function(object) is_tensor(object) # nolint
+
+#' @rdname tensors
+#' @export
+`$.tensorflow.tensor` <- function(x, name) {
+  switch(name,
+    name = cpp_element_info(x)$name,
+    dtype = tf_dtype(cpp_element_info(x)$dtype),
+    shape = tensor_shape(x),
+    get_shape = function() tensor_shape(x),
+    op = cpp_element_operation(x),
+    graph = cpp_element_graph(x),
+    device = "",
+    stop_no_member(x, name)
+  )
+}
+
+#' @rdname tensors
+#' @export
+`$.tensorflow.operation` <- function(x, name) {
+  switch(name,
+    name = cpp_element_info(x)$name,
+    type = cpp_element_info(x)$type,
+    outputs = cpp_operation_outputs(x),
+    graph = cpp_element_graph(x),
+    device = "",
+    stop_no_member(x, name)
+  )
+}
+
+#' @rdname tensors
+#' @export
+`$.tensorflow.variable` <- function(x, name) {
+  switch(name,
+    name = cpp_element_info(x)$name,
+    dtype = tf_dtype(cpp_element_info(x)$dtype),
+    shape = tensor_shape(x),
+    get_shape = function() tensor_shape(x),
+    op = cpp_element_operation(x),
+    graph = cpp_element_graph(x),
+    value = function() cpp_variable_snapshot(x),
+    read_value = function() cpp_variable_snapshot(x),
+    stop_no_member(x, name)
+  )
+}
+
+stop_no_member <- function(x, name, call = caller_env()) {
+  stop_runhooks("{.obj_type_friendly {x}} has no member {.field {name}}.", kind = "not_found", call = call)
+}
+
+# A shape with TensorFlow's members; unknown dimensions are NULL in as_list() and NA in dims.
+tensor_shape <- function(x) {
+  info <- cpp_element_info(x)
+  structure(
+    list(
+      dims = info$dims, ndims = if (!is.null(info$dims)) length(info$dims),
+      as_list = function() lapply(info$dims, function(d) if (is.na(d)) NULL else as.integer(d)),
+      text = info$shape
+    ),
+    class = "tensorflow.shape"
+  )
+}
+
+#' @export
+print.tensorflow.shape <- function(x, ...) {
+  cat(x$text, "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+`[[.tensorflow.shape` <- function(x, i) {
+  dim <- unclass(x)$dims[[i]]
+  if (is.na(dim)) NULL else as.integer(dim)
+}
+
+#' @export
+length.tensorflow.shape <- function(x) length(unclass(x)$dims)
+
+#' @export
+format.tensorflow.tensor <- function(x, ...) {
+  info <- cpp_element_info(x)
+  sprintf("Tensor(\"%s\", shape=%s, dtype=%s%s)", info$name, info$shape, info$dtype, if (info$is_ref) "_ref" else "")
+}
+
+#' @export
+print.tensorflow.tensor <- function(x, ...) {
+  cat(format(x), "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+print.tensorflow.operation <- function(x, ...) {
+  info <- cpp_element_info(x)
+  cat(sprintf("<tf.Operation '%s' type=%s>\n", info$name, info$type)) # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+print.tensorflow.variable <- function(x, ...) {
+  info <- cpp_element_info(x)
+  cat(sprintf( # lint: allow stdout
+    "<tf.Variable '%s' shape=%s dtype=%s%s>\n", info$name, info$shape, info$dtype, if (info$is_ref) "_ref" else ""
+  ))
+  invisible(x)
+}
+
+#' @export
+str.tensorflow.tensor <- function(object, ...) print(object)
+
+#' @export
+dim.tensorflow.tensor <- function(x) {
+  dims <- cpp_element_info(x)$dims
+  if (is.null(dims)) return(NULL)
+  if (anyNA(dims)) lapply(dims, function(d) if (is.na(d)) NULL else as.integer(d)) else as.integer(dims)
+}
+
+#' @export
+length.tensorflow.tensor <- function(x) {
+  dims <- cpp_element_info(x)$dims
+  if (is.null(dims) || anyNA(dims)) NA_integer_ else as.integer(prod(dims))
+}
+
+# --- operators and functions
+
+# Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.
+tf_op <- function(type, ..., attrs = list(), name = NULL) cpp_op_create(type, list(...), attrs, name)
+
+binary_ops <- c(
+  "+" = "AddV2", "-" = "Sub", "*" = "Mul", "/" = "RealDiv", "%/%" = "FloorDiv", "%%" = "FloorMod", "^" = "Pow",
+  "==" = "Equal", "!=" = "NotEqual", "<" = "Less", "<=" = "LessEqual", ">" = "Greater", ">=" = "GreaterEqual",
+  "&" = "LogicalAnd", "|" = "LogicalOr"
+)
+
+#' @rdname tensors
+#' @export
+Ops.tensorflow.tensor <- function(e1, e2) tensor_operator(.Generic, e1, e2, nargs())
+
+#' @rdname tensors
+#' @export
+Ops.tensorflow.variable <- function(e1, e2) tensor_operator(.Generic, e1, e2, nargs())
+
+tensor_operator <- function(operator, e1, e2, n) {
+  if (n == 1) {
+    return(switch(operator,
+      "-" = tf_op("Neg", e1),
+      "+" = e1,
+      "!" = tf_op("LogicalNot", e1)
+    ))
+  }
+  tf_op(binary_ops[[operator]], e1, e2)
+}
+
+unary_ops <- c(
+  abs = "Abs", sign = "Sign", sqrt = "Sqrt", floor = "Floor", ceiling = "Ceil", exp = "Exp", log1p = "Log1p", cos = "Cos",
+  sin = "Sin", tanh = "Tanh"
+)
+
+#' @rdname tensors
+#' @export
+Math.tensorflow.tensor <- function(x, ...) {
+  generic <- .Generic
+  if (generic == "log") return(tensor_log(x, ...))
+  if (generic == "log2") return(tensor_log(x, 2))
+  if (generic == "log10") return(tensor_log(x, 10))
+  if (generic == "round") return(tensor_round(x, ...))
+  if (!generic %in% names(unary_ops)) {
+    stop_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
+  }
+  tf_op(unary_ops[[generic]], x)
+}
+
+tensor_log <- function(x, base = exp(1)) {
+  natural <- tf_op("Log", x)
+  if (base == exp(1)) natural else natural / log(base)
+}
+
+tensor_round <- function(x, digits = 0) {
+  if (digits != 0) stop_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
+  tf_op("Round", x)
+}

@@ -1,0 +1,3 @@
+.onLoad <- function(libname, pkgname) {
+  cpp_log_setup()
+}

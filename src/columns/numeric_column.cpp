@@ -1,0 +1,61 @@
+// Numbers as they are, or as a function of them (tf.feature_column.numeric_column).
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+class NumericColumn : public DenseColumn {
+ public:
+  explicit NumericColumn(const Args& args)
+      : key_(args.text("key")),
+        shape_(args.has("shape") ? Shape(args.integers("shape")) : Shape{1}),
+        normalizer_fn_(args.callable("normalizer_fn")) {}
+
+  std::string name() const override { return key_; }
+  std::vector<std::string> feature_keys() const override { return {key_}; }
+  Shape variable_shape() const override { return shape_; }
+
+  // The normalizer sees the tensor as fed; the result is cast afterwards.
+  Output transform(TransformationCache& cache) const override {
+    Output tensor = cache.feature(key_);
+    check(tensor);
+    if (normalizer_fn_) {
+      const Value result = normalizer_fn_->call({Value::of(tensor)});
+      if (!result.get_if<Output>()) {
+        invalid_argument("The normalizer_fn of column '", key_, "' must return a tensor, not ",
+                         result.kind(), ".");
+      }
+      tensor = *result.get_if<Output>();
+    }
+    if (tensor.dtype() == DType::kFloat32) return tensor;
+    return cache.graph().op("Cast", {tensor}).attr("DstT", DType::kFloat32);
+  }
+
+ private:
+  void check(Output tensor) const {
+    if (!is_numeric(tensor.dtype()) && tensor.dtype() != DType::kBool) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("column_numeric(\"", key_, "\") needs numbers, but the feature is of type ",
+                          dtype_name(tensor.dtype()), "."),
+                  {"Use a categorical column for strings."});
+    }
+    Shape row;
+    const Shape& shape = tensor.shape();
+    for (int i = 1; shape.has_rank() && i < shape.rank(); ++i) row.append(shape.dim(i));
+    if (shape.has_rank() && row.is_fully_defined() && row.num_elements() != num_elements()) {
+      invalid_argument("column_numeric(\"", key_, "\") has shape ", shape_, ", but the feature has ",
+                       row.num_elements(), " numbers in each row (shape ", shape, ").");
+    }
+  }
+
+  std::string key_;
+  Shape shape_;
+  std::shared_ptr<Callable> normalizer_fn_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(NumericColumn);
+
+}  // namespace runhooks

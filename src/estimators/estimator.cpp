@@ -1,0 +1,268 @@
+#include "estimators/estimator.h"
+
+#include <algorithm>
+
+#include "estimators/evaluation_hooks.h"
+#include "estimators/metric.h"
+#include "hooks/value_format.h"
+#include "io/checkpoint_state.h"
+#include "io/tensor_bundle.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+HookPtr hook_with(const char* type, std::initializer_list<std::pair<const char*, Value>> arguments) {
+  Args args(type);
+  for (const auto& argument : arguments) args.set(argument.first, argument.second);
+  return make_hook(type, args);
+}
+
+void append(HookList& hooks, const HookList& more) {
+  hooks.insert(hooks.end(), more.begin(), more.end());
+}
+
+std::shared_ptr<CheckpointSaverHook> find_saver_hook(const HookList& hooks) {
+  for (const HookPtr& hook : hooks) {
+    if (auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook)) return saver;
+  }
+  return nullptr;
+}
+
+MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
+  MonitoredOptions options;
+  options.interrupted = interrupted;
+  return options;
+}
+
+}  // namespace
+
+Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
+  Built built;
+  built.graph = std::make_shared<Graph>();
+  if (config_.has_seed) built.graph->set_seed(config_.tf_random_seed);
+  get_or_create_global_step(*built.graph);
+  const ModelInput input = input_fn(*built.graph, mode);
+  log(LogLevel::kInfo, "Calling model_fn.");
+  built.spec = model_fn_(*built.graph, input, mode);
+  log(LogLevel::kInfo, "Done calling model_fn.");
+  check_spec(built.spec);
+  if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
+  if (!built.spec.scaffold->saver) {
+    SaverOptions options;
+    options.max_to_keep = config_.keep_checkpoint_max;
+    options.keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours;
+    options.save_relative_paths = true;
+    built.spec.scaffold->saver = std::make_shared<Saver>(options);
+  }
+  return built;
+}
+
+// In TensorFlow's order: the saver, the chief's hooks, the user's, the step limit, the watch over the loss, the model's.
+HookList Estimator::training_hooks(const Built& built, const TrainOptions& options) const {
+  const EstimatorSpec& spec = built.spec;
+  HookList others = options.hooks;
+  append(others, spec.training_hooks);
+  append(others, spec.training_chief_hooks);
+  std::shared_ptr<CheckpointSaverHook> saver = find_saver_hook(others);
+  HookList hooks;
+  if (!saver && (config_.save_checkpoints_steps > 0 || config_.save_checkpoints_secs > 0)) {
+    const bool by_steps = config_.save_checkpoints_steps > 0;
+    saver = std::static_pointer_cast<CheckpointSaverHook>(hook_with(
+        "CheckpointSaverHook",
+        {{"checkpoint_dir", Value::of(config_.model_dir)},
+         {by_steps ? "save_steps" : "save_secs",
+          by_steps ? Value::of(config_.save_checkpoints_steps) : Value::of(config_.save_checkpoints_secs)}}));
+    hooks.push_back(saver);
+  }
+  if (saver && !saver->has_scaffold()) saver->set_scaffold(spec.scaffold);
+  if (!saver && !options.saving_listeners.empty()) {
+    invalid_argument(
+        "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
+        "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs.");
+  }
+  for (const ListenerPtr& listener : options.saving_listeners) saver->add_listener(listener);
+  append(hooks, spec.training_chief_hooks);
+  if (config_.log_step_count_steps > 0) {
+    hooks.push_back(hook_with("StepCounterHook",
+                              {{"every_n_steps", Value::of(config_.log_step_count_steps)},
+                               {"output_dir", Value::of(config_.model_dir)}}));
+  }
+  append(hooks, options.hooks);
+  if (options.steps > 0) {
+    hooks.push_back(hook_with("StopAtStepHook", {{"num_steps", Value::of(options.steps)}}));
+  }
+  if (options.max_steps > 0) {
+    hooks.push_back(hook_with("StopAtStepHook", {{"last_step", Value::of(options.max_steps)}}));
+  }
+  hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)}}));
+  if (config_.log_step_count_steps > 0) {
+    auto tensors = std::make_shared<Args>("LoggingTensorHook");
+    tensors->set("loss", Value::of(spec.loss));
+    tensors->set("step", Value::of(global_step(*built.graph)->snapshot));
+    hooks.push_back(hook_with("LoggingTensorHook",
+                              {{"tensors", Value::of(tensors)},
+                               {"every_n_iter", Value::of(config_.log_step_count_steps)},
+                               {"asked_for", Value::of(false)}}));
+  }
+  append(hooks, spec.training_hooks);
+  return hooks;
+}
+
+Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
+  TrainResult result;
+  if (options.max_steps > 0) {
+    result.global_step = saved_global_step(config_.model_dir);
+    if (options.max_steps <= result.global_step) {
+      log(LogLevel::kInfo, "Skipping training since max_steps has already saved.");
+      result.was_skipped = true;
+      return result;
+    }
+  }
+  Built built = build(input_fn, Mode::kTrain);
+  built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
+  RunArgs run_args;
+  run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
+  MonitoredSession session(built.graph,
+                           std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold,
+                                                                 config_.model_dir),
+                           training_hooks(built, options), loop_options(options.interrupted));
+  const VariablePtr step = global_step(*built.graph);
+  auto note_step = [&] {
+    result.global_step = static_cast<int64_t>(session.session().value(*step).number_at(0));
+  };
+  note_step();
+  run_block(session, [&] {
+    while (!session.should_stop()) {
+      result.loss = Tensor();  // lets the plan use the buffer again
+      const Plan& plan = session.run(run_args);
+      result.made_steps = true;
+      result.loss = plan.result(1);
+    }
+    note_step();
+    if (!result.made_steps) {
+      log(LogLevel::kWarn,
+          "Training with estimator made no steps. Perhaps input is empty or misspecified.");
+    }
+  });
+  result.loss = result.loss.copy();
+  log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
+  return result;
+}
+
+std::string Estimator::checkpoint_for(const std::string& given, const char* purpose) const {
+  if (!given.empty()) return given;
+  const std::string newest = newest_checkpoint(config_.model_dir);
+  if (newest.empty()) {
+    log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
+                                 ", running initialization to ", purpose, "."));
+  }
+  return newest;
+}
+
+Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
+  const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
+  Built built = build(input_fn, Mode::kEval);
+  Graph& graph = *built.graph;
+  built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
+  Named<Metric> metrics = built.spec.eval_metric_ops;
+  metrics.emplace_back("loss", mean_metric(graph, built.spec.loss, Output(), "mean"));
+  std::sort(metrics.begin(), metrics.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  RunArgs run_args;
+  std::vector<Fetch> values;
+  std::vector<Operation*> updates;
+  for (const auto& metric : metrics) {
+    updates.push_back(metric.second.update);
+    values.push_back(metric.second.value);
+  }
+  run_args.fetches = {graph.group(updates)};
+  values.push_back(global_step(graph)->snapshot);
+  HookList hooks = options.hooks;
+  if (options.steps > 0) hooks.push_back(std::make_shared<StopAfterNEvalsHook>(options.steps));
+  append(hooks, built.spec.evaluation_hooks);
+  const auto final_ops = std::make_shared<FinalOpsHook>(values);
+  hooks.push_back(final_ops);
+  MonitoredSession session(
+      built.graph,
+      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint), hooks,
+      loop_options(options.interrupted));
+  run_block(session, [&] {
+    while (!session.should_stop()) session.run(run_args);
+  });
+  Named<Tensor> result;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    result.emplace_back(metrics[i].first, final_ops->values()[i]);
+  }
+  result.emplace_back("global_step", final_ops->values().back());
+  return result;
+}
+
+std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {
+  const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
+  Built built = build(input_fn, Mode::kPredict);
+  Named<Output> outputs;
+  std::vector<std::string> existing;
+  for (const auto& prediction : built.spec.predictions) {
+    existing.push_back(prediction.first);
+    const auto& wanted = options.predict_keys;
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), prediction.first) != wanted.end()) {
+      outputs.push_back(prediction);
+    }
+  }
+  if (outputs.empty()) {
+    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "), ", provided ",
+                     str_join(options.predict_keys, ", "), ".");
+  }
+  HookList hooks = options.hooks;
+  append(hooks, built.spec.prediction_hooks);
+  auto session = std::make_unique<MonitoredSession>(
+      built.graph,
+      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint), hooks,
+      loop_options(options.interrupted));
+  return std::make_unique<Predictions>(std::move(session), std::move(outputs));
+}
+
+Predictions::Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs)
+    : session_(std::move(session)) {
+  for (const auto& output : outputs) {
+    keys_.push_back(output.first);
+    run_args_.fetches.push_back(output.second);
+  }
+}
+
+Predictions::~Predictions() = default;
+
+bool Predictions::next(std::vector<Tensor>* batch) {
+  if (session_->is_closed()) return false;
+  bool has_batch = false;
+  auto step = [&] {
+    if (session_->should_stop()) throw Error(Code::kStopIteration, "");
+    const Plan& plan = session_->run(run_args_);
+    batch->clear();
+    for (size_t i = 0; i < keys_.size(); ++i) batch->push_back(plan.result(i));
+    has_batch = true;
+  };
+  step_in_block(*session_, step);
+  return has_batch;
+}
+
+void Predictions::close() { session_->close(); }
+
+std::string newest_checkpoint(const std::string& model_dir) {
+  std::vector<std::string> warnings;
+  const std::string path = latest_checkpoint(model_dir, &warnings);
+  for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+  return path;
+}
+
+int64_t saved_global_step(const std::string& model_dir) {
+  const std::string path = newest_checkpoint(model_dir);
+  if (path.empty()) return 0;
+  const BundleReader reader(path);
+  if (!reader.contains("global_step")) return 0;
+  return static_cast<int64_t>(reader.read("global_step").number_at(0));
+}
+
+}  // namespace runhooks

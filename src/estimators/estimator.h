@@ -1,0 +1,108 @@
+// What lives here: Estimator: a model function, a folder, and what is done with them: train, evaluate, predict.
+// Who may use it: the bindings.
+// What it must not know: any particular model, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimators/model_fn.h"
+#include "hooks/checkpoint_saver_hook.h"
+#include "monitored/monitored_session.h"
+
+namespace runhooks {
+
+// tf.estimator.RunConfig, as far as it has a meaning in one process. A count of 0 turns a thing off.
+struct RunConfig {
+  std::string model_dir;
+  bool has_seed = false;
+  int64_t tf_random_seed = 0;
+  int64_t save_summary_steps = 100;
+  int64_t save_checkpoints_steps = 0;
+  double save_checkpoints_secs = 600;
+  int64_t keep_checkpoint_max = 5;
+  double keep_checkpoint_every_n_hours = 10000;
+  int64_t log_step_count_steps = 100;
+};
+
+// Builds the tensors of features and labels in the graph.
+using InputFn = std::function<ModelInput(Graph&, Mode)>;
+
+struct TrainOptions {
+  int64_t steps = 0;      // so many more; 0: not limited
+  int64_t max_steps = 0;  // up to this global step; 0: not limited
+  HookList hooks;
+  std::vector<ListenerPtr> saving_listeners;
+  std::function<bool()> interrupted;
+};
+
+struct EvaluateOptions {
+  int64_t steps = 0;  // 0: until the input ends
+  std::string checkpoint_path;  // "": the newest
+  std::string name;
+  HookList hooks;
+  std::function<bool()> interrupted;
+};
+
+struct PredictOptions {
+  std::string checkpoint_path;
+  std::vector<std::string> predict_keys;  // empty: all that the model gives
+  HookList hooks;
+  std::function<bool()> interrupted;
+};
+
+// The batches of a prediction, computed as they are asked for.
+class Predictions {
+ public:
+  Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
+  ~Predictions();
+  // The values of the next batch, in the order of keys(); FALSE at the end.
+  bool next(std::vector<Tensor>* batch);
+  const std::vector<std::string>& keys() const { return keys_; }
+  // Ends it early: end() of the hooks is called.
+  void close();
+
+ private:
+  std::unique_ptr<MonitoredSession> session_;
+  std::vector<std::string> keys_;
+  RunArgs run_args_;
+};
+
+class Estimator {
+ public:
+  Estimator(ModelFn model_fn, RunConfig config)
+      : model_fn_(std::move(model_fn)), config_(std::move(config)) {}
+  const RunConfig& config() const { return config_; }
+
+  struct TrainResult {
+    bool was_skipped = false;  // max_steps had been reached before
+    bool made_steps = false;
+    Tensor loss;  // of the last step
+    int64_t global_step = 0;
+  };
+  TrainResult train(const InputFn& input_fn, TrainOptions options);
+  // Metrics by name, in the order of the names, "global_step" last.
+  Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
+  std::unique_ptr<Predictions> predict(const InputFn& input_fn, PredictOptions options);
+
+ private:
+  struct Built {
+    std::shared_ptr<Graph> graph;
+    EstimatorSpec spec;
+  };
+  Built build(const InputFn& input_fn, Mode mode) const;
+  HookList training_hooks(const Built& built, const TrainOptions& options) const;
+  std::string checkpoint_for(const std::string& given, const char* purpose) const;
+
+  ModelFn model_fn_;
+  RunConfig config_;
+};
+
+// The newest checkpoint of a folder, "" where there is none; what is odd about its state file is logged.
+std::string newest_checkpoint(const std::string& model_dir);
+// The global step of that checkpoint; 0 where there is none.
+int64_t saved_global_step(const std::string& model_dir);
+
+}  // namespace runhooks

@@ -1,0 +1,38 @@
+// What lives here: the hooks that evaluation itself needs.
+// Who may use it: estimators.
+// What it must not know: which metrics there are, R.
+#pragma once
+
+#include <vector>
+
+#include "session/run_hook.h"
+
+namespace runhooks {
+
+// Stops after so many runs, and says how far it is.
+class StopAfterNEvalsHook : public RunHook {
+ public:
+  explicit StopAfterNEvalsHook(int64_t num_evals) : num_evals_(num_evals) {}
+  std::string name() const override { return "_StopAfterNEvalsHook"; }
+  void begin(Graph&) override { runs_ = 0; }
+  void after_run(RunContext& context, const RunValues& values) override;
+
+ private:
+  int64_t num_evals_;
+  int64_t runs_ = 0;
+};
+
+// Computes tensors once, when the loop has ended well.
+class FinalOpsHook : public RunHook {
+ public:
+  explicit FinalOpsHook(std::vector<Fetch> ops) : ops_(std::move(ops)) {}
+  std::string name() const override { return "FinalOpsHook"; }
+  void end(Session& session) override { values_ = session.run(ops_); }
+  const std::vector<Tensor>& values() const { return values_; }
+
+ private:
+  std::vector<Fetch> ops_;
+  std::vector<Tensor> values_;
+};
+
+}  // namespace runhooks

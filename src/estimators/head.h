@@ -1,0 +1,36 @@
+// What lives here: Head, what a model does with its logits: loss, predictions, metrics, the training step.
+// Who may use it: canned model functions, the bindings.
+// What it must not know: where the logits come from, the training loop, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "estimators/model_fn.h"
+
+namespace runhooks {
+
+// The operation of one step for a loss.
+using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
+
+class Head {
+ public:
+  virtual ~Head() = default;
+  virtual int64_t logits_dimension() const = 0;
+  // Labels may be missing in prediction.
+  virtual EstimatorSpec create_estimator_spec(Graph& graph, const ModelInput& input, Mode mode,
+                                              Output logits, const TrainOpFn& train_op) const = 0;
+};
+
+// Makes a head by the name of its type ("regression_head") from its arguments.
+std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
+
+#define RUNHOOKS_REGISTER_HEAD(type, Class)                                                     \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) =              \
+      ::runhooks::Factory<::runhooks::Head>::instance().add(                                    \
+          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {         \
+            return std::make_shared<Class>(args);                                               \
+          })
+
+}  // namespace runhooks

@@ -1,0 +1,77 @@
+#include "estimators/loss.h"
+
+namespace runhooks {
+
+Reduction reduction_from_name(const std::string& name) {
+  if (name == "none") return Reduction::kNone;
+  if (name == "sum" || name == "weighted_sum") return Reduction::kSum;
+  if (name == "mean" || name == "weighted_mean") return Reduction::kMean;
+  if (name == "sum_over_batch_size" || name == "weighted_sum_over_batch_size") {
+    return Reduction::kSumOverBatchSize;
+  }
+  if (name == "sum_by_nonzero_weights" || name == "sum_over_nonzero_weights" ||
+      name == "weighted_sum_by_nonzero_weights") {
+    return Reduction::kSumByNonzeroWeights;
+  }
+  throw Error(Code::kInvalidArgument, str_cat("`loss_reduction` cannot be '", name, "'."),
+              {"It is one of: sum, mean, sum_over_batch_size, sum_over_nonzero_weights."});
+}
+
+namespace {
+
+Output sum_all(Graph& graph, Output x, const std::string& name) {
+  std::vector<int32_t> axes;
+  for (int i = 0; i < x.shape().rank(); ++i) axes.push_back(i);
+  return graph.op("Sum", {x, graph.int_vector(axes)}).named(name);
+}
+
+// 0 where the divisor is 0.
+Output safe_quotient(Graph& graph, Output x, Output by) {
+  const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
+  const Output good = graph.op("Greater", {by, zero});
+  const Output divisor = graph.op("SelectV2", {good, by, one});
+  const Output quotient = graph.op("RealDiv", {x, divisor}).named("div");
+  return graph.op("SelectV2", {good, quotient, zero}).named("value");
+}
+
+Output reduced(Graph& graph, Output losses, Output weights, Reduction reduction) {
+  const Output weighted = graph.op("Mul", {losses, weights});
+  if (reduction == Reduction::kNone) return weighted;
+  const Output sum = sum_all(graph, weighted, "Sum");
+  if (reduction == Reduction::kSum) return sum;
+  if (reduction == Reduction::kSumOverBatchSize) {
+    const Output size = graph.op("Size", {losses}).named("num_elements");
+    const Output number = graph.op("Cast", {size}).attr("DstT", losses.dtype());
+    return safe_quotient(graph, sum, number);
+  }
+  const Output shape = graph.op("Shape", {losses});
+  Output counted = weights;
+  if (reduction == Reduction::kSumByNonzeroWeights) {
+    const Output nonzero = graph.op("NotEqual", {weights, graph.scalar(weights.dtype(), 0)});
+    counted = graph.op("Cast", {nonzero}).attr("DstT", losses.dtype());
+  }
+  const Output present = graph.op("BroadcastTo", {counted, shape});
+  present.op->set_output_shape(0, losses.shape());
+  return safe_quotient(graph, sum, sum_all(graph, present, "num_present"));
+}
+
+}  // namespace
+
+Output compute_weighted_loss(Graph& graph, Output losses, Output weights, Reduction reduction,
+                             const std::string& scope_name) {
+  NameScope scope(graph, scope_name);
+  if (!weights) weights = graph.scalar(losses.dtype(), 1, "Cast/x");
+  const Output loss = reduced(graph, losses, weights, reduction);
+  graph.add_to_collection(collection_keys::kLosses, loss);
+  return loss;
+}
+
+Output mean_squared_error(Graph& graph, Output labels, Output predictions, Output weights,
+                          Reduction reduction) {
+  NameScope scope(graph, "mean_squared_error");
+  const Output losses = graph.op("SquaredDifference", {predictions, labels});
+  // The scope is entered again: what is added stays under "mean_squared_error/".
+  return compute_weighted_loss(graph, losses, weights, reduction, scope.name());
+}
+
+}  // namespace runhooks

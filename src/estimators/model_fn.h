@@ -1,0 +1,67 @@
+// What lives here: what a model function is given and what it returns (tf.estimator.EstimatorSpec).
+// Who may use it: estimators, the bindings.
+// What it must not know: sessions, the training loop, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "columns/feature_column.h"
+#include "graph/args.h"
+#include "session/run_hook.h"
+#include "training/scaffold.h"
+
+namespace runhooks {
+
+enum class Mode { kTrain, kEval, kPredict };
+// "train", "eval", "infer".
+const char* mode_name(Mode mode);
+
+// What an input function returns. Canned models take features by name; `labels` may be missing.
+struct ModelInput {
+  Features features;
+  Output labels;
+};
+
+struct Metric {
+  Output value;
+  Operation* update = nullptr;
+};
+
+template <typename T>
+using Named = std::vector<std::pair<std::string, T>>;
+
+struct EstimatorSpec {
+  Mode mode = Mode::kTrain;
+  Named<Output> predictions;
+  Output loss;
+  Fetch train_op;
+  Named<Metric> eval_metric_ops;
+  HookList training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
+  std::shared_ptr<Scaffold> scaffold;
+};
+
+// Throws where the mode misses a field or a field is not what it must be.
+void check_spec(const EstimatorSpec& spec);
+
+// Builds a model in the graph; canned ones are made of heads and columns, custom ones are functions of the user.
+using ModelFn = std::function<EstimatorSpec(Graph&, const ModelInput&, Mode)>;
+
+// Makes a canned model function by the name of its estimator ("linear_regressor") from its arguments.
+struct ModelFnFactory {
+  ModelFn model_fn;
+};
+ModelFn make_model_fn(const std::string& estimator, const Args& args);
+
+#define RUNHOOKS_REGISTER_ESTIMATOR(type, function)                                                   \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(estimator_registered_, __LINE__) =               \
+      ::runhooks::Factory<::runhooks::ModelFnFactory>::instance().add(                                \
+          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::ModelFnFactory> {     \
+            return std::make_shared<::runhooks::ModelFnFactory>(                                      \
+                ::runhooks::ModelFnFactory{function(args)});                                          \
+          })
+
+}  // namespace runhooks

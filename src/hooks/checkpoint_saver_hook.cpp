@@ -1,0 +1,98 @@
+#include "hooks/checkpoint_saver_hook.h"
+
+#include "io/atomic_file.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+CheckpointSaverHook::CheckpointSaverHook(const Args& args)
+    : checkpoint_dir_(args.text("checkpoint_dir")),
+      save_path_(checkpoint_dir_ + "/" + args.text("checkpoint_basename", "model.ckpt")) {
+  const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
+  if (has_secs && has_steps) {
+    invalid_argument("Only one of save_secs or save_steps can be specified.");
+  }
+  if (!has_secs && !has_steps) {
+    invalid_argument("Either every_secs or every_steps should be provided.");
+  }
+  trigger_ = trigger_of(args, "save_steps", "save_secs");
+  log(LogLevel::kInfo, "Create CheckpointSaverHook.");
+}
+
+void CheckpointSaverHook::begin(Graph& graph) {
+  trigger_.reset();
+  has_session_ = false;
+  run_args_.fetches = {required_global_step(graph, name())};
+  ++run_args_.revision;
+  for (const ListenerPtr& listener : listeners_) listener->begin(graph);
+}
+
+void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
+  create_directories(checkpoint_dir_);
+  const int64_t step = current_global_step(session);
+  has_session_ = true;
+  save(session, step);
+  trigger_.update(step);
+}
+
+const RunArgs* CheckpointSaverHook::before_run(RunContext&) { return &run_args_; }
+
+void CheckpointSaverHook::after_run(RunContext& context, const RunValues& values) {
+  // The step is the one before the run; it is read back only when it may be time.
+  if (!trigger_.should_trigger(*values.result(0).data<int64_t>() + 1)) return;
+  const int64_t step = current_global_step(context.session());
+  if (!trigger_.should_trigger(step)) return;
+  trigger_.update(step);
+  if (save(context.session(), step)) context.request_stop();
+}
+
+void CheckpointSaverHook::end(Session& session) {
+  const int64_t step = current_global_step(session);
+  if (!trigger_.has_triggered() || step != trigger_.last_step()) save(session, step);
+  for (const ListenerPtr& listener : listeners_) listener->end(session, step);
+}
+
+void CheckpointSaverHook::on_error(Session& session, const LoopFailure& failure) {
+  // After an error the state may be what caused it: the last checkpoint stays the last. An interrupt breaks nothing.
+  if (!failure.is_interrupt || !has_session_) return;
+  const int64_t step = current_global_step(session);
+  if (step != trigger_.last_step()) saver(session).save(session, save_path_, step);
+}
+
+Saver& CheckpointSaverHook::saver(Session& session) const {
+  if (scaffold_ && scaffold_->saver) return *scaffold_->saver;
+  const std::vector<CollectionItem> savers = session.graph().collection(collection_keys::kSavers);
+  if (savers.empty()) {
+    fail(Code::kFailedPrecondition,
+         "No items in collection savers. Please add a saver to the collection or provide a saver or scaffold.");
+  }
+  if (savers.size() > 1) {
+    fail(Code::kFailedPrecondition,
+         "More than one item in collection savers. Please indicate which one to use by passing it to the "
+         "constructor.");
+  }
+  return *static_cast<Saver*>(std::get<std::shared_ptr<void>>(savers.front()).get());
+}
+
+bool CheckpointSaverHook::save(Session& session, int64_t global_step) {
+  log(LogLevel::kInfo,
+      str_cat("Calling checkpoint listeners before saving checkpoint ", global_step, "..."));
+  for (const ListenerPtr& listener : listeners_) listener->before_save(session, global_step);
+  log(LogLevel::kInfo, str_cat("Saving checkpoints for ", global_step, " into ", save_path_, "."));
+  saver(session).save(session, save_path_, global_step);
+  log(LogLevel::kInfo,
+      str_cat("Calling checkpoint listeners after saving checkpoint ", global_step, "..."));
+  bool stops = false;
+  for (const ListenerPtr& listener : listeners_) {
+    if (!listener->after_save(session, global_step)) continue;
+    log(LogLevel::kInfo,
+        str_cat("A CheckpointSaverListener requested that training be stopped. listener: ",
+                listener->name()));
+    stops = true;
+  }
+  return stops;
+}
+
+RUNHOOKS_REGISTER_HOOK(CheckpointSaverHook);
+
+}  // namespace runhooks

@@ -1,0 +1,60 @@
+// What lives here: CheckpointSaverHook, which saves checkpoints, and the listeners that it calls.
+// Who may use it: estimators, the bindings.
+// What it must not know: the files' format, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hooks/hook_registry.h"
+#include "training/scaffold.h"
+
+namespace runhooks {
+
+// tf.train.CheckpointSaverListener.
+class CheckpointListener {
+ public:
+  virtual ~CheckpointListener() = default;
+  virtual std::string name() const = 0;
+  virtual void begin(Graph&) {}
+  virtual void before_save(Session&, int64_t /*global_step*/) {}
+  // TRUE asks the loop to stop.
+  virtual bool after_save(Session&, int64_t /*global_step*/) { return false; }
+  virtual void end(Session&, int64_t /*global_step*/) {}
+};
+
+using ListenerPtr = std::shared_ptr<CheckpointListener>;
+
+// tf.train.CheckpointSaverHook: saves when the session is made, then at intervals, and at the end. After an interrupt it
+// saves the step that was reached.
+class CheckpointSaverHook : public RunHook {
+ public:
+  explicit CheckpointSaverHook(const Args& args);
+  std::string name() const override { return "CheckpointSaverHook"; }
+
+  void set_scaffold(std::shared_ptr<Scaffold> scaffold) { scaffold_ = std::move(scaffold); }
+  bool has_scaffold() const { return scaffold_ != nullptr; }
+  void add_listener(ListenerPtr listener) { listeners_.push_back(std::move(listener)); }
+
+  void begin(Graph& graph) override;
+  void after_create_session(Session& session, Coordinator& coordinator) override;
+  const RunArgs* before_run(RunContext& context) override;
+  void after_run(RunContext& context, const RunValues& values) override;
+  void end(Session& session) override;
+  void on_error(Session& session, const LoopFailure& failure) override;
+
+ private:
+  // TRUE where a listener asks to stop.
+  bool save(Session& session, int64_t global_step);
+  Saver& saver(Session& session) const;
+
+  std::string checkpoint_dir_, save_path_;
+  Trigger trigger_;
+  std::shared_ptr<Scaffold> scaffold_;
+  std::vector<ListenerPtr> listeners_;
+  RunArgs run_args_;
+  bool has_session_ = false;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,43 @@
+#include "hooks/hook_registry.h"
+
+namespace runhooks {
+
+HookPtr make_hook(const std::string& type, const Args& args) {
+  return Factory<RunHook>::instance().make("hook", type, args);
+}
+
+Output required_global_step(Graph& graph, const std::string& hook_name) {
+  const Output step = global_step_read(graph);
+  if (!step) {
+    fail(Code::kFailedPrecondition, "Global step should be created to use ", hook_name, ".");
+  }
+  return step;
+}
+
+int64_t current_global_step(Session& session) {
+  const VariablePtr step = global_step(session.graph());
+  if (!step) fail(Code::kFailedPrecondition, "The graph has no global step.");
+  return static_cast<int64_t>(session.value(*step).number_at(0));
+}
+
+Output tensor_argument(Graph& graph, const Value& value) {
+  if (const auto* output = value.get_if<Output>()) {
+    if (&output->graph() != &graph) {
+      invalid_argument("Tensor ", output->name(), " is not an element of this graph.");
+    }
+    return *output;
+  }
+  if (const auto* variable = value.get_if<VariablePtr>()) return (*variable)->snapshot;
+  if (const auto* name = value.get_if<std::string>()) {
+    return graph.tensor(name->find(':') == std::string::npos ? *name + ":0" : *name);
+  }
+  invalid_argument("A tensor or the name of one is expected, not ", value.kind(), ".");
+}
+
+Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name) {
+  if (args.has(secs_name)) return Trigger::every_secs(args.number(secs_name));
+  if (args.has(steps_name)) return Trigger::every_steps(args.integer(steps_name));
+  return Trigger();
+}
+
+}  // namespace runhooks

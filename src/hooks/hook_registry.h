@@ -1,0 +1,37 @@
+// What lives here: how built-in hooks are registered and made from their arguments, and what several of them need.
+// Who may use it: one file a hook, estimators, the bindings.
+// What it must not know: any particular hook, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/args.h"
+#include "hooks/trigger.h"
+#include "session/run_hook.h"
+
+namespace runhooks {
+
+// Makes a hook by its class name ("StopAtStepHook") from its arguments.
+HookPtr make_hook(const std::string& type, const Args& args);
+
+#define RUNHOOKS_REGISTER_HOOK(Class)                                                        \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __LINE__) =           \
+      ::runhooks::Factory<::runhooks::RunHook>::instance().add(                              \
+          #Class, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::RunHook> { \
+            return std::make_shared<Class>(args);                                            \
+          })
+
+// The tensor whose value is the global step; throws in the words of TensorFlow where the graph has none.
+Output required_global_step(Graph& graph, const std::string& hook_name);
+// The step at this moment.
+int64_t current_global_step(Session& session);
+
+// A tensor or operation that an argument names or is: "loss:0", "loss" (its first output), a tensor, a variable.
+Output tensor_argument(Graph& graph, const Value& value);
+
+// The interval of a hook, by whichever of the two arguments is given.
+Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
+
+}  // namespace runhooks

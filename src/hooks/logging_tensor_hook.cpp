@@ -1,0 +1,114 @@
+// Logs values of tensors now and then (tf.train.LoggingTensorHook).
+#include <algorithm>
+#include <cstdio>
+
+#include "hooks/hook_registry.h"
+#include "hooks/value_format.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+// `tensors` is a named list tag -> tensor or name, logged in the order of the tags, or a list of names, logged in its own.
+class LoggingTensorHook : public RunHook {
+ public:
+  explicit LoggingTensorHook(const Args& args)
+      : at_end_(args.flag("at_end", false)),
+        // Lines of the estimator's own hook are for those who asked for INFO.
+        is_asked_for_(args.flag("asked_for", true)),
+        formatter_(args.callable("formatter")) {
+    const bool has_iter = args.has("every_n_iter"), has_secs = args.has("every_n_secs");
+    if ((has_iter && has_secs) || (!has_iter && !has_secs && !at_end_)) {
+      invalid_argument("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.");
+    }
+    if (has_iter && args.integer("every_n_iter") <= 0) {
+      invalid_argument("invalid every_n_iter=", args.integer("every_n_iter"), ".");
+    }
+    trigger_ = trigger_of(args, "every_n_iter", "every_n_secs");
+    const Value* tensors = args.find("tensors");
+    if (tensors && tensors->get_if<std::shared_ptr<Args>>()) {
+      for (const auto& item : args.args("tensors").items()) tensors_.push_back(item);
+      std::stable_sort(tensors_.begin(), tensors_.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    } else {
+      for (const std::string& tag : args.texts("tensors")) {
+        tensors_.emplace_back(tag, Value::of(tag));
+      }
+    }
+  }
+  std::string name() const override { return "LoggingTensorHook"; }
+
+  void begin(Graph& graph) override {
+    trigger_.reset();
+    iterations_ = 0;
+    run_args_.fetches.clear();
+    for (const auto& tensor : tensors_) {
+      run_args_.fetches.push_back(tensor_argument(graph, tensor.second));
+    }
+    ++run_args_.revision;
+  }
+  const RunArgs* before_run(RunContext&) override {
+    is_due_ = trigger_.should_trigger(iterations_);
+    return is_due_ ? &run_args_ : nullptr;
+  }
+  void after_run(RunContext&, const RunValues& values) override {
+    if (is_due_) {
+      std::vector<Tensor> results;
+      for (size_t i = 0; i < values.size(); ++i) results.push_back(values.result(i));
+      log_values(results);
+    }
+    ++iterations_;
+  }
+  void end(Session& session) override {
+    if (at_end_) log_values(session.run(run_args_.fetches));
+  }
+
+ private:
+  void log_values(const std::vector<Tensor>& values) {
+    const Trigger::Elapsed elapsed = trigger_.update(iterations_);
+    std::string line = formatter_ ? formatted(values) : plain(values);
+    if (!formatter_ && elapsed.is_known) {
+      char time[40];
+      std::snprintf(time, sizeof time, " (%.3f sec)", elapsed.secs);
+      line += time;
+    }
+    if (is_asked_for_) {
+      log_always(LogLevel::kInfo, line);
+    } else {
+      log(LogLevel::kInfo, line);
+    }
+  }
+  std::string plain(const std::vector<Tensor>& values) const {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < values.size(); ++i) {
+      parts.push_back(tensors_[i].first + " = " + format_value(values[i]));
+    }
+    return str_join(parts, ", ");
+  }
+  std::string formatted(const std::vector<Tensor>& values) const {
+    auto named = std::make_shared<Args>("the formatter");
+    for (size_t i = 0; i < values.size(); ++i) {
+      named->set(tensors_[i].first, Value::of(values[i].copy()));
+    }
+    const Value text = formatter_->call({Value::of(named)});
+    if (!text.get_if<std::string>()) {
+      invalid_argument("`formatter` of hook_logging_tensor() must return a string, not ", text.kind(), ".");
+    }
+    return *text.get_if<std::string>();
+  }
+
+  bool at_end_, is_asked_for_;
+  std::shared_ptr<Callable> formatter_;
+  std::vector<std::pair<std::string, Value>> tensors_;
+  Trigger trigger_;
+  RunArgs run_args_;
+  int64_t iterations_ = 0;
+  bool is_due_ = false;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(LoggingTensorHook);
+
+}  // namespace runhooks

@@ -1,0 +1,67 @@
+// Tells the embedding language how far a loop has come; the language draws.
+#include "hooks/hook_registry.h"
+#include "tensor/clock.h"
+
+namespace runhooks {
+
+namespace {
+
+// `draw` is called as draw(run, loss, global_step, is_last), at most every `min_secs` seconds and once at the end;
+// without it nothing is fetched. `finish` is called as finish(runs) when the loop has ended well.
+class ProgressBarHook : public RunHook {
+ public:
+  explicit ProgressBarHook(const Args& args)
+      : draw_(args.callable("draw")),
+        finish_(args.callable("finish")),
+        min_secs_(args.number("min_secs", 0.1)) {}
+  std::string name() const override { return "ProgressBarHook"; }
+
+  void begin(Graph& graph) override {
+    runs_ = 0;
+    next_draw_ = 0;
+    const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
+    const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
+    if (draw_ && loss) run_args_.fetches = {*loss};
+    ++run_args_.revision;
+  }
+  const RunArgs* before_run(RunContext&) override {
+    return run_args_.fetches.empty() ? nullptr : &run_args_;
+  }
+  void after_run(RunContext& context, const RunValues& values) override {
+    ++runs_;
+    if (!draw_) return;
+    if (values.size() > 0) loss_ = mean(values.result(0));
+    const double now = now_seconds();
+    if (now < next_draw_) return;
+    next_draw_ = now + min_secs_;
+    draw(context.session(), false);
+  }
+  void end(Session& session) override {
+    if (draw_ && runs_ > 0) draw(session, true);
+    if (finish_) finish_->call({Value::of(static_cast<double>(runs_))});
+  }
+
+ private:
+  static double mean(const Tensor& loss) {
+    double total = 0;
+    for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
+    return total / static_cast<double>(loss.num_elements());
+  }
+  void draw(Session& session, bool is_last) {
+    const double step = static_cast<double>(current_global_step(session));
+    draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
+                 Value::of(is_last)});
+  }
+
+  std::shared_ptr<Callable> draw_, finish_;
+  double min_secs_;
+  RunArgs run_args_;
+  int64_t runs_ = 0;
+  double loss_ = 0, next_draw_ = 0;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(ProgressBarHook);
+
+}  // namespace runhooks

@@ -1,0 +1,81 @@
+// Counts steps per second (tf.train.StepCounterHook).
+#include <cstdio>
+
+#include "hooks/hook_registry.h"
+#include "tensor/log.h"
+#include "training/summary_writer.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kMaxWarnings = 5;
+
+class StepCounterHook : public RunHook {
+ public:
+  explicit StepCounterHook(const Args& args) : output_dir_(args.text("output_dir", "")) {
+    if (args.has("every_n_steps") == args.has("every_n_secs")) {
+      invalid_argument("exactly one of every_n_steps and every_n_secs should be provided.");
+    }
+    trigger_ = trigger_of(args, "every_n_steps", "every_n_secs");
+  }
+  std::string name() const override { return "StepCounterHook"; }
+
+  void begin(Graph& graph) override {
+    trigger_.reset();
+    has_last_step_ = false;
+    run_args_.fetches = {required_global_step(graph, name())};
+    ++run_args_.revision;
+    tag_ = global_step(graph)->op_name() + "/sec";
+    if (!output_dir_.empty()) writer_ = summary_writer(output_dir_);
+  }
+  const RunArgs* before_run(RunContext&) override { return &run_args_; }
+  void after_run(RunContext& context, const RunValues& values) override {
+    const int64_t stale = *values.result(0).data<int64_t>();
+    if (trigger_.should_trigger(stale + 1)) {
+      const int64_t step = current_global_step(context.session());
+      if (trigger_.should_trigger(step)) {
+        const Trigger::Elapsed elapsed = trigger_.update(step);
+        if (elapsed.is_known) record(elapsed, step);
+      }
+    }
+    if (has_last_step_ && stale == last_step_) warn_stuck(stale);
+    last_step_ = stale;
+    has_last_step_ = true;
+  }
+  void end(Session&) override { writer_.reset(); }
+  void on_error(Session&, const LoopFailure&) override { writer_.reset(); }
+
+ private:
+  void record(const Trigger::Elapsed& elapsed, int64_t step) {
+    const double per_second = static_cast<double>(elapsed.steps) / elapsed.secs;
+    char text[64];
+    std::snprintf(text, sizeof text, "%g", per_second);
+    log(LogLevel::kInfo, str_cat(tag_, ": ", text));
+    if (writer_) writer_->add_scalar(tag_, per_second, step);
+  }
+  // Five times in the life of the process, as TensorFlow does.
+  void warn_stuck(int64_t stale) const {
+    static int warnings = 0;
+    if (++warnings > kMaxWarnings) return;
+    log(LogLevel::kWarn,
+        str_cat("It seems that global step (tf.train.get_global_step) has not been increased. Current value "
+                "(could be stable): ",
+                stale, " vs previous value: ", last_step_,
+                ". You could increase the global step by passing tf.train.get_global_step() to "
+                "Optimizer.apply_gradients or Optimizer.minimize."));
+  }
+
+  std::string output_dir_, tag_;
+  Trigger trigger_;
+  RunArgs run_args_;
+  std::shared_ptr<EventFileWriter> writer_;
+  bool has_last_step_ = false;
+  int64_t last_step_ = 0;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(StepCounterHook);
+
+}  // namespace runhooks

@@ -1,0 +1,274 @@
+#include "monitored/monitored_session.h"
+
+#include <algorithm>
+
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+const char kRecoveryLine[] =
+    "An error was raised. The current session will be closed and a new session will be created. Error: ";
+
+bool ends_well(const Error& error) {
+  return error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration;
+}
+
+}  // namespace
+
+MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
+                                   std::unique_ptr<SessionCreator> creator, HookList hooks,
+                                   MonitoredOptions options)
+    : graph_(std::move(graph)),
+      creator_(std::move(creator)),
+      hooks_(std::move(hooks)),
+      options_(std::move(options)),
+      graph_was_finalized_(graph_->finalized()) {
+  for (const HookPtr& hook : hooks_) {
+    call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
+  }
+  create_session();
+}
+
+MonitoredSession::~MonitoredSession() {
+  if (!closed_) close_session();
+}
+
+// The place is noted for whoever has to explain an error; it stays noted while an error flies.
+template <typename Call>
+void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
+  where_.hook = hook.get();
+  where_.method = method;
+  call(*hook);
+  where_.hook = nullptr;
+}
+
+bool MonitoredSession::is_recoverable(const Error& error) const {
+  return options_.recovers &&
+         (error.code() == Code::kAborted || error.code() == Code::kUnavailable);
+}
+
+void MonitoredSession::create_session() {
+  for (int failures = 0;;) {
+    try {
+      session_ = creator_->create_session();
+      where_.session = session_.get();
+      coordinator_.clear_stop();
+      stop_requested_ = false;
+      merged_ = Merged();
+      for (const HookPtr& hook : hooks_) {
+        call_hook(hook, "after_create_session",
+                  [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
+      }
+      return;
+    } catch (const Error& error) {
+      const bool again = is_recoverable(error) && ++failures < options_.max_failures;
+      if (!again) {
+        close_session();
+        throw;
+      }
+      log(LogLevel::kInfo, kRecoveryLine + error.message());
+    } catch (...) {
+      close_session();
+      throw;
+    }
+  }
+}
+
+void MonitoredSession::close_session() {
+  merged_ = Merged();
+  where_.session = nullptr;
+  if (session_) session_->close();
+  session_.reset();
+}
+
+Session& MonitoredSession::session() {
+  if (!session_) fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
+  return *session_;
+}
+
+bool MonitoredSession::should_stop() {
+  if (closed_) return true;
+  if (!session_) return false;  // lost; the next run makes a new one
+  try {
+    coordinator_.raise_requested_exception();
+  } catch (const Error& error) {
+    if (!is_recoverable(error)) throw;
+    close_session();
+    return false;
+  }
+  return coordinator_.should_stop() || stop_requested_;
+}
+
+const Plan& MonitoredSession::run(const RunArgs& caller) {
+  if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  for (int failures = 0;;) {
+    try {
+      if (!session_) create_session();
+      const Plan& plan = run_once(caller);
+      if (options_.interrupted && options_.interrupted()) throw Interrupted();
+      return plan;
+    } catch (const Error& error) {
+      if (!is_recoverable(error) || ++failures >= options_.max_failures) throw;
+      log(LogLevel::kInfo, kRecoveryLine + error.message());
+      close_session();
+    }
+  }
+}
+
+const Plan& MonitoredSession::run_once(const RunArgs& caller) {
+  if (should_stop()) {
+    fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
+  }
+  RunContext context(*session_, caller);
+  call_before_run(context, caller);
+  collect_feeds(caller);
+  try {
+    merged_.plan->run(merged_.feed_values);
+  } catch (const Error&) {
+    coordinator_.raise_requested_exception();  // says better why the run failed
+    throw;
+  }
+  // A hook that runs the session itself must not change the results that others have still to see.
+  Plan& plan = *merged_.plan;
+  const Plan::Hold hold(plan);
+  for (size_t i = 0; i < hooks_.size(); ++i) {
+    const RunValues values(plan, merged_.hooks[i].results);
+    call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
+  }
+  stop_requested_ = stop_requested_ || context.stop_requested();
+  return plan;
+}
+
+void MonitoredSession::call_before_run(RunContext& context, const RunArgs& caller) {
+  asked_.clear();
+  bool is_same = merged_.plan && merged_.caller.args == &caller &&
+                 merged_.caller.revision == caller.revision;
+  for (size_t i = 0; i < hooks_.size(); ++i) {
+    const RunArgs* args = nullptr;
+    call_hook(hooks_[i], "before_run", [&](RunHook& h) { args = h.before_run(context); });
+    asked_.push_back(args);
+    if (args && !args->feeds.empty()) check_feeds(context, i);
+    is_same = is_same && merged_.hooks[i].args == args &&
+              (!args || merged_.hooks[i].revision == args->revision);
+  }
+  for (const auto& feed : caller.feeds) {
+    for (size_t i = 0; i < hooks_.size(); ++i) {
+      if (!asked_[i]) continue;
+      for (const auto& other : asked_[i]->feeds) {
+        if (other.first != feed.first) continue;
+        fail(Code::kFailedPrecondition, "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '",
+             feed.first.name(), "' by hook `", hooks_[i]->name(), "` and by the caller.");
+      }
+    }
+  }
+  if (!is_same) merge(caller);
+}
+
+// Two hooks must not feed one tensor; this is found as soon as the second one has returned.
+void MonitoredSession::check_feeds(const RunContext&, size_t hook_index) const {
+  for (size_t i = 0; i < hook_index; ++i) {
+    if (!asked_[i]) continue;
+    for (const auto& feed : asked_[hook_index]->feeds) {
+      for (const auto& other : asked_[i]->feeds) {
+        if (other.first != feed.first) continue;
+        fail(Code::kFailedPrecondition, "Same tensor is fed by two hooks. Conflicting feed: '",
+             feed.first.name(), "' by hooks `", hooks_[i]->name(), "` and `",
+             hooks_[hook_index]->name(), "`.");
+      }
+    }
+  }
+}
+
+void MonitoredSession::merge(const RunArgs& caller) {
+  std::vector<Fetch> fetches;
+  std::vector<Output> feeds;
+  auto add = [&](const RunArgs* args, bool shares) {
+    Merged::Part part;
+    part.args = args;
+    if (!args) return part;
+    part.revision = args->revision;
+    for (const Fetch& fetch : args->fetches) {
+      // What several hooks ask for is computed and copied once. The caller's results stay at the front.
+      auto found = shares ? std::find(fetches.begin(), fetches.end(), fetch) : fetches.end();
+      part.results.push_back(static_cast<size_t>(found - fetches.begin()));
+      if (found == fetches.end()) fetches.push_back(fetch);
+    }
+    for (const auto& feed : args->feeds) feeds.push_back(feed.first);
+    return part;
+  };
+  merged_ = Merged();
+  Merged merged;
+  merged.caller = add(&caller, false);
+  for (const RunArgs* args : asked_) merged.hooks.push_back(add(args, true));
+  merged.plan = &session_->plan(fetches, feeds);
+  merged_ = std::move(merged);
+}
+
+void MonitoredSession::collect_feeds(const RunArgs& caller) {
+  merged_.feed_values.clear();
+  for (const auto& feed : caller.feeds) merged_.feed_values.push_back(feed.second);
+  for (const RunArgs* args : asked_) {
+    if (!args) continue;
+    for (const auto& feed : args->feeds) merged_.feed_values.push_back(feed.second);
+  }
+}
+
+void MonitoredSession::close() {
+  if (closed_) return;
+  closed_ = true;
+  struct Finish {
+    MonitoredSession& self;
+    ~Finish() {
+      self.close_session();
+      if (!self.graph_was_finalized_) self.graph_->unfinalize();
+    }
+  } finish{*this};
+  if (!session_) return;
+  for (const HookPtr& hook : hooks_) {
+    call_hook(hook, "end", [this](RunHook& h) { h.end(*session_); });
+  }
+  coordinator_.raise_requested_exception();
+}
+
+void MonitoredSession::close_after(const LoopFailure& failure) {
+  if (closed_) return;
+  closed_ = true;
+  if (session_) {
+    for (const HookPtr& hook : hooks_) hook->on_error(*session_, failure);
+  }
+  close_session();
+  if (!graph_was_finalized_) graph_->unfinalize();
+}
+
+void step_in_block(MonitoredSession& session, const std::function<void()>& body) {
+  auto fail_with = [&session](bool is_interrupt) {
+    session.close_after({is_interrupt, std::current_exception()});
+  };
+  try {
+    body();
+  } catch (const Error& error) {
+    if (!ends_well(error)) {
+      fail_with(false);
+      throw;
+    }
+    session.close();
+  } catch (const ForeignUnwind& unwind) {
+    fail_with(unwind.is_interrupt());
+    throw;
+  } catch (const Interrupted&) {
+    fail_with(true);
+    throw;
+  } catch (...) {
+    fail_with(false);
+    throw;
+  }
+}
+
+void run_block(MonitoredSession& session, const std::function<void()>& body) {
+  step_in_block(session, body);
+  session.close();
+}
+
+}  // namespace runhooks

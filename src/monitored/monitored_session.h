@@ -1,0 +1,100 @@
+// What lives here: MonitoredSession, the session whose runs call hooks and which recovers from lost sessions.
+// Who may use it: estimators, the bindings.
+// What it must not know: any particular hook, models, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "monitored/session_creator.h"
+#include "session/run_hook.h"
+#include "session/run_where.h"
+
+namespace runhooks {
+
+// The user has asked to stop while the core was running. The embedding language raises its own interrupt for it.
+struct Interrupted {};
+
+struct MonitoredOptions {
+  // After an aborted or unavailable error: a new session, and the same run once more.
+  bool recovers = true;
+  // TensorFlow tries for ever; after so many failures of one run the last error surfaces.
+  int max_failures = 10;
+  // Asked after each run; TRUE ends the loop by an interrupt.
+  std::function<bool()> interrupted;
+};
+
+// tf.train.MonitoredSession (with recovers = FALSE: SingularMonitoredSession). The order of all calls is TensorFlow's, as
+// recorded in the goldens, with these departures: a second close() does nothing, and recovery is limited.
+class MonitoredSession {
+ public:
+  // Calls begin() of every hook, makes the session, calls after_create_session().
+  MonitoredSession(std::shared_ptr<Graph> graph, std::unique_ptr<SessionCreator> creator,
+                   HookList hooks, MonitoredOptions options = {});
+  // A session that was not closed is closed without end().
+  ~MonitoredSession();
+  MonitoredSession(const MonitoredSession&) = delete;
+  MonitoredSession& operator=(const MonitoredSession&) = delete;
+
+  bool should_stop();
+  // One run with the hooks. The first results of the plan are the caller's fetches, in order.
+  const Plan& run(const RunArgs& caller);
+
+  // Ends well: end() of every hook. An error of one end() keeps the later ones from being called; the session is closed
+  // all the same.
+  void close();
+  // Ends by an error or an interrupt: on_error() of every hook, no end().
+  void close_after(const LoopFailure& failure);
+  bool is_closed() const { return closed_; }
+
+  Graph& graph() const { return *graph_; }
+  // The plain session of the moment; throws after close().
+  Session& session();
+  Coordinator& coordinator() { return coordinator_; }
+
+ private:
+  // What the hooks and the caller asked for at the last run, and the plan for all of it.
+  struct Merged {
+    struct Part {
+      const RunArgs* args = nullptr;
+      uint64_t revision = 0;
+      std::vector<size_t> results;  // where its fetches are among the plan's
+    };
+    Part caller;
+    std::vector<Part> hooks;
+    Plan* plan = nullptr;
+    std::vector<Tensor> feed_values;
+  };
+
+  template <typename Call>
+  void call_hook(const HookPtr& hook, const char* method, Call call);
+  void create_session();
+  void close_session();
+  const Plan& run_once(const RunArgs& caller);
+  void call_before_run(RunContext& context, const RunArgs& caller);
+  void check_feeds(const RunContext& context, size_t hook_index) const;
+  void merge(const RunArgs& caller);
+  void collect_feeds(const RunArgs& caller);
+  bool is_recoverable(const Error& error) const;
+
+  std::shared_ptr<Graph> graph_;
+  std::unique_ptr<SessionCreator> creator_;
+  HookList hooks_;
+  MonitoredOptions options_;
+  bool graph_was_finalized_;
+  std::unique_ptr<Session> session_;
+  Coordinator coordinator_;
+  RunWhere where_;
+  Merged merged_;
+  std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
+  bool stop_requested_ = false;
+  bool closed_ = false;
+};
+
+// Runs `body` as a with-block runs: end of data and stop_iteration end it well, other errors close the session and go on.
+void run_block(MonitoredSession& session, const std::function<void()>& body);
+// The same for a part of such a block: the session stays open where `body` returns.
+void step_in_block(MonitoredSession& session, const std::function<void()>& body);
+
+}  // namespace runhooks

@@ -1,0 +1,67 @@
+#include "monitored/session_creator.h"
+
+#include "io/checkpoint_state.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+// "a, b" of the variables that have no value; "" where all have one.
+std::string uninitialized(const Session& session) {
+  std::vector<std::string> names;
+  for (const char* collection : {collection_keys::kGlobalVariables, collection_keys::kLocalVariables}) {
+    for (const VariablePtr& variable : variables_in(session.graph(), collection)) {
+      if (!session.is_initialized(*variable)) names.push_back(variable->op_name());
+    }
+  }
+  return str_join(names, ", ");
+}
+
+}  // namespace
+
+ChiefSessionCreator::ChiefSessionCreator(std::shared_ptr<Graph> graph,
+                                         std::shared_ptr<Scaffold> scaffold,
+                                         std::string checkpoint_dir, std::string checkpoint_path)
+    : graph_(std::move(graph)),
+      scaffold_(scaffold ? std::move(scaffold) : std::make_shared<Scaffold>()),
+      checkpoint_dir_(std::move(checkpoint_dir)),
+      checkpoint_path_(std::move(checkpoint_path)) {}
+
+std::unique_ptr<Session> ChiefSessionCreator::create_session() {
+  scaffold_->finalize(*graph_);
+  log(LogLevel::kInfo, "Graph was finalized.");
+  auto session = std::make_unique<Session>(graph_);
+  if (!restore(*session)) {
+    session->run({scaffold_->init_op}, scaffold_->init_feeds);
+    if (scaffold_->init_fn) scaffold_->init_fn(*session);
+  }
+  log(LogLevel::kInfo, "Running local_init_op.");
+  session->run(scaffold_->local_init_op);
+  log(LogLevel::kInfo, "Done running local_init_op.");
+  const std::string missing = uninitialized(*session);
+  if (!missing.empty()) {
+    fail(Code::kFailedPrecondition, "Init operations did not make model ready. Init op: ",
+         scaffold_->init_op->name(), ", error: Variables not initialized: ", missing, ".");
+  }
+  return session;
+}
+
+bool ChiefSessionCreator::restore(Session& session) const {
+  std::string path = checkpoint_path_;
+  std::vector<std::string> known;
+  if (path.empty() && !checkpoint_dir_.empty()) {
+    std::vector<std::string> warnings;
+    const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
+    for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+    if (!state) return false;
+    path = state->model_checkpoint_path;
+    known = state->all_model_checkpoint_paths;
+  }
+  if (path.empty()) return false;
+  scaffold_->saver->restore(session, path);
+  scaffold_->saver->recover_last_checkpoints(known);
+  return true;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,328 @@
+// Values: R vectors to tensors and back, R objects to arguments of the core and back.
+#include <cmath>
+
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// For an array of these dimensions: where element i in row-major order is in column-major order.
+class RowMajor {
+ public:
+  explicit RowMajor(const Shape& shape) : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
+    int64_t stride = 1;
+    for (int i = 0; i < shape.rank(); ++i) {
+      strides_.push_back(stride);
+      stride *= shape.dim(i);
+    }
+  }
+  int64_t position() const { return position_; }
+  void advance() {
+    for (int i = shape_.rank() - 1; i >= 0; --i) {
+      const auto k = static_cast<size_t>(i);
+      position_ += strides_[k];
+      if (++index_[k] < shape_.dim(i)) return;
+      position_ -= strides_[k] * index_[k];
+      index_[k] = 0;
+    }
+  }
+
+ private:
+  const Shape& shape_;
+  std::vector<int64_t> index_, strides_;
+  int64_t position_ = 0;
+};
+
+Shape shape_of_r(SEXP x) {
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  Shape shape;
+  if (dim != R_NilValue) {
+    for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
+  } else if (Rf_xlength(x) != 1) {
+    shape.append(Rf_xlength(x));
+  }
+  return shape;
+}
+
+DType natural_dtype(SEXP x) {
+  switch (TYPEOF(x)) {
+    case REALSXP:
+      return DType::kFloat64;
+    case INTSXP:
+      return DType::kInt32;
+    case LGLSXP:
+      return DType::kBool;
+    case STRSXP:
+      return DType::kString;
+    default:
+      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot become a tensor.");
+  }
+}
+
+double number_in(SEXP x, R_xlen_t i) {
+  if (TYPEOF(x) == REALSXP) return REAL(x)[i];
+  const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
+  if (value == NA_INTEGER) invalid_argument("NA cannot become a tensor's element (element ", i + 1, ").");
+  return value;
+}
+
+int64_t whole(double x, DType dtype) {
+  const double limit = dtype == DType::kInt32 ? 2147483648.0 : 9223372036854775808.0;
+  if (x != std::floor(x) || x < -limit || x >= limit) {
+    invalid_argument(x, " cannot become an element of type ", dtype_name(dtype), ".");
+  }
+  return static_cast<int64_t>(x);
+}
+
+void set_number(Tensor& tensor, int64_t i, double x) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      tensor.data<float>()[i] = static_cast<float>(x);
+      break;
+    case DType::kFloat64:
+      tensor.data<double>()[i] = x;
+      break;
+    case DType::kInt32:
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(whole(x, DType::kInt32));
+      break;
+    case DType::kInt64:
+      tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      break;
+    case DType::kBool:
+      tensor.data<bool>()[i] = x != 0;
+      break;
+    default:
+      invalid_argument("A number cannot become an element of type ", dtype_name(tensor.dtype()), ".");
+  }
+}
+
+Tensor strings_from_r(SEXP x, const Shape& shape) {
+  Tensor tensor(DType::kString, shape);
+  tensor.set_dictionary(std::make_shared<StringDictionary>());
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SEXP element = STRING_ELT(x, at.position());
+    // A missing string is TensorFlow's missing value.
+    const char* text = element == NA_STRING ? "" : Rf_translateCharUTF8(element);
+    tensor.data<int32_t>()[i] = tensor.dictionary()->code(text);
+  }
+  return tensor;
+}
+
+SEXP allocate_for(DType dtype, int64_t n) {
+  switch (dtype) {
+    case DType::kString:
+      return Rf_allocVector(STRSXP, n);
+    case DType::kBool:
+      return Rf_allocVector(LGLSXP, n);
+    case DType::kInt32:
+    case DType::kUint8:
+      return Rf_allocVector(INTSXP, n);
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kInt64:
+      return Rf_allocVector(REALSXP, n);
+    default:
+      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " has no R form.");
+  }
+}
+
+void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kString: {
+      const std::string& text = tensor.string_at(i);
+      SET_STRING_ELT(out, at, Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8));
+      break;
+    }
+    case DType::kBool:
+      LOGICAL(out)[at] = tensor.data<bool>()[i];
+      break;
+    case DType::kInt32:
+      INTEGER(out)[at] = tensor.data<int32_t>()[i];
+      break;
+    case DType::kUint8:
+      INTEGER(out)[at] = tensor.data<uint8_t>()[i];
+      break;
+    case DType::kFloat32:
+      REAL(out)[at] = tensor.data<float>()[i];
+      break;
+    default:
+      REAL(out)[at] = tensor.number_at(i);
+  }
+}
+
+Value list_value(SEXP x) {
+  auto list = std::make_shared<ValueList>();
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list->push_back(value_from_r(VECTOR_ELT(x, i)));
+  return Value::of(list);
+}
+
+Value vector_value(SEXP x) {
+  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x));
+  auto element = [x](R_xlen_t i) -> Value {
+    switch (TYPEOF(x)) {
+      case LGLSXP:
+        if (LOGICAL(x)[i] == NA_LOGICAL) return Value();
+        return Value::of(LOGICAL(x)[i] != 0);
+      case INTSXP:
+        if (INTEGER(x)[i] == NA_INTEGER) return Value();
+        return Value::of(static_cast<int64_t>(INTEGER(x)[i]));
+      case REALSXP:
+        return Value::of(REAL(x)[i]);
+      default:
+        return Value::of(std::string(Rf_translateCharUTF8(STRING_ELT(x, i))));
+    }
+  };
+  if (Rf_xlength(x) == 1) return element(0);
+  auto list = std::make_shared<ValueList>();
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list->push_back(element(i));
+  return Value::of(list);
+}
+
+}  // namespace
+
+namespace {
+
+Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
+  const DType natural = natural_dtype(x);
+  const DType dtype = wanted == DType::kInvalid ? natural : wanted;
+  if ((dtype == DType::kString) != (natural == DType::kString)) {
+    invalid_argument("A value of type ", dtype_name(natural), " cannot become a tensor of type ",
+                     dtype_name(dtype), ".");
+  }
+  if (dtype == DType::kString) return strings_from_r(x, shape);
+  Tensor tensor(dtype, shape);
+  if (natural == DType::kFloat64 && dtype == DType::kFloat64 && shape.rank() < 2) {
+    std::memcpy(tensor.raw(), REAL(x), tensor.num_bytes());
+    return tensor;
+  }
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    set_number(tensor, i, number_in(x, at.position()));
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
+
+Tensor rows_from_r(SEXP x, DType wanted) {
+  Shape shape = shape_of_r(x);
+  if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
+  return tensor_of_shape(x, shape, wanted);
+}
+
+SEXP tensor_to_r(const Tensor& tensor) {
+  if (!tensor.is_valid()) return R_NilValue;
+  const Shape& shape = tensor.shape();
+  if (shape.rank() == 0 && tensor.dtype() == DType::kFloat32) {
+    return Rf_ScalarReal(*tensor.data<float>());
+  }
+  Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    set_element(out, at.position(), tensor, i);
+  }
+  if (shape.rank() > 0) {
+    Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));
+    for (int i = 0; i < shape.rank(); ++i) INTEGER(dim)[i] = static_cast<int>(shape.dim(i));
+    Rf_setAttrib(out, R_DimSymbol, dim);
+  }
+  return out;
+}
+
+std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
+  auto args = std::make_shared<Args>(owner);
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    args->set(Rf_translateCharUTF8(STRING_ELT(names, i)), value_from_r(VECTOR_ELT(list, i)));
+  }
+  return args;
+}
+
+Value value_from_r(SEXP x) {
+  if (is_tensor(x)) return Value::of(tensor_of(x));
+  if (is_operation(x)) return Value::of(operation_of(x));
+  if (is_variable(x)) return Value::of(variable_of(x));
+  if (Rf_isFunction(x)) {
+    return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
+  }
+  switch (TYPEOF(x)) {
+    case NILSXP:
+      return Value();
+    case LGLSXP:
+    case INTSXP:
+    case REALSXP:
+    case STRSXP:
+      return vector_value(x);
+    case VECSXP: {
+      SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+      if (names == R_NilValue) return list_value(x);
+      // What a specification is called in messages comes with it.
+      Rcpp::Shield<SEXP> owner(Rf_getAttrib(x, Rf_install("owner")));
+      return Value::of(args_from_r(x, owner == R_NilValue ? "the arguments" : string_from_r(owner)));
+    }
+    default:
+      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot be an argument here.");
+  }
+}
+
+SEXP value_to_r(const Value& value) {
+  if (const auto* flag = value.get_if<bool>()) return Rf_ScalarLogical(*flag);
+  if (const auto* integer = value.get_if<int64_t>()) return Rf_ScalarReal(static_cast<double>(*integer));
+  if (const auto* number = value.get_if<double>()) return Rf_ScalarReal(*number);
+  if (const auto* text = value.get_if<std::string>()) return Rcpp::wrap(*text);
+  if (const auto* output = value.get_if<Output>()) return tensor_handle(*output);
+  if (auto* const* op = value.get_if<Operation*>()) return operation_handle(*op);
+  if (const auto* variable = value.get_if<VariablePtr>()) return variable_handle(*variable);
+  if (const auto* tensor = value.get_if<Tensor>()) return tensor_to_r(*tensor);
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    Rcpp::List out((*list)->size());
+    for (size_t i = 0; i < (*list)->size(); ++i) out[i] = value_to_r((**list)[i]);
+    return out;
+  }
+  if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
+    Rcpp::List out((*args)->items().size());
+    Rcpp::CharacterVector names(out.size());
+    for (R_xlen_t i = 0; i < out.size(); ++i) {
+      const auto& item = (*args)->items()[static_cast<size_t>(i)];
+      names[i] = item.first;
+      out[i] = value_to_r(item.second);
+    }
+    out.names() = names;
+    return out;
+  }
+  return R_NilValue;
+}
+
+std::string string_from_r(SEXP x) {
+  if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1) invalid_argument("A single string is expected.");
+  return Rf_translateCharUTF8(STRING_ELT(x, 0));
+}
+
+DType dtype_from_r(SEXP x) {
+  if (x == R_NilValue) return DType::kInvalid;
+  SEXP name = TYPEOF(x) == VECSXP && Rf_xlength(x) > 0 ? VECTOR_ELT(x, 0) : x;
+  const std::string text = string_from_r(name);
+  const DType dtype = dtype_from_name(text);
+  if (dtype == DType::kInvalid) invalid_argument("'", text, "' is not the name of a type.");
+  return dtype;
+}
+
+Value RCallable::call(const std::vector<Value>& arguments) {
+  Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+  SETCAR(call, function_.get());
+  SEXP cell = CDR(call);
+  for (const Value& argument : arguments) {
+    SETCAR(cell, value_to_r(argument));
+    cell = CDR(cell);
+  }
+  Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+  return value_from_r(result);
+}
+
+}  // namespace r
+}  // namespace runhooks

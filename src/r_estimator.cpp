@@ -1,0 +1,163 @@
+// Estimators in R: specifications become model functions, closures become input functions, results become R values.
+#include "hooks/history_saver_hook.h"
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+RunConfig config_from_r(SEXP list) {
+  const auto args = args_from_r(list, "run_config()");
+  RunConfig config;
+  config.model_dir = args->text("model_dir");
+  config.has_seed = args->has("tf_random_seed");
+  config.tf_random_seed = args->integer("tf_random_seed", 0);
+  config.save_summary_steps = args->integer("save_summary_steps", 0);
+  config.save_checkpoints_steps = args->integer("save_checkpoints_steps", 0);
+  config.save_checkpoints_secs = args->number("save_checkpoints_secs", 0);
+  config.keep_checkpoint_max = args->integer("keep_checkpoint_max", 0);
+  config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
+  config.log_step_count_steps = args->integer("log_step_count_steps", 0);
+  return config;
+}
+
+// `build` is an R function of the mode that calls the user's input function: list(features = <named list>, labels).
+InputFn input_fn_from_r(SEXP build) {
+  auto function = std::make_shared<Held>(build);
+  return [function](Graph& graph, Mode mode) -> ModelInput {
+    DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
+    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
+    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    ModelInput input;
+    SEXP features = VECTOR_ELT(result, 0), labels = VECTOR_ELT(result, 1);
+    SEXP names = Rf_getAttrib(features, R_NamesSymbol);
+    for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
+      input.features[Rf_translateCharUTF8(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
+    }
+    if (labels != R_NilValue) input.labels = tensor_of(labels);
+    return input;
+  };
+}
+
+// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being built.
+ModelFn model_fn_from_r(SEXP spec) {
+  const auto args = args_from_r(spec, "the estimator");
+  const std::string type = args->text("type");
+  args->set_owner(type + "()");
+  const ModelFn model_fn = make_model_fn(type, *args);
+  return [model_fn](Graph& graph, const ModelInput& input, Mode mode) {
+    DefaultGraph scope(graph.shared_from_this());
+    return model_fn(graph, input, mode);
+  };
+}
+
+Estimator estimator_from_r(SEXP spec, SEXP config) {
+  return Estimator(model_fn_from_r(spec), config_from_r(config));
+}
+
+SEXP history_to_r(const HookList& hooks) {
+  for (const HookPtr& hook : hooks) {
+    const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
+    if (!saver) continue;
+    const History& history = *saver->history();
+    return Rcpp::List::create(Rcpp::_["mean_losses"] = history.mean_losses,
+                              Rcpp::_["total_losses"] = history.total_losses,
+                              Rcpp::_["step"] = history.steps);
+  }
+  return R_NilValue;
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps,
+                         SEXP hooks, SEXP listeners) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    TrainOptions options;
+    options.steps = static_cast<int64_t>(steps);
+    options.max_steps = static_cast<int64_t>(max_steps);
+    options.hooks = hooks_from_r(hooks);
+    options.saving_listeners = listeners_from_r(listeners);
+    options.interrupted = user_interrupt;
+    const HookList own = options.hooks;
+    const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
+    Rcpp::Shield<SEXP> history(history_to_r(own));
+    return Rcpp::List::create(Rcpp::_["history"] = history,
+                              Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+                              Rcpp::_["was_skipped"] = result.was_skipped);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps,
+                            std::string checkpoint_path, SEXP hooks) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    EvaluateOptions options;
+    options.steps = static_cast<int64_t>(steps);
+    options.checkpoint_path = checkpoint_path;
+    options.hooks = hooks_from_r(hooks);
+    options.interrupted = user_interrupt;
+    const HookList own = options.hooks;
+    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
+    Rcpp::List values(metrics.size());
+    Rcpp::CharacterVector names(metrics.size());
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      values[i] = tensor_to_r(metrics[i].second);
+      names[i] = metrics[i].first;
+    }
+    values.names() = names;
+    Rcpp::Shield<SEXP> history(history_to_r(own));
+    return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, std::string checkpoint_path,
+                           std::vector<std::string> predict_keys, SEXP hooks) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    PredictOptions options;
+    options.checkpoint_path = checkpoint_path;
+    options.predict_keys = predict_keys;
+    options.hooks = hooks_from_r(hooks);
+    options.interrupted = user_interrupt;
+    std::shared_ptr<Predictions> predictions =
+        estimator.predict(input_fn_from_r(input_fn), options);
+    return make_handle(predictions, kPredictionsTag);
+  });
+}
+
+// The next batch as a named list of arrays; NULL at the end.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_predictions_next(SEXP pointer) {
+  return border([&]() -> SEXP {
+    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictionsTag);
+    std::vector<Tensor> batch;
+    if (!predictions.next(&batch)) return R_NilValue;
+    Rcpp::List list(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+    list.names() = Rcpp::wrap(predictions.keys());
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_predictions_close(SEXP pointer) {
+  border([&] { from_handle<Predictions>(pointer, kPredictionsTag)->close(); });
+}
+
+// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is found.
+// [[Rcpp::export(rng = false)]]
+void cpp_estimator_check(SEXP spec) {
+  border([&] { model_fn_from_r(spec); });
+}

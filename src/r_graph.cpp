@@ -1,0 +1,407 @@
+// Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing here keeps it alive.
+struct GraphBinding {
+  SEXP weak_ref = R_NilValue;
+  ~GraphBinding() {
+    if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
+  }
+};
+
+// The external pointer in the environment that R calls a graph.
+SEXP graph_pointer(SEXP graph) { return Rf_findVarInFrame(graph, Rf_install(".pointer")); }
+
+std::vector<std::shared_ptr<Graph>>& default_graphs() {
+  static auto* graphs = new std::vector<std::shared_ptr<Graph>>;
+  return *graphs;
+}
+
+// Handles that have been made: by operation a list (operation, output 0, output 1, ...), kept by the graph's pointer.
+SEXP handles_of(SEXP graph, const Operation& op) {
+  SEXP pointer = graph_pointer(graph);
+  SEXP all = R_ExternalPtrProtected(pointer);
+  const R_xlen_t id = op.id();
+  if (all == R_NilValue || Rf_xlength(all) <= id) {
+    Rcpp::Shield<SEXP> larger(Rf_allocVector(VECSXP, 2 * id + 64));
+    for (R_xlen_t i = 0; all != R_NilValue && i < Rf_xlength(all); ++i) {
+      SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
+    }
+    R_SetExternalPtrProtected(pointer, larger);
+    all = larger;
+  }
+  if (VECTOR_ELT(all, id) == R_NilValue) {
+    SET_VECTOR_ELT(all, id, Rf_allocVector(VECSXP, op.num_outputs() + 2));
+  }
+  return VECTOR_ELT(all, id);
+}
+
+SEXP make_element(void* address, const char* tag, SEXP graph, int index, const char* class1,
+                  const char* class2) {
+  Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, Rf_install(tag), owner));
+  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
+  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
+  Rf_setAttrib(handle, R_ClassSymbol, classes);
+  return handle;
+}
+
+bool is_element(SEXP x, const char* tag) {
+  return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == Rf_install(tag);
+}
+
+SEXP item_to_r(const CollectionItem& item) {
+  if (const auto* output = std::get_if<Output>(&item)) return tensor_handle(*output);
+  if (auto* const* op = std::get_if<Operation*>(&item)) return operation_handle(*op);
+  if (const auto* variable = std::get_if<VariablePtr>(&item)) return variable_handle(*variable);
+  if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
+  return R_NilValue;
+}
+
+}  // namespace
+
+SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
+  auto* binding = static_cast<GraphBinding*>(graph->foreign.get());
+  if (binding) {
+    SEXP known = R_WeakRefKey(binding->weak_ref);
+    if (known != R_NilValue) return known;
+  }
+  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
+  Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraphTag));
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
+  Rcpp::Shield<SEXP> object(eval_r(call, ns));
+  auto made = std::make_shared<GraphBinding>();
+  made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
+  R_PreserveObject(made->weak_ref);
+  graph->foreign = made;
+  return object;
+}
+
+std::shared_ptr<Graph> graph_of(SEXP handle) {
+  SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;
+  return from_handle<Graph>(pointer, kGraphTag);
+}
+
+SEXP tensor_handle(const Output& output) {
+  Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
+  SEXP handles = handles_of(graph, *output.op);
+  const R_xlen_t place = output.index + 2;
+  if (VECTOR_ELT(handles, place) == R_NilValue) {
+    SET_VECTOR_ELT(handles, place,
+                   make_element(output.op, kTensorTag, graph, output.index, "tensorflow.tensor",
+                                "tensorflow.python.framework.ops.Tensor"));
+  }
+  return VECTOR_ELT(handles, place);
+}
+
+SEXP operation_handle(Operation* op) {
+  Rcpp::Shield<SEXP> graph(graph_handle(op->graph().shared_from_this()));
+  SEXP handles = handles_of(graph, *op);
+  if (VECTOR_ELT(handles, 0) == R_NilValue) {
+    SET_VECTOR_ELT(handles, 0,
+                   make_element(op, kOperationTag, graph, 0, "tensorflow.operation",
+                                "tensorflow.python.framework.ops.Operation"));
+  }
+  return VECTOR_ELT(handles, 0);
+}
+
+SEXP variable_handle(const VariablePtr& variable) {
+  Rcpp::Shield<SEXP> graph(graph_handle(variable->graph().shared_from_this()));
+  SEXP handles = handles_of(graph, *variable->handle.op);
+  if (VECTOR_ELT(handles, 1) == R_NilValue) {
+    Rcpp::Shield<SEXP> handle(make_handle(variable, kVariableTag));
+    R_SetExternalPtrProtected(handle, graph);
+    Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+    SET_STRING_ELT(classes, 0, Rf_mkChar("tensorflow.variable"));
+    SET_STRING_ELT(classes, 1, Rf_mkChar("tensorflow.python.ops.variables.Variable"));
+    Rf_setAttrib(handle, R_ClassSymbol, classes);
+    SET_VECTOR_ELT(handles, 1, handle);
+  }
+  return VECTOR_ELT(handles, 1);
+}
+
+bool is_tensor(SEXP x) { return is_element(x, kTensorTag); }
+bool is_operation(SEXP x) { return is_element(x, kOperationTag); }
+bool is_variable(SEXP x) { return is_element(x, kVariableTag); }
+
+Output tensor_of(SEXP x) {
+  auto* op = static_cast<Operation*>(handle_address(x, kTensorTag));
+  return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
+}
+
+Operation* operation_of(SEXP x) {
+  return static_cast<Operation*>(handle_address(x, kOperationTag));
+}
+
+VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariableTag); }
+
+DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) {
+  default_graphs().push_back(std::move(graph));
+}
+DefaultGraph::~DefaultGraph() { default_graphs().pop_back(); }
+
+std::shared_ptr<Graph> default_graph() {
+  if (default_graphs().empty()) default_graphs().push_back(std::make_shared<Graph>());
+  return default_graphs().back();
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_new() {
+  return border([&] { return graph_handle(std::make_shared<Graph>()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_default() {
+  return border([&] { return graph_handle(default_graph()); });
+}
+
+// The default graph is a stack; the two calls come in pairs.
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_push_default(SEXP graph) {
+  border([&] { default_graphs().push_back(graph_of(graph)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_pop_default() {
+  border([&] {
+    if (!default_graphs().empty()) default_graphs().pop_back();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
+  return border([&]() -> SEXP {
+    const std::string prefix = scope == R_NilValue ? "" : string_from_r(scope);
+    const auto items = graph_of(graph)->collection(string_from_r(name), prefix);
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+    for (size_t i = 0; i < items.size(); ++i) {
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
+    }
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_add_to_collection(SEXP graph, std::string name, SEXP value) {
+  border([&] {
+    auto target = graph_of(graph);
+    if (is_tensor(value)) target->add_to_collection(name, tensor_of(value));
+    else if (is_operation(value)) target->add_to_collection(name, operation_of(value));
+    else if (is_variable(value)) target->add_to_collection(name, variable_of(value));
+    else target->add_to_collection(name, string_from_r(value));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_collection_names(SEXP graph) {
+  return border([&]() -> SEXP { return Rcpp::wrap(graph_of(graph)->collection_names()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_tensor(SEXP graph, std::string name) {
+  return border([&] { return tensor_handle(graph_of(graph)->tensor(name)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_operation(SEXP graph, std::string name) {
+  return border([&] { return operation_handle(graph_of(graph)->operation(name)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_operations(SEXP graph) {
+  return border([&]() -> SEXP {
+    const auto target = graph_of(graph);
+    Rcpp::List list(target->operations().size());
+    for (R_xlen_t i = 0; i < list.size(); ++i) {
+      list[i] = operation_handle(target->operations()[static_cast<size_t>(i)].get());
+    }
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_finalize(SEXP graph) {
+  border([&] { graph_of(graph)->finalize(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_graph_is_finalized(SEXP graph) {
+  return border([&] { return graph_of(graph)->finalized(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
+  return border([&]() -> SEXP {
+    auto target = graph_of(graph);
+    if (seed != R_NilValue) target->set_seed(static_cast<int64_t>(Rf_asReal(seed)));
+    if (!target->has_seed()) return R_NilValue;
+    return Rf_ScalarReal(static_cast<double>(target->seed()));
+  });
+}
+
+namespace {
+
+// What R gave for an input that is no tensor takes the type that the op asks for, or that of the op's tensors.
+Output input_from_r(SEXP x, Graph& graph, const ArgDef* arg, DType of_tensors) {
+  if (is_tensor(x)) return tensor_of(x);
+  if (is_variable(x)) return arg && arg->is_ref ? variable_of(x)->handle : variable_of(x)->snapshot;
+  DType wanted = arg && arg->dtype != DType::kInvalid ? arg->dtype : of_tensors;
+  // A plain number alone is float32, as TensorFlow takes it.
+  const bool is_plain = TYPEOF(x) == REALSXP && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
+  if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
+  return graph.constant(tensor_from_r(x, wanted));
+}
+
+AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
+  if (attr.type == "bool") return Rf_asLogical(x) == TRUE;
+  if (attr.type == "int") return static_cast<int64_t>(Rf_asReal(x));
+  if (attr.type == "float") return static_cast<float>(Rf_asReal(x));
+  if (attr.type == "string") return string_from_r(x);
+  if (attr.type == "type") return dtype_from_r(x);
+  invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be given from R.");
+}
+
+AttrMap attrs_from_r(const OpDef& def, SEXP list) {
+  AttrMap attrs;
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const AttrDef* attr = def.find_attr(name);
+    if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
+    attrs.set(name, attr_from_r(def, *attr, VECTOR_ELT(list, i)));
+  }
+  return attrs;
+}
+
+}  // namespace
+
+// An operation of the registry: `inputs` are tensors, variables or R values.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
+  return border([&]() -> SEXP {
+    const OpDef& def = find_op(type);
+    std::shared_ptr<Graph> graph;
+    DType of_tensors = DType::kInvalid;
+    for (R_xlen_t i = 0; i < Rf_xlength(inputs); ++i) {
+      SEXP x = VECTOR_ELT(inputs, i);
+      if (!is_tensor(x) && !is_variable(x)) continue;
+      const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
+      if (!graph) graph = output.graph().shared_from_this();
+      if (of_tensors == DType::kInvalid) of_tensors = output.dtype();
+    }
+    if (!graph) graph = default_graph();
+    std::vector<Output> outputs;
+    for (size_t i = 0; i < static_cast<size_t>(Rf_xlength(inputs)); ++i) {
+      const ArgDef* arg = i < def.inputs.size() ? &def.inputs[i] : nullptr;
+      outputs.push_back(input_from_r(VECTOR_ELT(inputs, static_cast<R_xlen_t>(i)), *graph, arg, of_tensors));
+    }
+    Operation* op = graph->create_op(type, outputs, attrs_from_r(def, attrs),
+                                     name == R_NilValue ? "" : string_from_r(name));
+    if (op->num_outputs() == 0) return operation_handle(op);
+    if (op->num_outputs() == 1) return tensor_handle(op->output(0));
+    Rcpp::List list(op->num_outputs());
+    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
+  return border([&]() -> SEXP {
+    DType wanted = dtype_from_r(dtype);
+    const bool is_plain = TYPEOF(value) == REALSXP && Rf_getAttrib(value, R_DimSymbol) == R_NilValue;
+    if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
+    return tensor_handle(default_graph()->constant(tensor_from_r(value, wanted), string_from_r(name)));
+  });
+}
+
+// The members of a tensor, operation or variable that are data.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_info(SEXP x) {
+  return border([&]() -> SEXP {
+    if (is_operation(x)) {
+      const Operation* op = operation_of(x);
+      return Rcpp::List::create(Rcpp::_["name"] = op->name(), Rcpp::_["type"] = op->type());
+    }
+    const VariablePtr variable = is_variable(x) ? variable_of(x) : nullptr;
+    const Output output = variable ? variable->handle : tensor_of(x);
+    const Shape& shape = variable ? variable->shape : output.shape();
+    const DType dtype = variable ? variable->dtype : output.dtype();
+    Rcpp::RObject dims = R_NilValue;
+    if (shape.has_rank()) {
+      Rcpp::NumericVector known(shape.rank());
+      for (int i = 0; i < shape.rank(); ++i) {
+        known[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
+      }
+      dims = known;
+    }
+    return Rcpp::List::create(Rcpp::_["name"] = output.name(), Rcpp::_["dtype"] = dtype_name(dtype),
+                              Rcpp::_["is_ref"] = output.is_ref(), Rcpp::_["shape"] = shape.to_string(),
+                              Rcpp::_["dims"] = dims);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_operation(SEXP x) {
+  return border([&] {
+    return operation_handle(is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_graph(SEXP x) {
+  return border([&] {
+    Operation* op = is_operation(x) ? operation_of(x)
+                                    : (is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
+    return graph_handle(op->graph().shared_from_this());
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_operation_outputs(SEXP x) {
+  return border([&]() -> SEXP {
+    Operation* op = operation_of(x);
+    Rcpp::List list(op->num_outputs());
+    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_snapshot(SEXP x) {
+  return border([&] { return tensor_handle(variable_of(x)->snapshot); });
+}
+
+// The ops of the registry, as `tf` shows them.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_registry_ops() {
+  return border([&]() -> SEXP {
+    Rcpp::List ops;
+    for (const auto& entry : all_ops()) {
+      const OpDef& def = entry.second;
+      std::vector<std::string> inputs, attrs;
+      bool is_list = false;
+      for (const ArgDef& arg : def.inputs) {
+        inputs.push_back(arg.name);
+        is_list = is_list || !arg.number_attr.empty();
+      }
+      for (const AttrDef& attr : def.attrs) attrs.push_back(attr.name);
+      ops.push_back(Rcpp::List::create(Rcpp::_["type"] = def.type, Rcpp::_["endpoints"] = def.endpoints,
+                                       Rcpp::_["inputs"] = inputs, Rcpp::_["attrs"] = attrs,
+                                       Rcpp::_["is_list"] = is_list, Rcpp::_["summary"] = def.summary));
+    }
+    return ops;
+  });
+}

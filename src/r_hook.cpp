@@ -1,0 +1,272 @@
+// R closures as hooks: one more C++ hook, whose methods call them.
+#include "hooks/checkpoint_saver_hook.h"
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// The calls are constants in an environment of the hook's own, so that an error shows `after_run(context, values)`.
+struct Symbols {
+  SEXP context = Rf_install("context");
+  SEXP values = Rf_install("values");
+  SEXP session = Rf_install("session");
+  SEXP coord = Rf_install("coord");
+  SEXP stop_requested = Rf_install("stop_requested");
+  SEXP results = Rf_install("results");
+};
+
+const Symbols& symbols() {
+  static const Symbols all;
+  return all;
+}
+
+SEXP list_element(SEXP list, const char* name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list) && names != R_NilValue; ++i) {
+    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  return R_NilValue;
+}
+
+// What a hook's R object asks of a run, as the core knows it. Asking for the same again costs a comparison.
+class RequestedArgs {
+ public:
+  const RunArgs* update(SEXP request, Graph& graph) {
+    SEXP fetches = list_element(request, "fetches");
+    if (!tree_ || !tree_->matches(fetches)) {
+      tree_ = std::make_unique<FetchTree>(fetches, graph);
+      args_.fetches = tree_->fetches();
+      ++args_.revision;
+    }
+    SEXP feed_dict = list_element(request, "feed_dict");
+    if (feed_dict != R_NilValue || !args_.feeds.empty()) {
+      args_.feeds = feeds_from_r(feed_dict, graph);
+      ++args_.revision;
+    }
+    return &args_;
+  }
+  void forget() { tree_.reset(); }
+  const FetchTree& tree() const { return *tree_; }
+
+ private:
+  std::unique_ptr<FetchTree> tree_;
+  RunArgs args_;
+};
+
+class RHook : public RunHook {
+ public:
+  RHook(SEXP methods, std::string label) : label_(std::move(label)) {
+    Rcpp::Shield<SEXP> environment(
+        Rcpp::Environment::namespace_env("runhooks").new_child(true));
+    environment_.reset(environment);
+    begin_ = bind(methods, "begin", {});
+    after_create_session_ = bind(methods, "after_create_session", {symbols().session, symbols().coord});
+    before_run_ = bind(methods, "before_run", {symbols().context});
+    after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
+    end_ = bind(methods, "end", {symbols().session});
+  }
+  ~RHook() override {
+    // R may hold what belongs to the loop; it outlives the loop, but no longer points to it.
+    if (coord_pointer_.get() != R_NilValue) R_ClearExternalPtr(coord_pointer_.get());
+  }
+  std::string name() const override { return label_; }
+
+  void begin(Graph&) override {
+    requested_.forget();
+    call(begin_);
+  }
+  void after_create_session(Session& session, Coordinator& coordinator) override {
+    requested_.forget();
+    make_context(session);
+    if (!after_create_session_) return;
+    define(symbols().session, session_handle(session));
+    Rcpp::Shield<SEXP> pointer(
+        R_MakeExternalPtr(&coordinator, Rf_install(kCoordinatorTag), R_NilValue));
+    Rcpp::Shield<SEXP> maker(Rf_lang2(Rf_install("new_coordinator"), pointer));
+    Rcpp::Shield<SEXP> coord(eval_r(maker, environment_.get()));
+    define(symbols().coord, coord);
+    coord_pointer_.reset(pointer);
+    call(after_create_session_);
+  }
+  const RunArgs* before_run(RunContext& context) override {
+    has_request_ = false;
+    if (!before_run_) return nullptr;
+    const CurrentContext current(*this, context);
+    Rcpp::Shield<SEXP> request(call(before_run_));
+    if (request == R_NilValue) return nullptr;
+    if (!Rf_inherits(request, "session_run_args")) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("before_run() of hook `", label_, "` must return NULL or session_run_args(), not an object of type ",
+                          Rf_type2char(TYPEOF(request)), "."));
+    }
+    const RunArgs* args = requested_.update(request, context.session().graph());
+    has_request_ = true;
+    return args;
+  }
+  void after_run(RunContext& context, const RunValues& values) override {
+    if (!after_run_) return;
+    const CurrentContext current(*this, context);
+    define_values(values);
+    call(after_run_);
+  }
+  void end(Session& session) override {
+    if (!end_) return;
+    define(symbols().session, session_handle(session));
+    call(end_);
+  }
+
+ private:
+  // What R's `context` stands for while a method runs.
+  struct CurrentContext {
+    RHook& hook;
+    CurrentContext(RHook& h, RunContext& context) : hook(h) {
+      R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
+      if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
+    }
+    ~CurrentContext() { R_ClearExternalPtr(hook.context_pointer_.get()); }
+  };
+
+  // The call `method(arguments)`, held by the environment; NULL where the user gave no such method.
+  SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
+    SEXP absent = Rf_getAttrib(methods, Rf_install("absent"));
+    for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
+      if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return nullptr;
+    }
+    SEXP function = list_element(methods, method);
+    if (!Rf_isFunction(function)) return nullptr;
+    define(Rf_install(method), function);
+    Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+    SETCAR(call, Rf_install(method));
+    SEXP cell = CDR(call);
+    for (SEXP argument : arguments) {
+      SETCAR(cell, argument);
+      cell = CDR(cell);
+    }
+    define(Rf_install((std::string(".call_") + method).c_str()), call);
+    return call;
+  }
+  void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
+  SEXP call(SEXP prepared) {
+    return prepared ? eval_r(prepared, environment_.get(), token_) : R_NilValue;
+  }
+
+  void make_context(Session& session) {
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, Rf_install(kContextTag), R_NilValue));
+    Rcpp::Shield<SEXP> handle(session_handle(session));
+    Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
+    Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
+    define(symbols().context, context);
+    context_.reset(context);
+    context_pointer_.reset(pointer);
+    shown_stop_ = false;
+  }
+  void show_stop(bool requested) {
+    shown_stop_ = requested;
+    Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
+    Rf_defineVar(symbols().stop_requested, flag, context_.get());
+  }
+
+  void define_values(const RunValues& values) {
+    static SEXP names = [] {
+      SEXP made = Rf_allocVector(STRSXP, 3);
+      R_PreserveObject(made);
+      SET_STRING_ELT(made, 0, Rf_mkChar("results"));
+      SET_STRING_ELT(made, 1, Rf_mkChar("options"));
+      SET_STRING_ELT(made, 2, Rf_mkChar("run_metadata"));
+      return made;
+    }();
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+    if (has_request_) {
+      SET_VECTOR_ELT(list, 0, requested_.tree().results_to_r([&values](size_t i) -> const Tensor& {
+        return values.result(i);
+      }));
+    }
+    Rf_setAttrib(list, R_NamesSymbol, names);
+    define(symbols().values, list);
+  }
+
+  std::string label_;
+  Held environment_, context_, context_pointer_, coord_pointer_;
+  UnwindToken token_;
+  SEXP begin_, after_create_session_, before_run_, after_run_, end_;
+  RequestedArgs requested_;
+  bool has_request_ = false;
+  bool shown_stop_ = false;
+};
+
+}  // namespace
+
+HookPtr hook_from_r(SEXP hook, const std::string& label) {
+  if (Rf_inherits(hook, "EstimatorSessionRunHook")) {
+    return std::make_shared<RHook>(hook, label);
+  }
+  if (Rf_inherits(hook, "runhooks_builtin_hook")) {
+    const auto args = args_from_r(hook, "the hook");
+    const std::string type = args->text("type");
+    args->set_owner(type);
+    return make_hook(type, *args);
+  }
+  invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
+}
+
+HookList hooks_from_r(SEXP hooks) {
+  HookList all;
+  SEXP names = Rf_getAttrib(hooks, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(hooks); ++i) {
+    std::string label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
+    if (names != R_NilValue && CHAR(STRING_ELT(names, i))[0]) label = CHAR(STRING_ELT(names, i));
+    all.push_back(hook_from_r(VECTOR_ELT(hooks, i), label));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// list(fetches, feed_dict, options) of class session_run_args, made without R's structure(): hooks call it in every step.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
+  static SEXP names = R_NilValue, classes = R_NilValue;
+  if (names == R_NilValue) {
+    names = Rf_allocVector(STRSXP, 3);
+    R_PreserveObject(names);
+    SET_STRING_ELT(names, 0, Rf_mkChar("fetches"));
+    SET_STRING_ELT(names, 1, Rf_mkChar("feed_dict"));
+    SET_STRING_ELT(names, 2, Rf_mkChar("options"));
+    classes = Rf_mkString("session_run_args");
+    R_PreserveObject(classes);
+  }
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+  SET_VECTOR_ELT(list, 0, fetches);
+  SET_VECTOR_ELT(list, 1, feed_dict);
+  SET_VECTOR_ELT(list, 2, options);
+  Rf_setAttrib(list, R_NamesSymbol, names);
+  Rf_setAttrib(list, R_ClassSymbol, classes);
+  return list;
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_context_request_stop(SEXP pointer) {
+  border([&] {
+    static_cast<RunContext*>(handle_address(pointer, kContextTag))->request_stop();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_coordinator_request_stop(SEXP pointer) {
+  border([&] {
+    static_cast<Coordinator*>(handle_address(pointer, kCoordinatorTag))->request_stop();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_coordinator_should_stop(SEXP pointer) {
+  return border([&] {
+    return static_cast<Coordinator*>(handle_address(pointer, kCoordinatorTag))->should_stop();
+  });
+}

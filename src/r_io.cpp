@@ -1,0 +1,75 @@
+// Checkpoints and event files in R; where the core's log lines go.
+#include "io/event_file.h"
+#include "io/tensor_bundle.h"
+#include "runhooks_r.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+void log_to_r(LogLevel level, const std::string& text) {
+  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
+  Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
+  Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("emit_log"), number, line));
+  eval_r(call, ns);
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+void cpp_log_setup() { set_log_sink(log_to_r); }
+
+// [[Rcpp::export(rng = false)]]
+int cpp_log_verbosity(SEXP level) {
+  if (level != R_NilValue) set_log_verbosity(static_cast<LogLevel>(Rf_asInteger(level)));
+  return static_cast<int>(log_verbosity());
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_log(int level, std::string text) {
+  border([&] { log(static_cast<LogLevel>(level), text); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_latest_checkpoint(std::string folder) {
+  return border([&]() -> SEXP {
+    const std::string path = newest_checkpoint(folder);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+double cpp_saved_global_step(std::string folder) {
+  return border([&] { return static_cast<double>(saved_global_step(folder)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_checkpoint_names(std::string path) {
+  return border([&] {
+    std::vector<std::string> names;
+    const BundleReader reader(path);
+    for (const auto& tensor : reader.tensors()) names.push_back(tensor.name);
+    return names;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_values(std::string path, std::vector<std::string> names) {
+  return border([&]() -> SEXP {
+    const BundleReader reader(path);
+    Rcpp::List values(names.size());
+    for (size_t i = 0; i < names.size(); ++i) values[i] = tensor_to_r(reader.read(names[i]));
+    values.names() = Rcpp::wrap(names);
+    return values;
+  });
+}

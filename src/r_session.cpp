@@ -1,0 +1,177 @@
+// Sessions in R: what is fetched and fed, and in which form results come back.
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// The R object of a session outlives it: the pointer in it is cleared when the session goes.
+struct SessionBinding {
+  Held object;
+  SEXP pointer = R_NilValue;
+  ~SessionBinding() { R_ClearExternalPtr(pointer); }
+};
+
+Fetch fetch_by_name(const std::string& name, Graph& graph) {
+  const auto element = graph.element(name);
+  if (const auto* output = std::get_if<Output>(&element)) return *output;
+  return std::get<Operation*>(element);
+}
+
+Session& session_of(SEXP pointer) {
+  return *static_cast<Session*>(handle_address(pointer, kSessionTag));
+}
+
+}  // namespace
+
+FetchTree::FetchTree(SEXP structure, Graph& graph) : structure_(structure) {
+  root_ = parse(structure, graph);
+}
+
+FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
+  Node node;
+  node.source = source;
+  node.fetch = fetches_.size();
+  fetches_.push_back(fetch);
+  return node;
+}
+
+FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
+  if (is_tensor(x)) return leaf(x, tensor_of(x));
+  if (is_operation(x)) return leaf(x, operation_of(x));
+  if (is_variable(x)) return leaf(x, variable_of(x)->snapshot);
+  if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) {
+    SEXP name = STRING_ELT(x, 0);
+    return leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph));
+  }
+  if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("A fetch cannot be ", x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
+                {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
+  }
+  Node node;
+  node.is_leaf = false;
+  node.source = x;
+  node.names = Rf_getAttrib(x, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    if (TYPEOF(x) == STRSXP) {
+      SEXP name = STRING_ELT(x, i);
+      node.children.push_back(leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph)));
+    } else {
+      node.children.push_back(parse(VECTOR_ELT(x, i), graph));
+    }
+  }
+  return node;
+}
+
+bool FetchTree::matches(SEXP structure) const { return node_matches(root_, structure); }
+
+// Handles and strings are compared by identity: R keeps one of each.
+bool FetchTree::node_matches(const Node& node, SEXP x) {
+  if (node.source == x) return true;
+  if (node.is_leaf) return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 && STRING_ELT(x, 0) == node.source;
+  if (TYPEOF(x) != TYPEOF(node.source)) return false;
+  if (Rf_xlength(x) != static_cast<R_xlen_t>(node.children.size())) return false;
+  SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+  if ((names == R_NilValue) != (node.names == R_NilValue)) return false;
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const auto k = static_cast<R_xlen_t>(i);
+    if (names != R_NilValue && STRING_ELT(names, k) != STRING_ELT(node.names, k)) return false;
+    if (TYPEOF(x) == STRSXP) {
+      if (STRING_ELT(x, k) != node.children[i].source) return false;
+    } else if (!node_matches(node.children[i], VECTOR_ELT(x, k))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
+  if (node.is_leaf) return tensor_to_r(result(node.fetch));
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(node.children.size())));
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));
+  }
+  if (node.names != R_NilValue) Rf_setAttrib(list, R_NamesSymbol, node.names);
+  return list;
+}
+
+Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
+  Feeds feeds;
+  if (feed_dict == R_NilValue) return feeds;
+  auto add = [&](const Output& key, SEXP value) {
+    if (is_tensor(value)) {
+      invalid_argument("The value fed for '", key.name(), "' cannot be a tensor of the graph.");
+    }
+    feeds.emplace_back(key, tensor_from_r(value, key.dtype()));
+  };
+  if (TYPEOF(feed_dict) != VECSXP) {
+    invalid_argument("`feed_dict` must be a named list or what dict() gives, not an object of type ",
+                     Rf_type2char(TYPEOF(feed_dict)), ".");
+  }
+  // dict() keeps tensors as keys beside the values.
+  Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
+  Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
+  for (R_xlen_t i = 0; i < Rf_xlength(feed_dict); ++i) {
+    SEXP key = keys != R_NilValue ? VECTOR_ELT(keys, i) : R_NilValue;
+    if (is_tensor(key)) {
+      add(tensor_of(key), VECTOR_ELT(feed_dict, i));
+      continue;
+    }
+    if (names == R_NilValue) invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
+    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name), VECTOR_ELT(feed_dict, i));
+  }
+  return feeds;
+}
+
+SEXP session_handle(Session& session) {
+  if (auto* binding = static_cast<SessionBinding*>(session.foreign.get())) return binding->object.get();
+  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
+  auto binding = std::make_shared<SessionBinding>();
+  Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, Rf_install(kSessionTag), R_NilValue));
+  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
+  Rcpp::Shield<SEXP> object(eval_r(call, ns));
+  binding->object.reset(object);
+  binding->pointer = pointer;  // held by the object
+  session.foreign = binding;
+  return binding->object.get();
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// A session of its own, closed by cpp_session_close() or when R lets go of it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_new(SEXP graph) {
+  return border([&]() -> SEXP {
+    auto session = std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
+    Rcpp::Shield<SEXP> object(session_handle(*session));
+    Rcpp::Shield<SEXP> owner(make_handle(session, "runhooks_session_owner"));
+    Rf_defineVar(Rf_install(".owner"), owner, object);
+    return object;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict) {
+  return border([&]() -> SEXP {
+    Session& session = session_of(pointer);
+    const FetchTree tree(fetches, session.graph());
+    const std::vector<Tensor> results =
+        session.run(tree.fetches(), feeds_from_r(feed_dict, session.graph()));
+    return tree.results_to_r([&results](size_t i) -> const Tensor& { return results[i]; });
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_session_close(SEXP pointer) {
+  border([&] {
+    if (R_ExternalPtrAddr(pointer)) session_of(pointer).close();
+  });
+}

@@ -1,0 +1,223 @@
+// What lives here: what the bindings share: the border, held R objects, handles, conversions.
+// Who may use it: src/r_*.cpp only.
+// What it must not know: how anything is computed.
+#pragma once
+
+#include <Rcpp.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "estimators/estimator.h"
+#include "graph/args.h"
+#include "session/run_hook.h"
+
+namespace runhooks {
+namespace r {
+
+// --- r_conditions.cpp: errors across the border
+
+// An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the border is reached.
+class RUnwind : public ForeignUnwind {
+ public:
+  RUnwind(SEXP token, bool is_interrupt) : ForeignUnwind(is_interrupt), token_(token) {}
+  SEXP token() const { return token_; }
+
+ private:
+  SEXP token_;
+};
+
+// Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
+[[noreturn]] void raise_error(const Error& error);
+
+// The body of every exported function: no exception of the core leaves it, no R jump crosses a C++ frame.
+template <typename Body>
+auto border(Body body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    raise_error(error);
+  } catch (const RUnwind& unwind) {
+    throw Rcpp::LongjumpException(unwind.token());
+  } catch (const Interrupted&) {
+    throw Rcpp::internal::InterruptedException();
+  }
+}
+
+// A token for R_UnwindProtect that is made once and used for many calls, one at a time.
+class UnwindToken {
+ public:
+  UnwindToken();
+  ~UnwindToken();
+  UnwindToken(const UnwindToken&) = delete;
+  UnwindToken& operator=(const UnwindToken&) = delete;
+
+ private:
+  friend SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
+  SEXP token_;
+  bool in_use_ = false;
+};
+
+// Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the conditions that steer a loop
+// (out_of_range, aborted, ...), an Error that carries the condition. The result is not protected.
+SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
+SEXP eval_r(SEXP call, SEXP env);
+
+// --- r_xptr.cpp: R objects that C++ holds, C++ objects that R holds
+
+// Keeps an R object alive. How many there are is counted, so that tests can see that none is forgotten.
+class Held {
+ public:
+  Held() = default;
+  explicit Held(SEXP object) { reset(object); }
+  ~Held() { reset(R_NilValue); }
+  Held(const Held& other) { reset(other.object_); }
+  Held& operator=(const Held& other) {
+    reset(other.object_);
+    return *this;
+  }
+  void reset(SEXP object);
+  SEXP get() const { return object_; }
+  static int count();
+
+ private:
+  SEXP object_ = R_NilValue;
+  SEXP cell_ = R_NilValue;
+};
+
+// An external pointer that owns a shared_ptr<T>; `what` names the kind of thing in errors.
+template <typename T>
+SEXP make_handle(std::shared_ptr<T> object, const char* what) {
+  auto* owned = new std::shared_ptr<T>(std::move(object));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(owned, Rf_install(what), R_NilValue));
+  R_RegisterCFinalizerEx(
+      handle,
+      [](SEXP pointer) {
+        delete static_cast<std::shared_ptr<T>*>(R_ExternalPtrAddr(pointer));
+        R_ClearExternalPtr(pointer);
+      },
+      TRUE);
+  return handle;
+}
+
+// Throws where `handle` is no pointer to `what`, or one that was saved and read back.
+void* handle_address(SEXP handle, const char* what);
+
+template <typename T>
+std::shared_ptr<T>& from_handle(SEXP handle, const char* what) {
+  return *static_cast<std::shared_ptr<T>*>(handle_address(handle, what));
+}
+
+constexpr const char* kGraphTag = "runhooks_graph";
+constexpr const char* kTensorTag = "runhooks_tensor";
+constexpr const char* kOperationTag = "runhooks_operation";
+constexpr const char* kVariableTag = "runhooks_variable";
+constexpr const char* kSessionTag = "runhooks_session";
+constexpr const char* kContextTag = "runhooks_context";
+constexpr const char* kCoordinatorTag = "runhooks_coordinator";
+constexpr const char* kPredictionsTag = "runhooks_predictions";
+
+// --- r_graph.cpp: handles of graphs and what is in them; the same thing has the same handle as long as R holds it
+
+SEXP graph_handle(const std::shared_ptr<Graph>& graph);
+std::shared_ptr<Graph> graph_of(SEXP handle);
+SEXP tensor_handle(const Output& output);
+SEXP operation_handle(Operation* op);
+SEXP variable_handle(const VariablePtr& variable);
+bool is_tensor(SEXP x);
+bool is_operation(SEXP x);
+bool is_variable(SEXP x);
+Output tensor_of(SEXP x);
+Operation* operation_of(SEXP x);
+VariablePtr variable_of(SEXP x);
+
+// The graph that R functions add to (tf.get_default_graph()); a stack.
+class DefaultGraph {
+ public:
+  explicit DefaultGraph(std::shared_ptr<Graph> graph);
+  ~DefaultGraph();
+  DefaultGraph(const DefaultGraph&) = delete;
+  DefaultGraph& operator=(const DefaultGraph&) = delete;
+};
+std::shared_ptr<Graph> default_graph();
+
+// --- r_convert.cpp: values
+
+// R's vectors are in column-major, tensors in row-major order. `wanted` kInvalid: double to float64, integer to int32,
+// logical to bool, character to string.
+Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
+// The same with a dimension of rows in any case: one number is one row.
+Tensor rows_from_r(SEXP x, DType wanted = DType::kInvalid);
+// Rank 0: a plain scalar, else an array with dim. int64 becomes double. Not protected.
+SEXP tensor_to_r(const Tensor& tensor);
+Value value_from_r(SEXP x);
+SEXP value_to_r(const Value& value);
+std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
+DType dtype_from_r(SEXP x);
+std::string string_from_r(SEXP x);
+
+// A function of R that the core may call.
+class RCallable : public Callable {
+ public:
+  explicit RCallable(SEXP function) : function_(function) {}
+  Value call(const std::vector<Value>& arguments) override;
+
+ private:
+  Held function_;
+};
+
+// --- r_session.cpp: runs
+
+// What was asked for, nested as it came, and how results are put into the same form.
+class FetchTree {
+ public:
+  // Names are looked up in `graph`. Throws for what is no fetch.
+  FetchTree(SEXP structure, Graph& graph);
+  // TRUE where `structure` asks for the same in the same form.
+  bool matches(SEXP structure) const;
+  const std::vector<Fetch>& fetches() const { return fetches_; }
+  // Not protected.
+  template <typename Results>
+  SEXP results_to_r(const Results& result) const {
+    return node_to_r(root_, [&result](size_t i) -> const Tensor& { return result(i); });
+  }
+
+ private:
+  struct Node {
+    SEXP source = R_NilValue;  // the handle or the name, held by structure_
+    size_t fetch = 0;
+    bool is_leaf = true;
+    SEXP names = R_NilValue;
+    std::vector<Node> children;
+  };
+  using Lookup = std::function<const Tensor&(size_t)>;
+  Node parse(SEXP x, Graph& graph);
+  Node leaf(SEXP source, const Fetch& fetch);
+  static bool node_matches(const Node& node, SEXP x);
+  static SEXP node_to_r(const Node& node, const Lookup& result);
+
+  Held structure_;
+  std::vector<Fetch> fetches_;
+  Node root_;
+};
+
+// feed_dict: NULL, a named list (tensor name -> value), or what dict() gives.
+Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
+// The R object of a session; good, but closed, after the session is gone.
+SEXP session_handle(Session& session);
+
+// --- r_hook.cpp
+
+HookPtr hook_from_r(SEXP hook, const std::string& label);
+HookList hooks_from_r(SEXP hooks);
+std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
+
+// --- r_interrupt.cpp
+
+// TRUE where the user has asked to stop. Costs some 20 ns.
+bool user_interrupt();
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,96 @@
+// What lives here: RunHook, the interface of everything that watches and steers a training loop, and what it is given.
+// Who may use it: hooks implement it, monitored calls it, estimators and the bindings hand hooks over.
+// What it must not know: the loop, any particular hook, R.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session/coordinator.h"
+#include "session/session.h"
+
+namespace runhooks {
+
+// What a hook asks of a run (tf.train.RunOptions).
+struct RunOptions {
+  int trace_level = 0;  // 3: FULL_TRACE
+  int64_t timeout_in_ms = 0;
+};
+
+// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches` or which tensors are fed raises
+// `revision`, so that the loop sees at a glance that the plan at hand still fits.
+struct RunArgs {
+  std::vector<Fetch> fetches;
+  Feeds feeds;
+  std::unique_ptr<RunOptions> options;
+  uint64_t revision = 0;
+};
+
+// What all hooks of one run share (tf.train.SessionRunContext).
+class RunContext {
+ public:
+  RunContext(Session& session, const RunArgs& original_args)
+      : session_(session), original_args_(original_args) {}
+  Session& session() const { return session_; }
+  // What the caller of run() asked for, without the hooks' additions.
+  const RunArgs& original_args() const { return original_args_; }
+  bool stop_requested() const { return stop_requested_; }
+  void request_stop() { stop_requested_ = true; }
+
+ private:
+  Session& session_;
+  const RunArgs& original_args_;
+  bool stop_requested_ = false;
+};
+
+// The results of a run as one hook sees them (tf.train.SessionRunValues): in the order of its fetches. They are good until
+// the next run; a copied Tensor keeps its value.
+class RunValues {
+ public:
+  RunValues(const Plan& plan, const std::vector<size_t>& which) : plan_(plan), which_(which) {}
+  size_t size() const { return which_.size(); }
+  // Invalid for an operation.
+  const Tensor& result(size_t i) const { return plan_.result(which_[i]); }
+
+ private:
+  const Plan& plan_;
+  const std::vector<size_t>& which_;
+};
+
+// How a loop ended when it did not end well.
+struct LoopFailure {
+  bool is_interrupt = false;
+  std::exception_ptr error;
+};
+
+class RunHook {
+ public:
+  virtual ~RunHook() = default;
+  // The class, as messages and traces name it ("StopAtStepHook").
+  virtual std::string name() const = 0;
+
+  // Before the graph is finalized: operations may be added. A hook that is used again starts anew here.
+  virtual void begin(Graph&) {}
+  // After a session has been made, or made again after a failure it could be recovered from.
+  virtual void after_create_session(Session&, Coordinator&) {}
+  // Before each run; NULL where the hook wants nothing of it. What is returned must live until after_run().
+  virtual const RunArgs* before_run(RunContext&) { return nullptr; }
+  // After each run that has succeeded.
+  virtual void after_run(RunContext&, const RunValues&) {}
+  // When the loop ends well.
+  virtual void end(Session&) {}
+  // When it does not: after an error or an interrupt. Must not throw core errors; what it throws is dropped.
+  virtual void on_error(Session&, const LoopFailure&) {}
+
+  // Values for checkpoints, by name; empty where the hook has no state to resume.
+  virtual std::map<std::string, Tensor> save_state() { return {}; }
+  virtual void restore_state(const std::map<std::string, Tensor>&) {}
+};
+
+using HookPtr = std::shared_ptr<RunHook>;
+using HookList = std::vector<HookPtr>;
+
+}  // namespace runhooks

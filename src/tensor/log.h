@@ -1,0 +1,25 @@
+// What lives here: the core's log: levels and the one place that lines go to.
+// Who may use it: every layer.
+// What it must not know: where the embedding language shows lines.
+#pragma once
+
+#include <string>
+
+namespace runhooks {
+
+// Python's numbers, as tf.logging has them.
+enum class LogLevel : int { kDebug = 10, kInfo = 20, kWarn = 30, kError = 40, kFatal = 50 };
+
+using LogSink = void (*)(LogLevel level, const std::string& text);
+
+// Lines below the verbosity are dropped. By default warnings and errors are shown.
+void set_log_verbosity(LogLevel level);
+LogLevel log_verbosity();
+inline bool is_logged(LogLevel level) { return level >= log_verbosity(); }
+void set_log_sink(LogSink sink);
+
+void log(LogLevel level, const std::string& text);
+// What the user has asked for is shown whatever the verbosity.
+void log_always(LogLevel level, const std::string& text);
+
+}  // namespace runhooks

@@ -1,0 +1,61 @@
+// Adadelta (tf.train.AdadeltaOptimizer; Zeiler 2012).
+#include <cmath>
+
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct AdadeltaRule {
+  static constexpr int kRefs = 3;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *accum = in.variable(1), *accum_update = in.variable(2);
+    const T lr = in.scalar(3), rho = in.scalar(4), epsilon = in.scalar(5);
+    const T* grad = in.gradient(6);
+    for (int64_t i = 0; i < in.size(); ++i) {
+      accum[i] = accum[i] * rho + grad[i] * grad[i] * (T(1) - rho);
+      const T update = std::sqrt(accum_update[i] + epsilon) / std::sqrt(accum[i] + epsilon) * grad[i];
+      accum_update[i] = accum_update[i] * rho + update * update * (T(1) - rho);
+      var[i] -= update * lr;
+    }
+  }
+};
+
+class Adadelta : public Optimizer {
+ public:
+  explicit Adadelta(const Args& args) : Optimizer(args.text("name", "Adadelta"), args) {
+    check_not_negative(args, "learning_rate");
+    check_between(args, "rho", 0, 1);
+    check_not_negative(args, "epsilon");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "accum", zeros_initializer());
+    make_slot(graph, variable, "accum_update", zeros_initializer());
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
+    rho_ = hyperparameter(graph, "rho", 0.95);
+    epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
+  }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(graph, "Adadelta", variable, {"accum", "accum_update"},
+                    {like(graph, learning_rate_, variable), like(graph, rho_, variable),
+                     like(graph, epsilon_, variable), gradient});
+  }
+
+ private:
+  Output learning_rate_, rho_, epsilon_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(AdadeltaRule, "Adadelta", {"var", "accum", "accum_update"},
+                           {"lr: T", "rho: T", "epsilon: T", "grad: T"});
+RUNHOOKS_REGISTER_OPTIMIZER("Adadelta", Adadelta);
+
+}  // namespace runhooks

@@ -1,0 +1,53 @@
+// Adagrad (tf.train.AdagradOptimizer; Duchi et al. 2011).
+#include <cmath>
+
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct AdagradRule {
+  static constexpr int kRefs = 2;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *accum = in.variable(1);
+    const T lr = in.scalar(2);
+    const T* grad = in.gradient(3);
+    for (int64_t i = 0; i < in.size(); ++i) {
+      accum[i] += grad[i] * grad[i];
+      var[i] -= grad[i] * lr / std::sqrt(accum[i]);
+    }
+  }
+};
+
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(const Args& args) : Optimizer(args.text("name", "Adagrad"), args) {
+    check_not_negative(args, "learning_rate");
+    check_positive(args, "initial_accumulator_value");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "accumulator",
+              constant_initializer(args().number("initial_accumulator_value", 0.1)));
+  }
+  void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(graph, "Adagrad", variable, {"accumulator"},
+                    {like(graph, learning_rate_, variable), gradient});
+  }
+
+ private:
+  Output learning_rate_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(AdagradRule, "Adagrad", {"var", "accum"}, {"lr: T", "grad: T"},
+                           {"update_slots: bool = true"});
+RUNHOOKS_REGISTER_OPTIMIZER("Adagrad", Adagrad);
+
+}  // namespace runhooks

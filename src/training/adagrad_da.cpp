@@ -1,0 +1,72 @@
+// Adagrad with dual averaging (tf.train.AdagradDAOptimizer; Duchi et al. 2011).
+#include <algorithm>
+#include <cmath>
+
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct AdagradDARule {
+  static constexpr int kRefs = 3;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *sum = in.variable(1), *squares = in.variable(2);
+    const T* grad = in.gradient(3);
+    const T lr = in.scalar(4), l1 = in.scalar(5), l2 = in.scalar(6);
+    const T step = static_cast<T>(in.whole_scalar(7));
+    for (int64_t i = 0; i < in.size(); ++i) {
+      sum[i] += grad[i];
+      squares[i] += grad[i] * grad[i];
+      const T left = std::max(std::abs(sum[i]) - l1 * step, T(0));
+      const T shrunk = l1 > 0 ? std::copysign(left, sum[i]) : sum[i];
+      var[i] = -lr * shrunk / (l2 * step * lr + std::sqrt(squares[i]));
+    }
+  }
+};
+
+class AdagradDA : public Optimizer {
+ public:
+  explicit AdagradDA(const Args& args) : Optimizer(args.text("name", "AdagradDA"), args) {
+    check_not_negative(args, "learning_rate");
+    check_positive(args, "initial_gradient_squared_accumulator_value");
+    check_not_negative(args, "l1_regularization_strength");
+    check_not_negative(args, "l2_regularization_strength");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "gradient_accumulator", zeros_initializer());
+    make_slot(graph, variable, "gradient_squared_accumulator",
+              constant_initializer(args().number("initial_gradient_squared_accumulator_value", 0.1)));
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate");
+    l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
+    l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
+    // The number of this step, counted from 1.
+    const VariablePtr step = get_or_create_global_step(graph);
+    const Output one = graph.scalar(DType::kInt64, 1);
+    next_step_ = graph.op("AddV2", {step->snapshot, one}).named("add");
+  }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(graph, "AdagradDA", variable,
+                    {"gradient_accumulator", "gradient_squared_accumulator"},
+                    {gradient, like(graph, learning_rate_, variable), like(graph, l1_, variable),
+                     like(graph, l2_, variable), next_step_});
+  }
+
+ private:
+  Output learning_rate_, l1_, l2_, next_step_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(AdagradDARule, "AdagradDA",
+                           {"var", "gradient_accumulator", "gradient_squared_accumulator"},
+                           {"grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"});
+RUNHOOKS_REGISTER_OPTIMIZER("AdagradDA", AdagradDA);
+
+}  // namespace runhooks

@@ -1,0 +1,117 @@
+// Follow the regularized leader (tf.train.FtrlOptimizer; McMahan et al. 2013), with L2 shrinkage.
+#include <cmath>
+
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+// Power(accum) = accum^-lr_power; the square root is the usual case and much cheaper than pow().
+template <typename T>
+struct SquareRoot {
+  T operator()(T x) const { return std::sqrt(x); }
+};
+template <typename T>
+struct GeneralPower {
+  T exponent;
+  T operator()(T x) const { return std::pow(x, exponent); }
+};
+
+template <typename T>
+struct FtrlParameters {
+  T lr, l1, l2, l2_shrinkage;
+};
+
+template <typename T, typename Power>
+void ftrl_update(ApplyInputs<T>& in, const T* grad, const FtrlParameters<T>& p, const Power& power) {
+  T *var = in.variable(0), *accum = in.variable(1), *linear = in.variable(2);
+  for (int64_t i = 0; i < in.size(); ++i) {
+    const T shrunk = grad[i] + T(2) * p.l2_shrinkage * var[i];
+    const T new_accum = accum[i] + grad[i] * grad[i];
+    const T new_power = power(new_accum);
+    linear[i] += shrunk - (new_power - power(accum[i])) / p.lr * var[i];
+    const T quadratic = new_power / p.lr + T(2) * p.l2;
+    const T excess = std::abs(linear[i]) - p.l1;
+    var[i] = excess > 0 ? -std::copysign(excess, linear[i]) / quadratic : T(0);
+    accum[i] = new_accum;
+  }
+}
+
+template <typename T>
+void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power) {
+  const T* grad = in.gradient(3);
+  if (lr_power == T(-0.5)) {
+    ftrl_update(in, grad, parameters, SquareRoot<T>());
+  } else {
+    ftrl_update(in, grad, parameters, GeneralPower<T>{-lr_power});
+  }
+}
+
+struct FtrlRule {
+  static constexpr int kRefs = 3;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), T(0)}, in.scalar(7));
+  }
+};
+
+struct FtrlV2Rule {
+  static constexpr int kRefs = 3;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), in.scalar(7)}, in.scalar(8));
+  }
+};
+
+class Ftrl : public Optimizer {
+ public:
+  explicit Ftrl(const Args& args)
+      : Optimizer(args.text("name", "Ftrl"), args),
+        has_shrinkage_(args.number("l2_shrinkage_regularization_strength", 0) > 0) {
+    check_not_negative(args, "learning_rate");
+    check_not_negative(args, "initial_accumulator_value");
+    check_between(args, "learning_rate_power", -1e308, 0);
+    check_not_negative(args, "l1_regularization_strength");
+    check_not_negative(args, "l2_regularization_strength");
+    check_not_negative(args, "l2_shrinkage_regularization_strength");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "accum",
+              constant_initializer(args().number("initial_accumulator_value", 0.1)));
+    make_slot(graph, variable, "linear", zeros_initializer());
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate");
+    l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
+    l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
+    if (has_shrinkage_) {
+      l2_shrinkage_ = hyperparameter(graph, "l2_shrinkage_regularization_strength", 0);
+    }
+    learning_rate_power_ = hyperparameter(graph, "learning_rate_power", -0.5);
+  }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    std::vector<Output> inputs = {gradient, like(graph, learning_rate_, variable),
+                                  like(graph, l1_, variable), like(graph, l2_, variable)};
+    if (has_shrinkage_) inputs.push_back(like(graph, l2_shrinkage_, variable));
+    inputs.push_back(like(graph, learning_rate_power_, variable));
+    return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, {"accum", "linear"}, inputs);
+  }
+
+ private:
+  bool has_shrinkage_;
+  Output learning_rate_, l1_, l2_, l2_shrinkage_, learning_rate_power_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(FtrlRule, "Ftrl", {"var", "accum", "linear"},
+                           {"grad: T", "lr: T", "l1: T", "l2: T", "lr_power: T"});
+RUNHOOKS_REGISTER_APPLY_OP(FtrlV2Rule, "FtrlV2", {"var", "accum", "linear"},
+                           {"grad: T", "lr: T", "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"});
+RUNHOOKS_REGISTER_OPTIMIZER("Ftrl", Ftrl);
+
+}  // namespace runhooks

@@ -1,0 +1,43 @@
+// Stochastic gradient descent (tf.train.GradientDescentOptimizer).
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct GradientDescentRule {
+  static constexpr int kRefs = 1;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T* var = in.variable(0);
+    const T alpha = in.scalar(1);
+    const T* grad = in.gradient(2);
+    for (int64_t i = 0; i < in.size(); ++i) var[i] -= grad[i] * alpha;
+  }
+};
+
+class GradientDescent : public Optimizer {
+ public:
+  explicit GradientDescent(const Args& args)
+      : Optimizer(args.text("name", "GradientDescent"), args) {
+    check_not_negative(args, "learning_rate");
+  }
+
+ protected:
+  void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(graph, "GradientDescent", variable, {},
+                    {like(graph, learning_rate_, variable), gradient});
+  }
+
+ private:
+  Output learning_rate_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(GradientDescentRule, "GradientDescent", {"var"}, {"alpha: T", "delta: T"});
+RUNHOOKS_REGISTER_OPTIMIZER("SGD", GradientDescent);
+
+}  // namespace runhooks

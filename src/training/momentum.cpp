@@ -1,0 +1,56 @@
+// Gradient descent with momentum, Nesterov's too (tf.train.MomentumOptimizer).
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct MomentumRule {
+  static constexpr int kRefs = 2;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *accum = in.variable(1);
+    const T lr = in.scalar(2), momentum = in.scalar(4);
+    const T* grad = in.gradient(3);
+    const bool nesterov = in.op().attr_bool("use_nesterov");
+    for (int64_t i = 0; i < in.size(); ++i) {
+      accum[i] = accum[i] * momentum + grad[i];
+      var[i] -= nesterov ? grad[i] * lr + accum[i] * momentum * lr : accum[i] * lr;
+    }
+  }
+};
+
+class Momentum : public Optimizer {
+ public:
+  explicit Momentum(const Args& args) : Optimizer(args.text("name", "Momentum"), args) {
+    check_not_negative(args, "learning_rate");
+    check_not_negative(args, "momentum");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "momentum", zeros_initializer());
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate");
+    momentum_ = hyperparameter(graph, "momentum");
+  }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(
+        graph, "Momentum", variable, {"momentum"},
+        {like(graph, learning_rate_, variable), gradient, like(graph, momentum_, variable)},
+        {{"use_nesterov", args().flag("use_nesterov", false)}});
+  }
+
+ private:
+  Output learning_rate_, momentum_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(MomentumRule, "Momentum", {"var", "accum"},
+                           {"lr: T", "grad: T", "momentum: T"}, {"use_nesterov: bool = false"});
+RUNHOOKS_REGISTER_OPTIMIZER("Momentum", Momentum);
+
+}  // namespace runhooks

@@ -1,0 +1,174 @@
+#include "training/optimizer.h"
+
+#include "autodiff/gradients.h"
+
+namespace runhooks {
+
+std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph, Output loss,
+                                                              std::vector<VariablePtr> variables) {
+  if (variables.empty()) variables = variables_in(graph, collection_keys::kTrainableVariables);
+  if (variables.empty()) invalid_argument("No variables to optimize.");
+  std::vector<Output> xs;
+  for (const VariablePtr& variable : variables) xs.push_back(variable->handle);
+  const std::vector<Gradient> grads = gradients(graph, {loss}, xs);
+  std::vector<GradientAndVariable> result;
+  for (size_t i = 0; i < variables.size(); ++i) result.push_back({grads[i], variables[i]});
+  return result;
+}
+
+Operation* Optimizer::apply_gradients(Graph& graph,
+                                      const std::vector<GradientAndVariable>& gradients,
+                                      const VariablePtr& global_step, const std::string& name) {
+  std::vector<GradientAndVariable> given;
+  std::vector<std::string> names;
+  for (const GradientAndVariable& pair : gradients) {
+    names.push_back(pair.variable->name());
+    if (!pair.gradient.is_none()) given.push_back(pair);
+  }
+  if (given.empty()) {
+    invalid_argument("No gradients provided for any variable: ", str_join(names, ", "), ".");
+  }
+  {
+    // Slots belong to no step and depend on nothing that is computed.
+    ControlDependencies none(graph, {}, true);
+    for (const GradientAndVariable& pair : given) create_slots(graph, pair.variable);
+    create_own_variables(graph, given.front().variable);
+  }
+  NameScope scope(graph, name.empty() ? name_ : name);
+  prepare(graph);
+  std::vector<Operation*> updates;
+  for (const GradientAndVariable& pair : given) {
+    if (pair.gradient.is_indexed_slices()) {
+      fail(Code::kUnimplemented, "Optimizer ", name_, " has no update for single rows of '",
+           pair.variable->name(), "'.");
+    }
+    NameScope update_scope(graph, "update_" + pair.variable->op_name());
+    updates.push_back(apply_dense(graph, *pair.variable, pair.gradient.values));
+  }
+  if (!global_step) {
+    // The step itself carries the name of the scope.
+    Operation* finished = finish(graph, updates);
+    return graph.op("NoOp").after({finished}).named(scope.name());
+  }
+  ControlDependencies after(graph, {finish(graph, updates)});
+  const Output one = graph.scalar(global_step->dtype, 1, "value");
+  const char* type = global_step->is_resource ? "AssignAddVariableOp" : "AssignAdd";
+  return graph.op(type, {global_step->handle, one}).named(scope.name());
+}
+
+Operation* Optimizer::minimize(Graph& graph, Output loss, const VariablePtr& global_step,
+                               std::vector<VariablePtr> variables, const std::string& name) {
+  return apply_gradients(graph, compute_gradients(graph, loss, std::move(variables)), global_step, name);
+}
+
+Operation* Optimizer::finish(Graph& graph, const std::vector<Operation*>& updates) {
+  return graph.group(updates, "update");
+}
+
+VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_name) const {
+  auto found = slots_.find({&variable, slot_name});
+  return found == slots_.end() ? nullptr : found->second;
+}
+
+VariablePtr Optimizer::make_slot(Graph& graph, const VariablePtr& variable,
+                                 const std::string& slot_name, const Initializer& initializer) {
+  VariableStore& store = graph.variables();
+  const std::string base = variable->op_name() + "/" + name_;
+  const std::string prefix = store.current().name.empty() ? "" : store.current().name + "/";
+  std::string name = base;
+  for (int i = 1; store.find(prefix + name); ++i) name = str_cat(base, "_", i);
+  VariableOptions options;
+  options.dtype = variable->dtype;
+  options.initializer = initializer;
+  options.trainable = false;
+  options.use_resource = variable->is_resource;
+  VariablePtr slot = store.get(name, variable->shape, options);
+  if (variable->slice) {
+    // TensorFlow cuts the variable's name off the slot's, which has the name of the variable scope in front: hence keys
+    // such as "linear/linear_model/x/weights/part_0/Ftrl" and "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
+    auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
+    slice->full_name += "/" + slot->op_name().substr(variable->op_name().size() + 1);
+    slot->slice = slice;
+  }
+  slots_[{variable.get(), slot_name}] = slot;
+  return slot;
+}
+
+Output Optimizer::given_or(Graph& graph, const std::string& name, const double* otherwise) {
+  const Value* value = args_.find(name);
+  if (value) {
+    if (const auto* tensor = value->get_if<Output>()) return *tensor;
+    if (const auto callable = value->get_if<std::shared_ptr<Callable>>()) {
+      const Value result = (*callable)->call({});
+      if (const auto* tensor = result.get_if<Output>()) return *tensor;
+      double x;
+      if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, name);
+      invalid_argument("`", name, "` of ", args_.owner(), " is a function that must return a number or a tensor, not ",
+                       result.kind(), ".");
+    }
+  }
+  const double x = otherwise ? args_.number(name, *otherwise) : args_.number(name);
+  return graph.scalar(DType::kFloat32, x, name);
+}
+
+Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double otherwise) {
+  return given_or(graph, name, &otherwise);
+}
+
+Output Optimizer::hyperparameter(Graph& graph, const std::string& name) {
+  return given_or(graph, name, nullptr);
+}
+
+Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {
+  if (x.dtype() == variable.dtype) return x;
+  return graph.op("Cast", {x}).attr("DstT", variable.dtype);
+}
+
+Operation* Optimizer::apply_op(Graph& graph, const char* name, const Variable& variable,
+                               const std::vector<std::string>& slots,
+                               const std::vector<Output>& inputs, const AttrMap& attrs) {
+  std::vector<Output> all = {variable.handle};
+  for (const std::string& slot_name : slots) all.push_back(slot(variable, slot_name)->handle);
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  const std::string type = str_cat(variable.is_resource ? "Resource" : "", "Apply", name);
+  AttrMap with_type = attrs;
+  with_type.set("T", variable.dtype);
+  return graph.create_op(type, all, with_type, type);
+}
+
+std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args) {
+  return Factory<Optimizer>::instance().make("optimizer", type, args);
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : Factory<Optimizer>::instance().entries()) names.push_back(entry.type);
+  return names;
+}
+
+namespace {
+
+template <typename Holds>
+void check_number(const Args& args, const std::string& name, const char* wanted, Holds holds) {
+  const Value* value = args.find(name);
+  double x;
+  if (!value || !value_number(*value, &x)) return;
+  if (!holds(x)) invalid_argument("`", name, "` of ", args.owner(), " must be ", wanted, ", not ", x, ".");
+}
+
+}  // namespace
+
+void check_positive(const Args& args, const std::string& name) {
+  check_number(args, name, "positive", [](double x) { return x > 0; });
+}
+
+void check_not_negative(const Args& args, const std::string& name) {
+  check_number(args, name, "0 or more", [](double x) { return x >= 0; });
+}
+
+void check_between(const Args& args, const std::string& name, double low, double high) {
+  const std::string wanted = str_cat("between ", low, " and ", high);
+  check_number(args, name, wanted.c_str(), [=](double x) { return x >= low && x <= high; });
+}
+
+}  // namespace runhooks

@@ -1,0 +1,21 @@
+// What lives here: the proximal step that several optimizers end with.
+// Who may use it: one file an optimizer.
+// What it must not know: graphs, R.
+#pragma once
+
+#include <cmath>
+
+namespace runhooks {
+
+// Duchi and Singer (2009), "Efficient learning using forward-backward splitting": what is left of x after a step of size
+// `rate` against l1 |x| + l2 / 2 x^2.
+template <typename T>
+T proximal_step(T x, T rate, T l1, T l2) {
+  if (l1 > 0) {
+    const T shrunk = std::abs(x) - rate * l1;
+    x = shrunk > 0 ? std::copysign(shrunk, x) : T(0);
+  }
+  return x / (T(1) + l2 * rate);
+}
+
+}  // namespace runhooks

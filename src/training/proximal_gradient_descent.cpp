@@ -1,0 +1,54 @@
+// Gradient descent with a proximal step for l1 and l2 (tf.train.ProximalGradientDescentOptimizer).
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+#include "training/proximal.h"
+
+namespace runhooks {
+
+namespace {
+
+struct ProximalGradientDescentRule {
+  static constexpr int kRefs = 1;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T* var = in.variable(0);
+    const T alpha = in.scalar(1), l1 = in.scalar(2), l2 = in.scalar(3);
+    const T* grad = in.gradient(4);
+    for (int64_t i = 0; i < in.size(); ++i) {
+      var[i] = proximal_step(var[i] - grad[i] * alpha, alpha, l1, l2);
+    }
+  }
+};
+
+class ProximalGradientDescent : public Optimizer {
+ public:
+  explicit ProximalGradientDescent(const Args& args)
+      : Optimizer(args.text("name", "ProximalGradientDescent"), args) {
+    check_not_negative(args, "learning_rate");
+    check_not_negative(args, "l1_regularization_strength");
+    check_not_negative(args, "l2_regularization_strength");
+  }
+
+ protected:
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate");
+    l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
+    l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
+  }
+  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+    return apply_op(graph, "ProximalGradientDescent", variable, {},
+                    {like(graph, learning_rate_, variable), like(graph, l1_, variable),
+                     like(graph, l2_, variable), gradient});
+  }
+
+ private:
+  Output learning_rate_, l1_, l2_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(ProximalGradientDescentRule, "ProximalGradientDescent", {"var"},
+                           {"alpha: T", "l1: T", "l2: T", "delta: T"});
+RUNHOOKS_REGISTER_OPTIMIZER("ProximalGradientDescent", ProximalGradientDescent);
+
+}  // namespace runhooks

@@ -1,0 +1,55 @@
+// What lives here: Saver, which writes a session's variables to checkpoints, reads them back and tidies up old ones.
+// Who may use it: hooks, monitored, estimators, the bindings.
+// What it must not know: when to save, R.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session/session.h"
+
+namespace runhooks {
+
+struct SaverOptions {
+  int64_t max_to_keep = 5;  // 0: all, but the state file lists the newest only
+  double keep_checkpoint_every_n_hours = 10000;
+  // In the state file: relative to its folder, or as given.
+  bool save_relative_paths = false;
+};
+
+// tf.train.Saver of all global variables of a graph.
+class Saver {
+ public:
+  explicit Saver(SaverOptions options = {});
+
+  // Which variables it saves: those that the graph has now. Called once, before the graph is finalized.
+  void build(const Graph& graph);
+  bool is_built() const { return built_; }
+
+  // Writes "<prefix>-<global_step>", then the state file `checkpoint` beside it, then deletes what is too old. Returns
+  // the path of the checkpoint. A process that is killed at any moment leaves the old state or the new one.
+  std::string save(Session& session, const std::string& prefix, int64_t global_step);
+
+  // Gives every variable its value. All are read and checked before the first is changed: a missing variable or one of
+  // another shape or type is an error that names it.
+  void restore(Session& session, const std::string& path) const;
+
+  // Takes over the checkpoints that a state file lists, so that they are deleted in their turn.
+  void recover_last_checkpoints(const std::vector<std::string>& paths);
+  std::vector<std::string> last_checkpoints() const;
+
+ private:
+  void note_checkpoint(const std::string& path);
+  void write_state(const std::string& path) const;
+  void delete_old();
+
+  SaverOptions options_;
+  bool built_ = false;
+  std::vector<VariablePtr> variables_;
+  std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
+  std::vector<std::pair<std::string, double>> to_delete_;
+  double next_kept_time_;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,31 @@
+// What lives here: Scaffold, what a session is made ready with: initializers, saver, summaries.
+// Who may use it: hooks, monitored, estimators, the bindings.
+// What it must not know: sessions at work, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "session/session.h"
+#include "training/saver.h"
+
+namespace runhooks {
+
+// tf.train.Scaffold. What is not given is made by finalize().
+struct Scaffold {
+  Operation* init_op = nullptr;
+  Feeds init_feeds;
+  // Called after the init op, where no checkpoint was restored.
+  std::function<void(Session&)> init_fn;
+  Operation* local_init_op = nullptr;
+  Output summary_op;
+  std::shared_ptr<Saver> saver;
+
+  // Adds what is missing to the graph and finalizes the graph. Does nothing the second time.
+  void finalize(Graph& graph);
+
+ private:
+  bool finalized_ = false;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,16 @@
+// What lives here: the event file of a folder, shared by all hooks that write to it.
+// Who may use it: hooks, estimators, the bindings.
+// What it must not know: what is written, R.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/event_file.h"
+
+namespace runhooks {
+
+// The writer of this folder: the open one, or a new one. It is closed when the last who holds it lets go.
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir);
+
+}  // namespace runhooks
