@@ -23,8 +23,14 @@ $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
 
-$(BUILD)/runhooks_tests: $(CPP_OBJECTS)
-	$(CXX) $(CPP_FLAGS) $^ -o $@ -lz
+# a file that is gone must leave the program too, so the list of objects counts
+$(BUILD)/objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CPP_OBJECTS)' | cmp -s - $@ || echo '$(CPP_OBJECTS)' > $@
+FORCE:
+
+$(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
+	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -lz
 
 .PHONY: cpptest
 cpptest: ## the core's tests, without R

@@ -90,7 +90,7 @@ install_by_apt() {
   apt-get update > "$log" 2>&1 || say "apt-get update failed; going on with what is known"
   must=$(apt_known $missing_system $missing_required | sort -u)
   may=$(apt_known $(worth_seeking) | sort -u)
-  say "installing" $must $may
+  [ -z "$must$may" ] || say "installing" $must $may
   # together when possible; an optional package that fails must not take the others with it
   if [ -n "$must$may" ] && ! apt_install $must $may; then
     [ -z "$must" ] || apt_install $must || tail -n 15 "$log"

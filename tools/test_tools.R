@@ -124,11 +124,11 @@ silent(check_rules, "a header line that runs on", list(
   "src/graph/a.h" = c("// What lives here: a", "// and b.", opening[-1])
 ))
 silent(check_rules, "an allowed print", list(
-  "R/b.R" = 'print.a <- function(x, ...) cat("a") # lint: allow(stdout)'
+  "R/b.R" = 'print.a <- function(x, ...) cat("a") # lint: allow stdout'
 ))
 silent(check_rules, "cat to a file", list("R/b.R" = 'f <- function(to) cat("a", file = to)'))
 silent(check_rules, "an allowed path", list(
-  "src/io/a.cpp" = 'auto status = "/proc"; auto path = "/tmp";  // lint: allow(path)'
+  "src/io/a.cpp" = 'auto status = "/proc"; auto path = "/tmp";  // lint: allow path'
 ))
 silent(check_rules, "600 lines", list("src/graph/a.cpp" = rep("int a();", 600)))
 silent(check_rules, "generated files", list(
