@@ -81,12 +81,13 @@ bench: install ## the budgets of DESIGN
 # --- to keep it good
 .PHONY: lint format sanitize valgrind clean
 lint: ## the house rules, and the tests of the tools that check them
-	@Rscript tools/test_tools.R
-	@Rscript tools/objects.R --check
-	@Rscript tools/check_layers.R
-	@Rscript tools/check_rules.R
-	@$(MAKE) -s -j2 $(KERNEL_OBJECTS) lint-kernels
-	@Rscript tools/lintr.R
+	@status=0; \
+	for tool in test_tools 'objects --check' check_layers check_rules; do \
+	  set -- $$tool; Rscript tools/$$1.R $$2 || status=1; \
+	done; \
+	$(MAKE) -s -j2 lint-kernels || status=1; \
+	Rscript tools/lintr.R; \
+	exit $$status
 
 .PHONY: lint-kernels
 lint-kernels: $(KERNEL_OBJECTS)
