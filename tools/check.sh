@@ -4,6 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 what=$1
 mkdir -p .build/check
+Rscript tools/prepare.R || exit 1
 package=$(sed -n 's/^Package: *//p' DESCRIPTION)
 version=$(sed -n 's/^Version: *//p' DESCRIPTION)
 tarball=.build/${package}_$version.tar.gz
