@@ -1,6 +1,11 @@
-# One word does one thing; CONTRIBUTING.md says when to use which. This file is not part of the source package.
+# One word does one thing; CONTRIBUTING.md says when to use which. Not part of the source package.
 SHELL = /bin/sh
 export MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL = help
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
 
 # --- the core without R: make cpptest [SAN=address,undefined] [T='part of a test name']
 SAN =
@@ -12,17 +17,92 @@ CPP_FLAGS = -std=c++17 -O2 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/c
 CORE_SOURCES = $(filter-out src/r_%.cpp src/RcppExports.cpp,$(wildcard src/*/*.cpp))
 TEST_SOURCES = $(wildcard tests/cpp/*.cpp)
 CPP_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(CORE_SOURCES) $(TEST_SOURCES))
+KERNEL_OBJECTS = $(filter $(BUILD)/src/kernels/%,$(CPP_OBJECTS))
 
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
 
-$(BUILD)/runhooks_tests: $(CPP_OBJECTS)
-	$(CXX) $(CPP_FLAGS) $^ -o $@ -lz
+# a file that is gone must leave the program too, so the list of objects counts
+$(BUILD)/objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CPP_OBJECTS)' | cmp -s - $@ || echo '$(CPP_OBJECTS)' > $@
+FORCE:
+
+$(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
+	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -lz
 
 .PHONY: cpptest
-cpptest:
+cpptest: ## the core's tests, without R
 	@$(MAKE) -s -j2 $(BUILD)/runhooks_tests
 	RUNHOOKS_GOLDEN=$(CURDIR)/tests/testthat/golden $(BUILD)/runhooks_tests $(T)
 
 -include $(CPP_OBJECTS:.o=.d)
+
+# --- the package
+.PHONY: deps install build check docs document
+deps: ## what building and testing need, if it is missing
+	@sh tools/deps.sh
+
+install: deps ## into R's library, compiling what changed
+	@sh tools/install.sh
+
+build: ## the source package, in .build/
+	@sh tools/check.sh build
+
+check: deps ## R CMD check --as-cran of the source package
+	@sh tools/check.sh check
+
+docs: ## Rcpp's wrappers, NAMESPACE and man/
+	@Rscript tools/docs.R
+
+document: docs
+
+# --- to see it work
+.PHONY: demo test golden interop bench
+demo: install ## the example of the README
+	@Rscript inst/examples/run-hooks.R
+
+test: ## everything that must pass: core and R; the last line counts [T='part of a name']
+	@sh tools/test.sh $(T)
+
+golden: install ## how far we are from TensorFlow's figures
+	@Rscript tools/golden_table.R
+
+interop: ## a real TensorFlow reads our files, where there is one
+	@sh tools/interop.sh
+
+bench: install ## the budgets of DESIGN
+	@for script in bench/*.R; do \
+	  if [ -f "$$script" ]; then echo "== $$script"; Rscript "$$script" || exit 1; \
+	  else echo "bench: there is no bench/*.R"; fi; \
+	done
+
+# --- to keep it good
+.PHONY: lint format sanitize valgrind clean
+lint: ## the house rules, and the tests of the tools that check them
+	@status=0; \
+	for tool in test_tools 'objects --check' check_layers check_rules; do \
+	  set -- $$tool; Rscript tools/$$1.R $$2 || status=1; \
+	done; \
+	$(MAKE) -s -j2 lint-kernels || status=1; \
+	Rscript tools/lintr.R; \
+	exit $$status
+
+.PHONY: lint-kernels
+lint-kernels: $(KERNEL_OBJECTS)
+	@Rscript tools/check_kernels.R $(BUILD)/src/kernels
+
+format: ## clang-format over the C++
+	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' \
+	  -exec clang-format -i {} +
+
+sanitize: ## core and R tests under address and undefined-behaviour sanitizers
+	@$(MAKE) cpptest SAN=address,undefined
+	@sh tools/sanitize.sh $(T)
+
+valgrind: install ## the R tests under valgrind (slow)
+	@sh tools/valgrind.sh $(T)
+
+clean: ## all that was built here (not what was installed)
+	rm -rf .build src/*.o src/*/*.o src/*.so src/*.dll src/deps.mk

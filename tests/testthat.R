@@ -1,0 +1,4 @@
+library(testthat)
+library(runhooks)
+
+test_check("runhooks")

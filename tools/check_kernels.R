@@ -1,0 +1,58 @@
+# Checks the kernels' objects as the compiler left them: `Rscript tools/check_kernels.R <folder of
+# objects>`. A weak symbol in an object built for a newer instruction set can replace the safe copy
+# of another object; and a target pragma that the compiler ignored still builds. Both show only in
+# the object.
+source("tools/common.R")
+
+# The register that an object named *_avx2.o or *_avx512.o must use, and that *_base.o must not.
+wide_registers <- c(avx2 = "%ymm", avx512 = "%zmm")
+
+# DW.ref.__gxx_personality_v0 is data that every object with a frame shares; it is no code.
+weak_symbols <- function(nm_lines) {
+  weak <- grep(" [VWu] ", nm_lines, value = TRUE)
+  setdiff(sub("^.* [VWu] ", "", weak), "DW.ref.__gxx_personality_v0")
+}
+
+judge_object <- function(file, nm_lines, disassembly) {
+  weak <- weak_symbols(nm_lines)
+  text <- sprintf("weak symbol %s: kernels hold plain C only", weak)
+  found <- violations(file, rep(1L, length(weak)), "weak", text)
+  isa <- sub("^.*_([a-z0-9]+)[.]o$", "\\1", file)
+  wide <- wide_registers[isa]
+  if (!is.na(wide) && !any(grepl(wide, disassembly, fixed = TRUE))) {
+    text <- sprintf("no %s register: the compiler ignored the target pragma", wide)
+    found <- rbind(found, violations(file, 1L, "isa", text))
+  }
+  if (isa == "base" && any(grepl("%[yz]mm", disassembly))) {
+    text <- "wide registers in the base object: old processors die here"
+    found <- rbind(found, violations(file, 1L, "isa", text))
+  }
+  found
+}
+
+# Without x86 or binutils there is nothing to look at; the reason, or "".
+cannot_look <- function() {
+  if (!grepl("^(x86_64|amd64)$", Sys.info()[["machine"]])) return("not an x86-64 machine")
+  missing <- c("nm", "objdump")[!nzchar(Sys.which(c("nm", "objdump")))]
+  if (length(missing)) return(paste(missing, "is missing", collapse = ", "))
+  ""
+}
+
+check_kernels <- function(folder) {
+  objects <- list.files(folder, "[.]o$", full.names = TRUE)
+  do.call(rbind, c(list(violations()), lapply(objects, function(object) {
+    nm_lines <- system2("nm", object, stdout = TRUE)
+    disassembly <- system2("objdump", c("-d", "--no-show-raw-insn", object), stdout = TRUE)
+    judge_object(object, nm_lines, disassembly)
+  })))
+}
+
+run_tool(function(arguments) {
+  reason <- cannot_look()
+  if (nzchar(reason)) {
+    cat("check_kernels: skipped,", reason, "\n")
+    return(0L)
+  }
+  found <- check_kernels(arguments[1])
+  report("check_kernels", found, "no weak symbol, and each instruction set is used")
+}, sys.nframe())

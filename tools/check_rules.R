@@ -1,0 +1,156 @@
+# House rules as code. A line that must break one says so: `lint: allow <rule>` in a comment on
+# that line.
+source("tools/common.R")
+
+cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
+r_files <- "[.][rR]$"
+text_files <- paste0(cpp_files, "|[.]([rR]|Rmd|qmd|sh|mk|win|py)$|(^|/)(Makefile|Makevars|run)$")
+
+# How a path that belongs to one machine begins.
+absolute <- "(/(home|tmp|usr|opt|work|root|var|etc|mnt|Users|private)\\b|[A-Za-z]:[\\\\/])"
+
+allowed_here <- function(lines, rule) grepl(paste("lint: allow", rule), lines, fixed = TRUE)
+
+# Rules that are one pattern: what to look at, where, and what to say.
+pattern_rules <- list(
+  list(
+    rule = "rf-error", folders = "src", files = cpp_files, view = "code",
+    pattern = "\\bRf_(error|errorcall)\\b",
+    message = "Rf_error jumps over C++ destructors: throw, r_conditions.cpp raises the condition"
+  ),
+  list(
+    rule = "printf", folders = "src", files = cpp_files, view = "code",
+    pattern = paste0(
+      "(?<!\\w)(v?f?printf|puts|putchar|perror)\\s*\\(|",
+      "\\bstd::(cout|cerr|clog)\\b|\\b(cout|cerr|clog)\\s*<<"
+    ),
+    message = "the core does not print: queue a log line, or throw"
+  ),
+  list(
+    rule = "omp", folders = "src", files = cpp_files, view = "code",
+    pattern = "\\bomp_set_num_threads\\b",
+    message = "changes the whole process: say num_threads(n) on the region"
+  ),
+  list(
+    rule = "path", folders = c("src", "tests/cpp"), files = cpp_files, view = "strings",
+    pattern = paste0("\"", absolute),
+    message = "an absolute path: use a temporary folder or a path that is passed in"
+  ),
+  list(
+    rule = "todo", files = text_files, view = "raw",
+    folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
+    pattern = "\\b(TO[D]O|FIX[M]E)\\b",
+    message = "finish it, or open an issue: the tree holds no promises"
+  )
+)
+
+check_pattern <- function(root, rule) {
+  files <- tree_files(root, rule$folders, rule$files)
+  do.call(rbind, lapply(files, function(file) {
+    lines <- read_lines(root, file)
+    seen <- switch(rule$view,
+      raw = lines,
+      code = cpp_code(lines),
+      strings = cpp_code(lines, keep_strings = TRUE)
+    )
+    at <- grep(rule$pattern, seen, perl = TRUE)
+    violations(file, at[!allowed_here(lines[at], rule$rule)], rule$rule, rule$message)
+  }))
+}
+
+# The tokens of an R file, so that words in strings and comments do not count; NULL when it does
+# not parse.
+r_tokens <- function(root, file) {
+  parsed <- tryCatch(
+    parse(file.path(root, file), keep.source = TRUE, encoding = "UTF-8"),
+    error = function(cnd) cnd
+  )
+  if (!inherits(parsed, "error")) return(utils::getParseData(parsed, includeText = TRUE))
+  structure(conditionMessage(parsed), class = "parse_error")
+}
+
+# Calls of a function by name: line and the whole call, unevaluated.
+calls_of <- function(tokens, names) {
+  at <- tokens[tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% names, ]
+  calls <- lapply(at$parent, function(name_expr) {
+    call_expr <- tokens$parent[tokens$id == name_expr]
+    str2lang(utils::getParseText(tokens, call_expr))
+  })
+  list(line = at$line1, call = calls)
+}
+
+prints_to_stdout <- function(call) !any(c("file", "con") %in% names(call))
+
+gives_no_reason <- function(call) {
+  length(call) < 2 || (is.character(call[[2]]) && !nzchar(trimws(call[[2]])))
+}
+
+check_r_file <- function(root, file) {
+  tokens <- r_tokens(root, file)
+  if (inherits(tokens, "parse_error")) {
+    return(violations(file, 1L, "parse", sub("\n.*", "", sub("^[^\n]*/", "", tokens))))
+  }
+  if (is.null(tokens) || nrow(tokens) == 0) return(violations())
+  lines <- read_lines(root, file)
+  say <- function(at, rule, message) {
+    violations(file, at[!allowed_here(lines[at], rule)], rule, message)
+  }
+  found <- violations()
+  if (startsWith(file, "R/")) {
+    prints <- calls_of(tokens, c("cat", "print"))
+    to_stdout <- vapply(prints$call, prints_to_stdout, NA)
+    found <- rbind(found, say(
+      prints$line[to_stdout], "stdout",
+      "no cat() or print() to stdout; a print method's line says `# lint: allow stdout`"
+    ))
+  }
+  if (startsWith(file, "tests/")) {
+    skips <- calls_of(tokens, "skip")
+    silent <- vapply(skips$call, gives_no_reason, NA)
+    found <- rbind(found, say(skips$line[silent], "skip", "skip() gives its reason"))
+  }
+  strings <- tokens[tokens$token == "STR_CONST", ]
+  # quotes, also those of raw strings
+  at <- strings$line1[grepl(paste0("^[rR]?[\"'][(\\[{-]*", absolute), strings$text, perl = TRUE)]
+  rbind(found, say(at, "path", "an absolute path: use withr::local_tempdir() or an argument"))
+}
+
+check_size <- function(root, limit = 600L) {
+  folders <- c("R", "src", "tests/cpp", "tests/testthat", "tools")
+  files <- tree_files(root, folders, paste0(cpp_files, "|", r_files))
+  sizes <- vapply(files, function(file) length(read_lines(root, file)), 1L)
+  long <- sizes > limit
+  message <- sprintf("%d lines, more than %d: split it by subject", sizes[long], limit)
+  do.call(rbind, Map(violations, files[long], sizes[long], "size", message))
+}
+
+header_opening <- c("// What lives here", "// Who may use it", "// What it must not know")
+
+# The comment block at the very top holds the three lines in order; a line may run on in the next.
+check_header <- function(root, file) {
+  lines <- read_lines(root, file)
+  block <- lines[cumall(startsWith(lines, "//"))]
+  at <- vapply(header_opening, function(opening) match(TRUE, startsWith(block, opening)), 1L)
+  if (!anyNA(at) && at[[1]] == 1L && !is.unsorted(at)) return(violations())
+  opening <- paste(header_opening, collapse = "`, `")
+  text <- sprintf("a header opens with the comment lines `%s`", opening)
+  violations(file, 1L, "header", text)
+}
+
+cumall <- function(x) cumsum(!x) == 0
+
+check_rules <- function(root) {
+  r_sources <- tree_files(root, c("R", "tests", "inst", "bench"), r_files)
+  headers <- tree_files(root, c("src", "tests/cpp"), "[.](h|hpp)$")
+  do.call(rbind, c(
+    list(violations()),
+    lapply(pattern_rules, function(rule) check_pattern(root, rule)),
+    lapply(r_sources, function(file) check_r_file(root, file)),
+    lapply(headers, function(file) check_header(root, file)),
+    list(check_size(root))
+  ))
+}
+
+run_tool(function(arguments) {
+  report("check_rules", check_rules("."), "the house rules hold")
+}, sys.nframe())

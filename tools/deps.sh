@@ -1,0 +1,149 @@
+#!/bin/sh
+# Installs what building and testing need and this machine lacks: R and a compiler, DESCRIPTION's
+# packages, tools. As root on Debian or Ubuntu by apt-get, elsewhere by install.packages(). Quick
+# when nothing is missing.
+cd "$(dirname "$0")/.." || exit 1
+
+say() { echo "deps: $*"; }
+have() { command -v "$1" > /dev/null 2>&1; }
+is_apt_root() { [ "$(id -u)" = 0 ] && have apt-get; }
+
+# The packages of one field of DESCRIPTION, versions cut off.
+field() {
+  awk -v field="$1:" '/^[^ \t]/ { inside = ($1 == field); sub(/^[^:]*:/, "") } inside' DESCRIPTION |
+    tr ',\n' '  ' | sed 's/([^)]*)//g'
+}
+
+required="$(field Imports) $(field LinkingTo) testthat"
+optional="$(field Suggests) roxygen2 lintr"
+optional_tools="pandoc qpdf ccache clang-format"
+# what was sought in vain is not sought on every run; `make clean` forgets it
+unavailable=.build/deps.unavailable
+
+was_unavailable() { [ -f "$unavailable" ] && grep -qx "$1" "$unavailable"; }
+
+# Of the words after the first, those that R does not find as packages; "R" itself when it is too
+# old.
+missing_packages() {
+  Rscript -e 'p <- unique(commandArgs(TRUE))
+    if (getRversion() < "4.1") cat("R ")
+    cat(p[!nzchar(vapply(p, function(x) system.file(package = x), ""))])' $1
+}
+
+# Sets missing_system, missing_required and missing_optional.
+look() {
+  missing_system=
+  have Rscript || missing_system="R"
+  have make || missing_system="$missing_system make"
+  have c++ || have g++ || have clang++ || missing_system="$missing_system c++"
+  missing_required=$required
+  missing_optional=
+  if have Rscript; then
+    missing=" $(missing_packages "$required $optional") "
+    missing_required=
+    for package in R $required; do
+      case $missing in *" $package "*) missing_required="$missing_required $package" ;; esac
+    done
+    for package in $optional; do
+      case "$missing_required " in *" $package "*) continue ;; esac
+      case $missing in *" $package "*) missing_optional="$missing_optional $package" ;; esac
+    done
+  else
+    missing_optional=$optional
+  fi
+  for tool in $optional_tools; do
+    have "$tool" || missing_optional="$missing_optional $tool"
+  done
+}
+
+# Those of the missing optional ones that were not sought in vain before.
+worth_seeking() {
+  for name in $missing_optional; do
+    was_unavailable "$name" || echo "$name"
+  done
+}
+
+apt_name() {
+  case $1 in
+    R) echo r-base-core r-base-dev ;;
+    make | c++) echo r-base-dev ;;
+    pandoc | qpdf | ccache | clang-format) echo "$1" ;;
+    *) echo "r-cran-$(echo "$1" | tr '[:upper:]' '[:lower:]')" ;;
+  esac
+}
+
+apt_known() {
+  for name; do
+    for package in $(apt_name "$name"); do
+      apt-cache show "$package" > /dev/null 2>&1 && echo "$package"
+    done
+  done
+}
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >> "$log" 2>&1
+}
+
+install_by_apt() {
+  log=.build/deps.log
+  say "apt-get update (its words go to $log)"
+  apt-get update > "$log" 2>&1 || say "apt-get update failed; going on with what is known"
+  must=$(apt_known $missing_system $missing_required | sort -u)
+  may=$(apt_known $(worth_seeking) | sort -u)
+  [ -z "$must$may" ] || say "installing" $must $may
+  # together when possible; an optional package that fails must not take the others with it
+  if [ -n "$must$may" ] && ! apt_install $must $may; then
+    [ -z "$must" ] || apt_install $must || tail -n 15 "$log"
+    for package in $may; do apt_install "$package"; done
+  fi
+}
+
+install_by_r() {
+  [ -n "$*" ] || return 0
+  say "install.packages:" "$@"
+  Rscript -e '
+    library <- .libPaths()[1]
+    if (file.access(library, 2) != 0) {
+      library <- strsplit(Sys.getenv("R_LIBS_USER"), .Platform$path.sep, fixed = TRUE)[[1]][1]
+      dir.create(library, recursive = TRUE, showWarnings = FALSE)
+    }
+    repos <- getOption("repos")
+    if (!length(repos) || "@CRAN@" %in% repos) repos <- "https://cloud.r-project.org"
+    install.packages(commandArgs(TRUE), lib = library, repos = repos, Ncpus = 2L)' "$@"
+}
+
+look
+[ -z "$missing_system$missing_required$(worth_seeking)" ] && exit 0
+mkdir -p .build
+if is_apt_root; then
+  install_by_apt
+  look
+  case $missing_system in *R*) ;; *) install_by_r $missing_required ;; esac
+else
+  case " $missing_system " in
+    *" R "*)
+      say "R is missing: install R (>= 4.1), from https://cran.r-project.org or as a system package"
+      exit 1
+      ;;
+  esac
+  packages=
+  for name in $(worth_seeking); do
+    case " $optional_tools " in *" $name "*) ;; *) packages="$packages $name" ;; esac
+  done
+  install_by_r $missing_required $packages
+fi
+
+look
+if [ -n "$missing_optional" ]; then
+  say "not available here, going on without:" $missing_optional
+  for name in $missing_optional; do
+    was_unavailable "$name" || echo "$name" >> "$unavailable"
+  done
+fi
+case " $missing_required " in
+  *" R "*) say "R (>= 4.1) is needed, this is $(Rscript -e 'cat(format(getRversion()))')" ;;
+esac
+if [ -n "$missing_system$missing_required" ]; then
+  say "still missing:" $missing_system $missing_required
+  exit 1
+fi

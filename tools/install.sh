@@ -1,0 +1,49 @@
+#!/bin/sh
+# Installs the package into R's first library (or the user's, when that one is not writable), if
+# anything changed. Objects stay in src/, so that only what changed is compiled; MAKEFILES=deps.mk
+# makes headers count.
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p .build
+. tools/compiler.sh
+
+place=$(Rscript -e '
+  library <- .libPaths()[1]
+  if (file.access(library, 2) != 0) {
+    library <- strsplit(Sys.getenv("R_LIBS_USER"), .Platform$path.sep, fixed = TRUE)[[1]][1]
+    dir.create(library, recursive = TRUE, showWarnings = FALSE)
+  }
+  cat(library, R.version.string, sep = "\n")') || exit 1
+lib=$(echo "$place" | head -n 1)
+
+# A number that changes with the sources, R, the flags, and with what is installed (another tree
+# may install there too).
+state() {
+  {
+    echo "$place $CXX17 $R_MAKEVARS_USER"
+    for part in DESCRIPTION NAMESPACE R src inst man data; do
+      [ -e "$part" ] && find "$part" -type f ! -name '*.o' ! -name '*.so' ! -name deps.mk
+    done | LC_ALL=C sort | tr '\n' '\0' | xargs -0 cksum
+    cksum "$lib/runhooks/Meta/package.rds" "$lib/runhooks/libs/"* 2>&1
+  } | cksum
+}
+
+if [ -f .build/installed ] && [ "$(state)" = "$(cat .build/installed)" ]; then
+  echo "install: runhooks in $lib is up to date"
+  exit 0
+fi
+
+Rscript tools/prepare.R || exit 1
+
+write_makevars .build/Makevars
+
+# make sees no change of compiler or flags, so then everything is compiled again
+flags=$({ echo "$place"; cat .build/Makevars "${R_MAKEVARS_USER:-$HOME/.R/Makevars}"
+  grep '^[A-Z_]*\(FLAGS\|STD\) *=' src/Makevars; } 2> /dev/null | cksum)
+if [ "$flags" != "$(cat .build/flags 2> /dev/null)" ]; then
+  rm -f src/*.o src/*/*.o src/*.so src/*.dll
+  echo "$flags" > .build/flags
+fi
+rm -f .build/installed
+MAKEFLAGS="-j2 --no-print-directory" MAKEFILES=deps.mk R_MAKEVARS_USER="$PWD/.build/Makevars" \
+  R CMD INSTALL --no-multiarch --library="$lib" . || exit 1
+state > .build/installed

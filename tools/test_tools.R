@@ -1,0 +1,213 @@
+# Tests of the tools themselves: a scratch tree that is in order passes, and each deliberate break
+# fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
+tools <- c("objects", "deps", "check_layers", "check_rules", "check_kernels", "run_tests")
+for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
+
+counts <- c(passed = 0L, failed = 0L)
+expect <- function(what, ok) {
+  outcome <- if (isTRUE(ok)) "passed" else "failed"
+  counts[[outcome]] <<- counts[[outcome]] + 1L
+  if (outcome == "failed") cat("FAILED", what, "\n")
+}
+
+opening <- c("// What lives here: a.", "// Who may use it: all.", "// What it must not know: R.")
+header <- function(...) c(opening, "#pragma once", ...)
+
+good_tree <- list(
+  "DESCRIPTION" = c("Package: scratch", "SystemRequirements: C++17"),
+  "R/a.R" = c("# TODAY is not a promise", 'f <- function(x) message("cat(1)")'),
+  "src/tensor/tensor.h" = header(
+    '#include "tensor/shape.h"', "// Rprintf, printf( and SEXP are words here"
+  ),
+  "src/tensor/shape.h" = header(
+    "#include <vector>", 'inline int f(char* to) { return snprintf(to, 1, "%d", 1); }'
+  ),
+  "src/tensor/tensor.cpp" = c(
+    '#include "tensor/tensor.h"', 'const char* words = "SEXP std::cout /tmp";'
+  ),
+  "src/graph/graph.cpp" = '#include "tensor/tensor.h"',
+  "src/graph/graph.h" = header(),
+  "src/kernels/gemm_base.cpp" = c("#include <cstddef>", '#include "kernels/gemm.inc"'),
+  "src/kernels/gemm.inc" = "static int k;",
+  "src/r_tensor.cpp" = c(
+    "#include <Rcpp.h>", '#include "tensor/tensor.h"', 'void f() { Rprintf("x"); }'
+  ),
+  "tests/cpp/test.h" = header('#include "tensor/tensor.h"'),
+  "tests/cpp/test_graph.cpp" = c('#include "test.h"', '#include "graph/graph.h"'),
+  "tests/testthat/test-a.R" = c(
+    'test_that("a", {', '  skip("no such thing here")', "  print(1)", "})"
+  )
+)
+
+# A scratch tree with some files replaced or added.
+scratch <- function(changes = list()) {
+  root <- tempfile("tools")
+  files <- utils::modifyList(good_tree, changes)
+  for (file in names(files)) {
+    path <- file.path(root, file)
+    dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
+    writeLines(files[[file]], path)
+  }
+  root
+}
+
+# Breaks one thing and wants exactly one violation, of this rule, at this place.
+fires <- function(check, rule, file, line, text) {
+  found <- check(scratch(stats::setNames(list(text), file)))
+  got <- paste0(found$file, ":", found$line, " ", found$rule, collapse = "; ")
+  expect(
+    sprintf("%s at %s:%d, got: %s", rule, file, line, got),
+    nrow(found) == 1 && found$rule == rule && found$file == file && found$line == line
+  )
+}
+
+silent <- function(check, what, changes) {
+  found <- check(scratch(changes))
+  got <- paste(found$rule, found$message, collapse = "; ")
+  expect(paste(what, "is fine, got:", got), nrow(found) == 0)
+}
+
+# --- layers
+silent(check_layers, "the good tree", list())
+fires(check_layers, "layers", "src/tensor/tensor.cpp", 2, c("", '#include "graph/graph.h"'))
+fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "kernels/gemm.inc"')
+fires(check_layers, "layers", "src/hooks/a.cpp", 1, '  #  include "columns/a.h"  // why')
+fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "graph.h"')
+fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "graph/nowhere.h"')
+fires(check_layers, "layers", "src/graph/a.cpp", 1, "#include <Rcpp.h>")
+fires(check_layers, "layers", "src/graph/a.cpp", 1, "#include <R_ext/Print.h>")
+fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "../r_tensor.cpp"')
+fires(check_layers, "layers", "src/kernels/a.cpp", 1, "#include <vector>")
+fires(check_layers, "layers", "src/kernels/a.inc", 1, '#include "tensor/tensor.h"')
+fires(check_layers, "layers", "tests/cpp/a.cpp", 1, "#include <Rinternals.h>")
+fires(check_layers, "border", "src/graph/a.cpp", 3, c("/*", "*/", "void f(SEXP x);"))
+fires(check_layers, "border", "src/graph/a.cpp", 1, "void f() { R_CheckUserInterrupt(); }")
+fires(check_layers, "border", "src/graph/a.cpp", 1, "Rcpp::List f();")
+fires(check_layers, "border", "src/graph/a.h", 5, header('void f() { Rprintf(""); }'))
+fires(check_layers, "border", "tests/cpp/a.cpp", 1, "void f(SEXP x);")
+fires(check_layers, "place", "src/loose.cpp", 1, "int loose;")
+fires(check_layers, "place", "src/strange/a.cpp", 1, "int strange;")
+fires(check_layers, "place", "src/graph/deep/a.cpp", 1, "int deep;")
+circle <- check_layers(scratch(list("src/tensor/shape.h" = header('#include "tensor/tensor.h"'))))
+expect("a circle of headers", all(circle$rule == "circle"))
+expect("it names both", setequal(circle$file, c("src/tensor/shape.h", "src/tensor/tensor.h")))
+for (layer in names(layers)) {
+  known <- match(layers[[layer]], names(layers))
+  expect(paste(layer, "points to the ground"), all(known < match(layer, names(layers))))
+}
+
+# --- rules
+silent(check_rules, "the good tree", list())
+fires(check_rules, "stdout", "R/b.R", 2, c("f <- function(x) {", '  cat(x, "\\n")', "}"))
+fires(check_rules, "stdout", "R/b.R", 1, "f <- function(x) base::print(x)")
+fires(check_rules, "parse", "R/b.R", 1, "f <- function(x {")
+fires(check_rules, "rf-error", "src/r_a.cpp", 1, 'void f() { Rf_error("no"); }')
+fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { printf("a"); }')
+fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stderr, "a"); }')
+fires(check_rules, "printf", "src/r_a.cpp", 1, "void f() { std::cout << 1; }")
+fires(check_rules, "printf", "src/graph/a.cpp", 1, "void f() { std::cerr << 1; }")
+fires(check_rules, "omp", "src/kernels/a.cpp", 1, "void f() { omp_set_num_threads(2); }")
+fires(check_rules, "path", "src/io/a.cpp", 1, 'const char* f = "/tmp/x";')
+fires(check_rules, "path", "tests/testthat/test-b.R", 1, "f <- '/home/me/run'")
+fires(check_rules, "path", "R/b.R", 1, 'f <- "C:/run"')
+fires(check_rules, "size", "src/graph/a.cpp", 601, rep("int a();", 601))
+fires(check_rules, "size", "R/b.R", 700, rep("# a", 700))
+fires(check_rules, "todo", "src/graph/a.cpp", 1, paste0("// TO", "DO: more"))
+fires(check_rules, "todo", "tests/testthat/test-b.R", 1, paste0("# FIX", "ME"))
+fires(check_rules, "skip", "tests/testthat/test-b.R", 1, 'test_that("b", skip())')
+fires(check_rules, "skip", "tests/testthat/test-b.R", 1, 'testthat::skip("")')
+fires(check_rules, "header", "src/graph/a.h", 1, c("// What lives here: a.", "#pragma once"))
+fires(check_rules, "header", "src/graph/a.h", 1, c("#pragma once", opening))
+fires(check_rules, "header", "src/graph/a.h", 1, opening[c(1, 3, 2)])
+fires(check_rules, "header", "src/graph/a.h", 1, c("// Copyright", opening))
+silent(check_rules, "a header line that runs on", list(
+  "src/graph/a.h" = c("// What lives here: a", "// and b.", opening[-1])
+))
+silent(check_rules, "an allowed print", list(
+  "R/b.R" = 'print.a <- function(x, ...) cat("a") # lint: allow stdout'
+))
+silent(check_rules, "cat to a file", list("R/b.R" = 'f <- function(to) cat("a", file = to)'))
+silent(check_rules, "an allowed path", list(
+  "src/io/a.cpp" = 'auto status = "/proc"; auto path = "/tmp";  // lint: allow path'
+))
+silent(check_rules, "600 lines", list("src/graph/a.cpp" = rep("int a();", 600)))
+silent(check_rules, "generated files", list(
+  "src/RcppExports.cpp" = 'void f() { Rf_error("x"); }', "R/RcppExports.R" = "cat(1)"
+))
+
+# --- object lists
+root <- scratch()
+expect("absent Makevars are stale", length(stale_makevars(root)) == 2)
+invisible(write_makevars(root))
+expect("written Makevars are fresh", length(stale_makevars(root)) == 0)
+lines <- readLines(file.path(root, "src/Makevars"))
+expect("lists by layer, ground first", identical(grep("^O_", lines, value = TRUE), c(
+  "O_TENSOR = tensor/tensor.o", "O_KERNELS = kernels/gemm_base.o", "O_GRAPH = graph/graph.o",
+  "O_R = RcppExports.o r_tensor.o"
+)))
+expect("OBJECTS", "OBJECTS = $(O_TENSOR) $(O_KERNELS) $(O_GRAPH) $(O_R)" %in% lines)
+expect("no zlib unless told", !any(grepl("-lz", lines)))
+gnu <- "[+:?!]=|\\$\\((shell|wildcard|patsubst)|^if(eq|neq|def)|%"
+expect("no GNU extension", !any(grepl(gnu, lines)))
+invisible(file.create(file.path(root, "src/graph/scope.cpp")))
+expect("a new file makes them stale", length(stale_makevars(root)) == 2)
+many <- stats::setNames(as.list(rep("int a;", 40)), sprintf("src/ops/family_%02d.cpp", 1:40))
+many$DESCRIPTION <- c("Package: scratch", "SystemRequirements: C++17, zlib")
+lines <- makevars(scratch(many))
+expect("long lists wrap at 100 columns", max(nchar(lines)) <= 100)
+expect("wrapped lines go on", sum(grepl(" \\\\$", lines)) >= 5)
+expect("zlib when DESCRIPTION names it", "PKG_LIBS = $(SHLIB_OPENMP_CXXFLAGS) -lz" %in% lines)
+
+# --- header dependencies
+root <- scratch()
+lines <- deps_lines(root)
+expect("headers of headers", "tensor/tensor.o: tensor/shape.h tensor/tensor.h" %in% lines)
+expect("bindings too", any(grepl("^r_tensor[.]o: .*tensor/shape[.]h", lines)))
+expect("included fragments", any(grepl("^kernels/gemm_base[.]o: kernels/gemm[.]inc", lines)))
+if (nzchar(Sys.which("make"))) {
+  source_folder <- file.path(root, "src")
+  write_deps(root)
+  rules <- c("all: tensor/tensor.o", ".cpp.o:", "\t@echo built $@")
+  writeLines(rules, file.path(source_folder, "Makefile"))
+  invisible(file.create(file.path(source_folder, "tensor/tensor.o")))
+  ages <- c(tensor.cpp = 90, tensor.h = 90, tensor.o = 60, shape.h = 30)
+  for (file in names(ages)) {
+    Sys.setFileTime(file.path(source_folder, "tensor", file), Sys.time() - ages[[file]])
+  }
+  make <- function(env) {
+    old <- setwd(source_folder)
+    on.exit(setwd(old))
+    system2("make", c("-s", "all"), stdout = TRUE, env = c("MAKEFLAGS=", env))
+  }
+  expect("a newer header rebuilds", any(grepl("^built tensor", make("MAKEFILES=deps.mk"))))
+  expect("without deps.mk it does not", !any(grepl("^built", make("MAKEFILES="))))
+}
+
+# --- kernel objects
+judge <- function(file, nm = character(), code = character()) judge_object(file, nm, code)$rule
+avx2 <- "vaddps %ymm0,%ymm1,%ymm2"
+strong <- c("0000 T f", "     U memcpy", "0000 V DW.ref.__gxx_personality_v0")
+expect("a weak symbol", identical(judge("a_base.o", "0000 W _ZSt3maxIiE"), "weak"))
+expect("strong symbols", length(judge("a_base.o", strong)) == 0)
+expect("avx2 without wide registers", identical(judge("a_avx2.o", code = "addss %xmm0"), "isa"))
+expect("avx2 with them", length(judge("a_avx2.o", code = avx2)) == 0)
+expect("avx512 with narrow ones", identical(judge("a_avx512.o", code = avx2), "isa"))
+expect("wide registers in base", identical(judge("a_base.o", code = avx2), "isa"))
+expect("no rule for the dispatcher", length(judge("dispatch.o", code = avx2)) == 0)
+
+# --- the counts of `make test`
+log <- tempfile()
+expect("no core log at all", identical(core_counts(log), one_failure))
+writeLines("make: *** [Makefile:1: x.o] Error 1", log)
+expect("a core that did not build", identical(core_counts(log), one_failure))
+writeLines(c("FAILED a", "core: 12 passed, 3 failed"), log)
+expect("the core's counts", all(core_counts(log) == c(12, 3, 0)))
+kinds <- c("success", "success", "failure", "error", "skip", "warning")
+expectations <- lapply(paste0("expectation_", kinds), function(kind) structure(1, class = kind))
+results <- rep(list(list(results = expectations)), 2)
+expect("testthat's results", all(r_counts(results) == c(4, 4, 2)))
+expect("no results", all(r_counts(list()) == 0))
+expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")
+
+cat(sprintf("test_tools: %d passed, %d failed\n", counts[["passed"]], counts[["failed"]]))
+quit(save = "no", status = as.integer(counts[["failed"]] > 0))
