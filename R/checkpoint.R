@@ -1,0 +1,64 @@
+# What a trained model holds.
+
+#' The newest checkpoint of a folder
+#'
+#' @param checkpoint_dir A folder.
+#' @param ... Not used.
+#' @return The path without its endings, or `NULL` where there is none.
+#' @family inspecting
+#' @export
+#' @examples
+#' latest_checkpoint(tempdir())
+latest_checkpoint <- function(checkpoint_dir, ...) {
+  check_string(checkpoint_dir)
+  cpp_latest_checkpoint(path.expand(checkpoint_dir))
+}
+
+#' The variables of a trained model
+#'
+#' @param object An estimator that has been trained.
+#' @param variable Names of variables; `NULL` for all.
+#' @return `variable_names()`: the names, sorted as in the checkpoint, the optimizer's slots and `global_step` among them.
+#'   `variable_value()`: a named list of their values: plain numbers for scalars, arrays for others.
+#' @section Errors: `runhooks_error_failed_precondition` for a model that has no checkpoint, `runhooks_error_not_found` for
+#'   an unknown name.
+#' @seealso `tf.estimator.Estimator.get_variable_names` and `get_variable_value` of TensorFlow 1.x.
+#' @family inspecting
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' variable_names(model)
+#' variable_value(model, "linear/linear_model/drat/weights")
+variable_names <- function(object) {
+  check_estimator(object)
+  cpp_checkpoint_names(trained_checkpoint(object, "variable_names"))
+}
+
+#' @rdname variable_names
+#' @export
+variable_value <- function(object, variable = NULL) {
+  check_estimator(object)
+  path <- trained_checkpoint(object, "variable_value")
+  names <- cpp_checkpoint_names(path)
+  wanted <- if (is.null(variable)) names else as.character(unlist(variable))
+  unknown <- setdiff(wanted, names)
+  if (length(unknown)) {
+    stop_plain(paste0("Variable not found: ", paste(unknown, collapse = ", ")), kind = "not_found")
+  }
+  cpp_checkpoint_values(path, wanted)
+}
+
+check_estimator <- function(object, call = caller_env()) {
+  if (!is_estimator(object)) {
+    stop_runhooks("{.arg object} must be an estimator, not {.obj_type_friendly {object}}.", call = call)
+  }
+}
+
+trained_checkpoint <- function(object, what, call = caller_env()) {
+  path <- cpp_latest_checkpoint(model_dir(object))
+  if (is.null(path)) {
+    stop_plain(sprintf("'%s()' must be called on a trained model", what), kind = "failed_precondition", call = call)
+  }
+  path
+}

@@ -1,0 +1,126 @@
+# The history of a run: what the history saver recorded, as data to print, plot and tabulate.
+
+new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
+  if (is.null(recorded)) recorded <- list(mean_losses = numeric(), total_losses = numeric(), step = numeric())
+  structure(
+    list(
+      params = list(metrics = c("mean_losses", "total_losses"), steps = last_step),
+      losses = list(mean_losses = recorded$mean_losses, total_losses = recorded$total_losses),
+      step = recorded$step,
+      evaluation_metrics = evaluation_metrics
+    ),
+    class = "tf_estimator_history"
+  )
+}
+
+#' The history of a run
+#'
+#' What [train()] returns: the losses that a [hook_history_saver()] recorded. A list with `params` (the names of the metrics
+#' and `steps`, the global step reached), `losses` (`mean_losses` and `total_losses`, one number a record: mean and sum over
+#' the examples of the batch), `step` (the global step of each record) and `evaluation_metrics`.
+#'
+#' @param x A history.
+#' @param row.names,optional Not used.
+#' @param y Not used.
+#' @param metrics Which metrics to plot; `NULL` for all.
+#' @param method `"ggplot2"`, `"base"`, or `"auto"`: ggplot2 where it is installed.
+#' @param smooth Draw a loess line (from 10 records on)?
+#' @param theme_bw Use `ggplot2::theme_bw()`?
+#' @param ... Not used.
+#' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`. `print()`: the history, invisibly.
+#'   `plot()`: the plot, or the history with base graphics.
+#' @name tf_estimator_history
+#' @family history
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' history <- model %>% train(input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = 5))
+#' history
+#' as.data.frame(history)
+#' plot(history)
+NULL
+
+#' @rdname tf_estimator_history
+#' @export
+as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = FALSE, ...) {
+  metrics <- x$params$metrics
+  data.frame(
+    step = rep(x$step, times = length(metrics)),
+    metric = rep(metrics, each = length(x$step)),
+    value = unlist(x$losses[metrics], use.names = FALSE),
+    stringsAsFactors = FALSE
+  )
+}
+
+#' @rdname tf_estimator_history
+#' @export
+print.tf_estimator_history <- function(x, ...) {
+  steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
+  cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "") # lint: allow stdout
+  cat(history_lines(lapply(x$losses, last_of)), sep = "\n") # lint: allow stdout
+  evaluated <- x$evaluation_metrics
+  if (!is.null(evaluated)) {
+    cat(sprintf("Evaluation metrics (step %.0f):", evaluated$step), sep = "\n") # lint: allow stdout
+    cat(history_lines(evaluated[c("mean_losses", "total_losses")]), sep = "\n") # lint: allow stdout
+  }
+  invisible(x)
+}
+
+last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
+
+# "metric: value", the names right-aligned, 4 digits.
+history_lines <- function(values) {
+  shown <- vapply(values, function(value) format(signif(value, 4), big.mark = ",", scientific = FALSE, digits = 4), "")
+  paste0(format(names(values), justify = "right"), ": ", shown)
+}
+
+#' @rdname tf_estimator_history
+#' @export
+plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "ggplot2", "base"),
+                                      smooth = getOption("tf.estimator.plot.history.smooth", TRUE),
+                                      theme_bw = getOption("tf.estimator.plot.history.theme_bw", FALSE), ...) {
+  method <- match.arg(method)
+  if (method == "auto") method <- if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
+  data <- as.data.frame(x)
+  if (!is.null(metrics)) {
+    unknown <- setdiff(metrics, x$params$metrics)
+    if (length(unknown)) {
+      stop_runhooks("{.arg metrics} has {.val {unknown}}; the history has {.val {x$params$metrics}}.", kind = "not_found")
+    }
+    data <- data[data$metric %in% metrics, ]
+  }
+  if (method == "ggplot2") return(plot_history_ggplot2(data, smooth, theme_bw))
+  plot_history_base(data, smooth)
+  invisible(x)
+}
+
+# As scatter.smooth() would refuse fewer.
+has_smooth <- function(data, smooth) smooth && length(unique(data$step)) >= 10
+
+plot_history_ggplot2 <- function(data, smooth, theme_bw) {
+  whole_breaks <- function(limits) unique(floor(pretty(limits)))
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x = .data$step, y = .data$value)) +
+    ggplot2::geom_point(shape = 21, fill = 1, na.rm = TRUE) +
+    ggplot2::facet_grid(metric ~ ., switch = "y", scales = "free_y") +
+    ggplot2::scale_x_continuous(breaks = whole_breaks) +
+    ggplot2::theme(
+      axis.title.y = ggplot2::element_blank(), strip.placement = "outside",
+      strip.text = ggplot2::element_text(colour = "black", size = 11),
+      strip.background = ggplot2::element_rect(fill = NA, color = NA)
+    )
+  if (theme_bw) plot <- plot + ggplot2::theme_bw()
+  if (has_smooth(data, smooth)) {
+    plot <- plot + ggplot2::geom_smooth(formula = y ~ x, method = "loess", se = FALSE, na.rm = TRUE)
+  }
+  plot
+}
+
+plot_history_base <- function(data, smooth) {
+  metrics <- unique(data$metric)
+  old <- graphics::par(mfrow = c(length(metrics), 1), mar = c(3, 4, 1, 1))
+  on.exit(graphics::par(old))
+  for (metric in metrics) {
+    shown <- data[data$metric == metric, ]
+    graphics::plot(shown$step, shown$value, xlab = "step", ylab = metric, pch = 21, bg = 1)
+    if (has_smooth(shown, smooth)) graphics::lines(stats::loess.smooth(shown$step, shown$value))
+  }
+}

@@ -1,0 +1,46 @@
+# Listeners of checkpoint savers.
+
+listener_methods <- c(begin = 0L, before_save = 2L, after_save = 2L, end = 2L)
+
+#' A listener of checkpoint saving
+#'
+#' @param begin `function()`, called before the graph is finalized.
+#' @param before_save,after_save,end `function(session, global_step)`, called before and after each checkpoint and at the end
+#'   of the loop. Where `after_save()` returns TRUE the loop stops (but not after the first checkpoint, which is made before
+#'   the first step).
+#' @return A listener for the argument `saving_listeners` of [train()] or `listeners` of [hook_checkpoint_saver()].
+#' @seealso The class `tf.train.CheckpointSaverListener` of TensorFlow 1.x.
+#' @family hooks
+#' @export
+#' @examples
+#' checkpoint_saver_listener(
+#'   after_save = function(session, global_step) cat("saved step", global_step, "\n")
+#' )
+checkpoint_saver_listener <- function(begin = function() {},
+                                      before_save = function(session, global_step) {},
+                                      after_save = function(session, global_step) {},
+                                      end = function(session, global_step) {}) {
+  methods <- list(begin = begin, before_save = before_save, after_save = after_save, end = end)
+  for (name in names(methods)) check_listener_method(methods[[name]], name)
+  structure(methods, class = "CheckpointSaverListener")
+}
+
+check_listener_method <- function(method, name, call = caller_env()) {
+  wanted <- listener_methods[[name]]
+  if (!is.function(method) || !takes_arguments(method, wanted)) {
+    stop_runhooks("{.arg {name}} must be a function of {wanted} argument{?s}, not {.obj_type_friendly {method}}.", call = call)
+  }
+}
+
+is_listener <- function(x) inherits(x, "CheckpointSaverListener")
+
+# One listener or a list of them as a list.
+as_listener_list <- function(listeners, call = caller_env()) {
+  if (is.null(listeners)) return(list())
+  if (is_listener(listeners)) return(list(listeners))
+  good <- is.list(listeners) && all(vapply(listeners, is_listener, logical(1)))
+  if (!good) {
+    stop_runhooks("saving_listeners must be a list of CheckpointSaverListener, not {.obj_type_friendly {listeners}}.", call = call)
+  }
+  listeners
+}

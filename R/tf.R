@@ -1,0 +1,270 @@
+# The `tf` object: TensorFlow's names as nested members. The core's operations show up by reading their registry; only what
+# has another signature in R, or is no operation, has a line here.
+
+#' TensorFlow's names
+#'
+#' `tf` gives what scripts reach as `tf$...`: types (`tf$float32`), operations of the core (`tf$sqrt(x)`), optimizers
+#' (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`), errors (`tf$errors$AbortedError()`), logging
+#' (`tf$logging$set_verbosity()`). `names(tf$train)` lists the members of a module. A member that does not exist is an error.
+#'
+#' @format An object with members.
+#' @export
+#' @examples
+#' tf$float32
+#' names(tf$train)
+tf <- structure(list(path = ""), class = "runhooks_tf_module")
+
+#' @export
+`$.runhooks_tf_module` <- function(x, name) {
+  path <- unclass(x)$path
+  full <- paste0(path, name)
+  symbol <- tf_symbols()[[full]]
+  if (!is.null(symbol)) return(symbol)
+  if (any(startsWith(names(tf_symbols()), paste0(full, ".")))) {
+    return(structure(list(path = paste0(full, ".")), class = "runhooks_tf_module"))
+  }
+  stop_runhooks(
+    c("{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.", i = "See {.run names(tf)}."),
+    kind = "not_found"
+  )
+}
+
+#' @export
+`[[.runhooks_tf_module` <- function(x, i) do.call(`$`, list(x, i))
+
+#' @export
+names.runhooks_tf_module <- function(x) {
+  path <- unclass(x)$path
+  inside <- names(tf_symbols())[startsWith(names(tf_symbols()), path)]
+  sort(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
+}
+
+#' @export
+print.runhooks_tf_module <- function(x, ...) {
+  path <- sub("\\.$", "", unclass(x)$path)
+  cat("<module tf", if (nzchar(path)) paste0(".", path), " of ", length(names(x)), " members>\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+# All members by their full names ("train.AdamOptimizer"); made once.
+tf_symbols <- function() {
+  if (is.null(the$tf_symbols)) the$tf_symbols <- c(tf_own_symbols(), registry_symbols())
+  the$tf_symbols
+}
+
+tf_own_symbols <- function() {
+  list_of_modules <- list(
+    dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(), math_symbols()
+  )
+  do.call(c, list_of_modules)
+}
+
+# --- operations of the registry
+
+registry_symbols <- function() {
+  symbols <- list()
+  for (op in cpp_registry_ops()) {
+    endpoints <- if (length(op$endpoints)) op$endpoints else snake_case(op$type)
+    for (endpoint in endpoints) symbols[[endpoint]] <- registry_function(op)
+  }
+  symbols
+}
+
+snake_case <- function(type) tolower(gsub("([a-z0-9])([A-Z])", "\\1_\\2", sub("V2$", "", type)))
+
+# A function of the op's inputs, its attributes and a name. An op of a list of tensors takes the list first.
+registry_function <- function(op) {
+  type <- op$type
+  inputs <- op$inputs
+  attrs <- op$attrs
+  is_list <- op$is_list
+  f <- function() {
+    given <- mget(c(inputs, attrs, "name"), envir = environment())
+    values <- given[inputs]
+    if (is_list) values <- c(as.list(values[[1]]), values[-1])
+    set <- given[attrs]
+    cpp_op_create(type, unname(values), set[!vapply(set, is.null, NA)], given$name)
+  }
+  arguments <- c(
+    set_names(rep(list(quote(expr = )), length(inputs)), inputs),
+    set_names(rep(list(NULL), length(attrs) + 1), c(attrs, "name"))
+  )
+  formals(f) <- as.pairlist(arguments)
+  f
+}
+
+# --- types
+
+dtype_names <- c("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string")
+
+tf_dtype <- function(name) {
+  structure(
+    list(
+      name = name, is_floating = startsWith(name, "float"), is_integer = grepl("^u?int", name), as_numpy_dtype = name
+    ),
+    class = "tensorflow.dtype"
+  )
+}
+
+dtype_symbols <- function() {
+  lapply(set_names(dtype_names), tf_dtype)
+}
+
+#' @export
+print.tensorflow.dtype <- function(x, ...) {
+  cat("<dtype: '", unclass(x)$name, "'>\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+Ops.tensorflow.dtype <- function(e1, e2) {
+  get(.Generic)(dtype_name(e1), dtype_name(e2))
+}
+
+# The name of a type that is given as an object or as its name.
+dtype_name <- function(dtype) if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
+
+# --- graphs, constants, variables
+
+graph_symbols <- function() {
+  list(
+    get_default_graph = function() cpp_graph_default(),
+    Graph = function() cpp_graph_new(),
+    get_collection = function(key, scope = NULL) cpp_graph_default()$get_collection(key, scope),
+    add_to_collection = function(name, value) cpp_graph_default()$add_to_collection(name, value),
+    constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
+      tf_constant(value, dtype, shape, name)
+    },
+    cast = function(x, dtype, name = NULL) tf_op("Cast", x, attrs = list(DstT = dtype_name(dtype)), name = name),
+    Variable = function(initial_value, trainable = TRUE, collections = NULL, validate_shape = TRUE, ..., name = "Variable",
+                        dtype = NULL) {
+      cpp_variable_new(as_tensor(initial_value, dtype), name, trainable)
+    },
+    global_variables_initializer = function() cpp_variables_initializer("variables"),
+    local_variables_initializer = function() cpp_variables_initializer("local_variables"),
+    global_variables = function(scope = NULL) cpp_graph_default()$get_collection("variables", scope),
+    trainable_variables = function(scope = NULL) cpp_graph_default()$get_collection("trainable_variables", scope),
+    Session = function(target = "", graph = NULL, config = NULL) {
+      cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
+    },
+    set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
+  )
+}
+
+tf_constant <- function(value, dtype, shape, name) {
+  if (!is.null(shape)) {
+    dims <- as.integer(unlist(shape))
+    size <- max(prod(dims), 0)
+    value <- if (length(value) == 0) value else c(value, rep(value[[length(value)]], max(size - length(value), 0)))
+    # R fills the first dimension first, TensorFlow the last one.
+    value <- if (length(dims) > 1) aperm(array(value, rev(dims)), rev(seq_along(dims))) else array(value, dims)
+    if (length(dims) == 0) value <- as.vector(value)
+  }
+  cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
+}
+
+as_tensor <- function(x, dtype = NULL) {
+  if (is_tensor(x)) return(x)
+  if (is_variable(x)) return(cpp_variable_snapshot(x))
+  cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
+}
+
+# --- reductions and other operations whose arguments differ from the core's
+
+math_symbols <- function() {
+  reduction <- function(type) {
+    force(type)
+    function(input_tensor, axis = NULL, keepdims = FALSE, name = NULL) {
+      axes <- if (is.null(axis)) seq_along(dim(input_tensor)) - 1L else as.integer(unlist(axis))
+      # One axis is a vector of one, not a scalar.
+      tf_op(type, input_tensor, array(as.integer(axes), length(axes)), attrs = list(keep_dims = keepdims), name = name)
+    }
+  }
+  list(
+    reduce_sum = reduction("Sum"), reduce_mean = reduction("Mean"), reduce_max = reduction("Max"),
+    reduce_min = reduction("Min"), reduce_prod = reduction("Prod"), reduce_all = reduction("All"),
+    reduce_any = reduction("Any"),
+    clip_by_value = function(t, clip_value_min, clip_value_max, name = NULL) {
+      tf_op("Maximum", tf_op("Minimum", t, clip_value_max), clip_value_min, name = name)
+    },
+    matmul = function(a, b, transpose_a = FALSE, transpose_b = FALSE, name = NULL) {
+      tf_op("MatMul", a, b, attrs = list(transpose_a = transpose_a, transpose_b = transpose_b), name = name)
+    },
+    expand_dims = function(input, axis = NULL, name = NULL) tf_op("ExpandDims", input, as.integer(axis), name = name),
+    concat = function(values, axis, name = NULL) {
+      cpp_op_create("ConcatV2", c(as.list(values), list(as.integer(axis))), list(), name)
+    },
+    truediv = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
+    divide = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
+    gradients = function(ys, xs, grad_ys = NULL, name = "gradients", ..., stop_gradients = NULL) {
+      cpp_gradients(as.list(ys), as.list(xs), name)
+    }
+  )
+}
+
+# --- tf$errors, tf$logging
+
+error_symbols <- function() {
+  make <- function(kind) {
+    force(kind)
+    function(node_def = NULL, op = NULL, message = "") {
+      structure(
+        class = c(error_classes(kind), "error", "condition"),
+        list(message = message, call = NULL, node_def = node_def, op = op)
+      )
+    }
+  }
+  kinds <- c(
+    CancelledError = "cancelled", UnknownError = "unknown", InvalidArgumentError = "invalid_argument",
+    NotFoundError = "not_found", FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
+    OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
+  )
+  set_names(lapply(kinds, make), paste0("errors.", names(kinds)))
+}
+
+logging_symbols <- function() {
+  line <- function(level) {
+    force(level)
+    function(msg, ...) cpp_log(level, sprintf(msg, ...))
+  }
+  c(
+    set_names(as.list(log_levels), paste0("logging.", names(log_levels))),
+    list(
+      logging.set_verbosity = function(v) invisible(cpp_log_verbosity(as.integer(v))),
+      logging.get_verbosity = function() cpp_log_verbosity(NULL),
+      logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L), logging.warning = line(30L),
+      logging.error = line(40L)
+    )
+  )
+}
+
+# --- tf$train
+
+train_symbols <- function() {
+  symbols <- c(
+    optimizer_constructors,
+    list(
+      get_global_step = function(graph = NULL) cpp_global_step(graph, FALSE),
+      get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
+      latest_checkpoint = latest_checkpoint,
+      exponential_decay = exponential_decay,
+      SessionRunHook = session_run_hook,
+      SessionRunArgs = function(fetches, feed_dict = NULL, options = NULL) {
+        cpp_session_run_args(fetches, feed_dict, options)
+      },
+      LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
+      CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter, NanTensorHook = hook_nan_tensor,
+      CheckpointSaverListener = checkpoint_saver_listener
+    )
+  )
+  set_names(symbols, paste0("train.", names(symbols)))
+}
+
+# tf.train.exponential_decay of TensorFlow 1.x: learning_rate * decay_rate ^ (global_step / decay_steps).
+exponential_decay <- function(learning_rate, global_step, decay_steps, decay_rate, staircase = FALSE, name = NULL) {
+  rate <- cpp_constant(learning_rate, "float32", "learning_rate")
+  step <- tf_op("Cast", as_tensor(global_step), attrs = list(DstT = "float32"))
+  exponent <- step / cpp_constant(decay_steps, "float32", "decay_steps")
+  if (staircase) exponent <- floor(exponent)
+  rate * cpp_constant(decay_rate, "float32", "decay_rate")^exponent
+}

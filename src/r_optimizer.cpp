@@ -1,0 +1,118 @@
+// Variables and optimizers in graphs that R builds by hand.
+#include "autodiff/gradients.h"
+#include "runhooks_r.h"
+#include "training/optimizer.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
+  const auto value = value_from_r(spec);
+  const Args& args = **value.get_if<std::shared_ptr<Args>>();
+  return make_optimizer(args.text("type"), args);
+}
+
+std::vector<VariablePtr> variables_from_r(SEXP list) {
+  std::vector<VariablePtr> variables;
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) variables.push_back(variable_of(VECTOR_ELT(list, i)));
+  return variables;
+}
+
+std::vector<Output> tensors_from_r(SEXP list) {
+  std::vector<Output> tensors;
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    SEXP x = VECTOR_ELT(list, i);
+    tensors.push_back(is_variable(x) ? variable_of(x)->handle : tensor_of(x));
+  }
+  return tensors;
+}
+
+SEXP gradient_to_r(const Gradient& gradient) {
+  return gradient.is_none() ? R_NilValue : tensor_handle(gradient.values);
+}
+
+}  // namespace
+
+// A reference variable, as tf.Variable of TensorFlow 1.x.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable) {
+  return border([&]() -> SEXP {
+    const Output value = tensor_of(initial_value);
+    VariableOptions options;
+    options.dtype = value.dtype();
+    options.trainable = trainable;
+    return variable_handle(make_variable(value.graph(), value, name, options));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variables_initializer(std::string collection) {
+  return border([&]() -> SEXP {
+    const auto graph = default_graph();
+    std::vector<Operation*> initializers;
+    for (const VariablePtr& variable : variables_in(*graph, collection)) {
+      initializers.push_back(variable->initializer);
+    }
+    return operation_handle(graph->group(initializers, "init"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_global_step(SEXP graph, bool create) {
+  return border([&]() -> SEXP {
+    const auto target = graph == R_NilValue ? default_graph() : graph_of(graph);
+    const VariablePtr step = create ? get_or_create_global_step(*target) : global_step(*target);
+    return step ? variable_handle(step) : R_NilValue;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
+  return border([&]() -> SEXP {
+    const std::vector<Output> targets = tensors_from_r(ys);
+    const auto grads = gradients(targets.at(0).graph(), targets, tensors_from_r(xs), {}, {}, name);
+    Rcpp::List list(grads.size());
+    for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
+    return list;
+  });
+}
+
+// Pairs list(gradient, variable).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
+  return border([&]() -> SEXP {
+    const Output target = tensor_of(loss);
+    const auto pairs = optimizer_from_r(spec)->compute_gradients(target.graph(), target,
+                                                                 variables_from_r(variables));
+    Rcpp::List list(pairs.size());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      list[i] = Rcpp::List::create(gradient_to_r(pairs[i].gradient), variable_handle(pairs[i].variable));
+    }
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name) {
+  return border([&]() -> SEXP {
+    std::vector<GradientAndVariable> given;
+    for (R_xlen_t i = 0; i < Rf_xlength(pairs); ++i) {
+      SEXP pair = VECTOR_ELT(pairs, i);
+      GradientAndVariable entry;
+      if (VECTOR_ELT(pair, 0) != R_NilValue) entry.gradient = tensor_of(VECTOR_ELT(pair, 0));
+      entry.variable = variable_of(VECTOR_ELT(pair, 1));
+      given.push_back(entry);
+    }
+    if (given.empty()) invalid_argument("No variables provided.");
+    const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
+    return operation_handle(optimizer_from_r(spec)->apply_gradients(
+        given[0].variable->graph(), given, step, name == R_NilValue ? "" : string_from_r(name)));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_optimizer_names() {
+  return border([] { return optimizer_names(); });
+}
