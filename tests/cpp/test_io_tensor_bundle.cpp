@@ -92,8 +92,8 @@ TEST(io_bundle_reads_tensorflows_tensors) {
 
 TEST(io_bundle_reads_tensorflows_strings) {
   const BundleReader reader(golden_file("bundle/mixed.ckpt-7"));
-  CHECK(reader.read("strings").equals(
-      Tensor::strings({2, 2}, {"a", "", "h\xc3\xa9llo", std::string("\0\xff\x01\x62\x69\x6e", 6)})));
+  CHECK(reader.read("strings").equals(Tensor::strings(
+      {2, 2}, {"a", "", "h\xc3\xa9llo", std::string("\0\xff\x01\x62\x69\x6e", 6)})));
   CHECK_EQ(reader.read("scalar_string").string_at(0), "just one");
   CHECK_EQ(reader.read("empty_strings").shape(), (Shape{0}));
   const Tensor longer = reader.read("long_string");
