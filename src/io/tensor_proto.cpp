@@ -233,6 +233,10 @@ Shape read_shape(WireReader r) {
     if (size < -1) r.damaged(str_cat("a dimension has size ", size));
     dims.push_back(size);
   }
+  if (dims.size() > static_cast<size_t>(Shape::kMaxRank)) {
+    fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has ", dims.size(),
+         " dimensions; runhooks has ", Shape::kMaxRank, " at most.");
+  }
   return unknown ? Shape::unknown() : Shape(dims);
 }
 

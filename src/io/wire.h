@@ -70,6 +70,12 @@ class WireWriter {
   WireWriter& add_packed_floats(int field, const float* values, size_t count);
   WireWriter& add_packed_doubles(int field, const double* values, size_t count);
 
+  // Fields that are bytes already.
+  WireWriter& append(std::string_view fields) {
+    bytes_.append(fields);
+    return *this;
+  }
+
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 
