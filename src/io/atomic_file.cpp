@@ -1,0 +1,256 @@
+#include "io/atomic_file.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#if defined(_WIN32)
+#include <io.h>
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace runhooks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Code code_of_errno(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kPermissionDenied;
+    case EEXIST:
+      return Code::kAlreadyExists;
+    case ENOSPC:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+#ifdef EDQUOT
+    case EDQUOT:
+#endif
+      return Code::kResourceExhausted;
+    case EISDIR:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ENOTEMPTY:
+      return Code::kFailedPrecondition;
+    case EIO:
+      return Code::kDataLoss;
+    default:
+      return Code::kUnavailable;
+  }
+}
+
+[[noreturn]] void fail_error_code(const char* problem,
+                                  const std::string& path,
+                                  const std::error_code& error) {
+  // On Windows the number is not an errno; its condition is.
+  fail_system(problem, path, error.default_error_condition().value());
+}
+
+bool seek(std::FILE* file, uint64_t offset) {
+#if defined(_WIN32)
+  return _fseeki64(file, static_cast<int64_t>(offset), SEEK_SET) == 0;
+#else
+  return fseeko(file, static_cast<off_t>(offset), SEEK_SET) == 0;
+#endif
+}
+
+int process_id() {
+#if defined(_WIN32)
+  return _getpid();
+#else
+  return static_cast<int>(getpid());
+#endif
+}
+
+// Unique among the threads of this process and among processes.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> count{0};
+  return str_cat(path, ".tmp", process_id(), "-", count.fetch_add(1));
+}
+
+}  // namespace
+
+void fail_system(const char* problem, const std::string& path, int error_number) {
+  fail(code_of_errno(error_number), problem, " '", path,
+       "': ", std::generic_category().message(error_number), ".");
+}
+
+std::string join_path(const std::string& folder, const std::string& name) {
+  if (folder.empty() || is_absolute_path(name)) return name;
+  const char last = folder.back();
+  return last == '/' || last == '\\' ? folder + name : folder + "/" + name;
+}
+
+std::string parent_folder(const std::string& path) { return fs::path(path).parent_path().string(); }
+std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
+bool is_absolute_path(const std::string& path) { return fs::path(path).is_absolute(); }
+
+bool file_exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+uint64_t file_size(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) fail_error_code("Cannot read the size of", path, error);
+  return size;
+}
+
+void create_directories(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) return;
+  fs::create_directories(path, error);
+  if (error && !is_directory(path)) fail_error_code("Cannot create the folder", path, error);
+  if (!is_directory(path)) fail_system("Cannot create the folder", path, ENOTDIR);
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) fail_error_code("Cannot list the folder", path, error);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool remove_file(const std::string& path) {
+  std::error_code error;
+  const bool removed = fs::remove(path, error);
+  if (error) fail_error_code("Cannot remove", path, error);
+  return removed;
+}
+
+std::string read_whole_file(const std::string& path) {
+  InputFile file(path);
+  std::string bytes(static_cast<size_t>(file.size()), '\0');
+  bytes.resize(file.read_at(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  // Opening a folder succeeds on some systems and only reading it fails.
+  if (is_directory(path_)) fail_system("Cannot read", path_, EISDIR);
+  file_ = std::fopen(path_.c_str(), "rb");
+  if (!file_) fail_system("Cannot read", path_, errno);
+  std::error_code error;
+  size_ = fs::file_size(path_, error);
+  if (error) {
+    std::fclose(file_);
+    fail_error_code("Cannot read the size of", path_, error);
+  }
+}
+
+InputFile::~InputFile() { std::fclose(file_); }
+
+size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
+  if (!seek(file_, offset)) fail_system("Cannot read", path_, errno);
+  return read(data, size);
+}
+
+size_t InputFile::read(void* data, size_t size) {
+  const size_t got = size ? std::fread(data, 1, size, file_) : 0;
+  if (got < size && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  return got;
+}
+
+OutputFile::OutputFile(std::string path, Mode mode, std::string shown)
+    : path_(std::move(path)), shown_(shown.empty() ? path_ : std::move(shown)) {
+#if defined(_WIN32)
+  // Older C libraries of Windows do not know "x".
+  if (mode == Mode::kNew && file_exists(path_)) fail_system("Cannot create", shown_, EEXIST);
+  file_ = std::fopen(path_.c_str(), "wb");
+#else
+  file_ = std::fopen(path_.c_str(), mode == Mode::kNew ? "wbx" : "wb");
+#endif
+  if (!file_) fail_system("Cannot write", shown_, errno);
+}
+
+OutputFile::~OutputFile() {
+  if (file_) std::fclose(file_);
+}
+
+void OutputFile::write(const void* data, size_t size) {
+  if (!file_) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': the file is closed.");
+  if (size && std::fwrite(data, 1, size, file_) != size) fail_system("Cannot write", shown_, errno);
+  bytes_written_ += size;
+}
+
+void OutputFile::flush() {
+  if (file_ && std::fflush(file_) != 0) fail_system("Cannot write", shown_, errno);
+}
+
+void OutputFile::sync() {
+  flush();
+  if (!file_) return;
+#if defined(_WIN32)
+  if (_commit(_fileno(file_)) != 0) fail_system("Cannot write", shown_, errno);
+#else
+  // Some file systems have no fsync; they report EINVAL.
+  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_system("Cannot write", shown_, errno);
+#endif
+}
+
+void OutputFile::close() {
+  if (!file_) return;
+  std::FILE* file = file_;
+  file_ = nullptr;
+  if (std::fclose(file) != 0) fail_system("Cannot write", shown_, errno);
+}
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), file_(temporary_name(path_), OutputFile::Mode::kTruncate, path_) {}
+
+AtomicFile::~AtomicFile() {
+  if (committed_) return;
+  try {
+    file_.close();
+  } catch (const Error&) {
+    // It goes away anyhow.
+  }
+  std::error_code error;
+  fs::remove(file_.path(), error);
+}
+
+void AtomicFile::finish() {
+  if (finished_) return;
+  file_.sync();
+  file_.close();
+  finished_ = true;
+}
+
+void AtomicFile::commit() {
+  if (committed_) return;
+  finish();
+  std::error_code error;
+  fs::rename(file_.path(), path_, error);
+  if (error) fail_error_code("Cannot replace", path_, error);
+  committed_ = true;
+}
+
+}  // namespace runhooks

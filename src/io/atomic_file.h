@@ -1,0 +1,107 @@
+// What lives here: files read whole or in parts, appended to, or replaced atomically (AtomicFile).
+// Who may use it: io and every layer above it. Each Error names the path and the system's reason.
+// What it must not know: the formats of files, R.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/status.h"
+
+namespace runhooks {
+
+// Throws "<problem> '<path>': <the system's words for errno>." with the code that fits
+// `error_number`.
+[[noreturn]] void fail_system(const char* problem, const std::string& path, int error_number);
+
+std::string join_path(const std::string& folder, const std::string& name);
+std::string parent_folder(const std::string& path);  // "" where the path has none
+std::string base_name(const std::string& path);
+bool is_absolute_path(const std::string& path);
+
+bool file_exists(const std::string& path);  // a folder counts too
+bool is_directory(const std::string& path);
+uint64_t file_size(const std::string& path);
+// With the folders above it; fine where it is there already.
+void create_directories(const std::string& path);
+// Names, without "." and "..", sorted bytewise.
+std::vector<std::string> list_directory(const std::string& path);
+// FALSE where there was none.
+bool remove_file(const std::string& path);
+
+std::string read_whole_file(const std::string& path);
+void write_file_atomically(const std::string& path, std::string_view bytes);
+
+// A file to read from at any place.
+class InputFile {
+ public:
+  explicit InputFile(std::string path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  uint64_t size() const { return size_; }  // when it was opened
+  // As many bytes as there are, at most `size`, from `offset`.
+  size_t read_at(uint64_t offset, void* data, size_t size);
+  // The next ones.
+  size_t read(void* data, size_t size);
+
+ private:
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+// A file to append to.
+class OutputFile {
+ public:
+  enum class Mode { kTruncate, kNew };  // kNew fails with kAlreadyExists where there is one
+
+  // Errors name `shown` instead of `path` where it is given.
+  explicit OutputFile(std::string path, Mode mode = Mode::kTruncate, std::string shown = "");
+  ~OutputFile();  // closes, and stays silent where that fails: who wants to know calls close()
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  bool is_open() const { return file_ != nullptr; }
+  uint64_t bytes_written() const { return bytes_written_; }
+  void write(const void* data, size_t size);
+  void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  // Hands all bytes to the system; with sync() they are on the disk.
+  void flush();
+  void sync();
+  void close();
+
+ private:
+  std::string path_, shown_;
+  std::FILE* file_ = nullptr;
+  uint64_t bytes_written_ = 0;
+};
+
+// Writes to a temporary file beside `path`. commit() puts it in its place; without it the
+// destructor removes it, and a process that is killed leaves the old file as it was.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+
+  const std::string& path() const { return path_; }
+  uint64_t bytes_written() const { return file_.bytes_written(); }
+  void write(const void* data, size_t size) { file_.write(data, size); }
+  void write(std::string_view bytes) { file_.write(bytes); }
+  // Flushes to the disk and closes, so that what is left to commit() cannot run out of space.
+  void finish();
+  void commit();
+
+ private:
+  std::string path_;
+  OutputFile file_;
+  bool finished_ = false, committed_ = false;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,82 @@
+// What lives here: MetaGraphDef and SavedModel: a graph with saver, collections and signatures.
+// Who may use it: every layer above io.
+// What it must not know: where the parts come from, when a model is exported, R.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/variable.h"
+
+namespace runhooks {
+
+struct SaverDef {
+  std::string filename_tensor_name, save_tensor_name, restore_op_name;
+  int max_to_keep = 5;
+  bool sharded = true;
+  float keep_checkpoint_every_n_hours = 10000;
+  int version = 2;
+};
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  std::optional<Shape> shape;
+  // Of a sparse tensor, which has no name of its own.
+  std::string values_name, indices_name, dense_shape_name;
+
+  TensorInfo() = default;
+  explicit TensorInfo(const Output& tensor)
+      : name(tensor.name()), dtype(tensor.dtype()), shape(tensor.shape()) {}
+};
+
+struct SignatureDef {
+  std::map<std::string, TensorInfo> inputs, outputs;
+  std::string method_name;
+};
+
+struct AssetFileDef {
+  std::string tensor_name, filename;
+};
+
+struct CollectionDef {
+  enum class Kind { kNodeList = 1, kBytesList = 2, kInt64List = 3, kFloatList = 4, kAnyList = 5 };
+  Kind kind = Kind::kNodeList;
+  std::vector<std::string> strings;  // names of nodes, or bytes
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  std::vector<std::pair<std::string, std::string>> anys;  // type URL and message
+};
+
+struct MetaGraphDef {
+  std::vector<std::string> tags;
+  std::string meta_graph_version, tensorflow_version = "1.15.5", tensorflow_git_version;
+  bool stripped_default_attrs = false;
+  std::string op_list;    // an OpList
+  std::string graph_def;  // a GraphDef
+  std::optional<SaverDef> saver_def;
+  std::map<std::string, CollectionDef> collections;
+  std::map<std::string, SignatureDef> signatures;
+  std::vector<AssetFileDef> asset_files;
+};
+
+std::string write_meta_graph(const MetaGraphDef& meta_graph);
+// The bytes of saved_model.pb, from those of its meta graphs.
+std::string write_saved_model(const std::vector<std::string>& meta_graphs);
+
+std::string write_saver_def(const SaverDef& saver);
+std::string write_variable_def(const Variable& variable);
+
+// The graph's collections as tf.train.export_meta_graph() writes them: variables as VariableDefs,
+// tensors and operations by name, texts as bytes. One that holds something else is left out.
+std::map<std::string, CollectionDef> collection_defs(const Graph& graph);
+
+CollectionDef node_list(std::vector<std::string> names);
+CollectionDef bytes_list(std::vector<std::string> bytes);
+// The collection `saved_model_assets` of an Estimator's export.
+CollectionDef asset_collection(const std::vector<AssetFileDef>& assets);
+
+}  // namespace runhooks

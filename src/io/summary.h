@@ -1,0 +1,62 @@
+// What lives here: Summary, the values that an event file shows by tag, and histograms.
+// Who may use it: io and every layer above it.
+// What it must not know: event files, graphs, R.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace runhooks {
+
+// Counts of values in buckets: bucket[i] holds those from bucket_limit[i - 1] to below
+// bucket_limit[i].
+struct Histogram {
+  double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
+  std::vector<double> bucket_limit, bucket;
+};
+
+// TensorFlow's: 1551 fixed limits, runs of empty buckets joined. NaN counts in the last bucket;
+// TensorFlow's summary op refuses it, which is up to the caller.
+Histogram make_histogram(const double* values, size_t count);
+Histogram make_histogram(const Tensor& values);
+
+struct SummaryMetadata {
+  std::string plugin_name, plugin_content, display_name, description;
+  int data_class = 0;
+};
+
+// What nothing here looks into (an image, audio): the field's number and its message.
+struct RawSummary {
+  int field = 0;
+  std::string bytes;
+};
+
+struct SummaryValue {
+  std::string tag, node_name;
+  std::optional<SummaryMetadata> metadata;
+  std::variant<std::monostate, float, Histogram, Tensor, RawSummary> value;
+
+  const float* scalar() const { return std::get_if<float>(&value); }
+  const Histogram* histogram() const { return std::get_if<Histogram>(&value); }
+  const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
+};
+
+using Summary = std::vector<SummaryValue>;
+
+SummaryValue scalar_summary(const std::string& tag, double value);
+SummaryValue histogram_summary(const std::string& tag, const Tensor& values);
+// Shown by TensorBoard's text plugin.
+SummaryValue text_summary(const std::string& tag, const Tensor& strings);
+
+// The message's bytes. Summaries one after another are one summary.
+std::string write_summary(const Summary& summary);
+// `where` names the file in an error.
+Summary read_summary(std::string_view bytes, std::string_view where);
+
+}  // namespace runhooks

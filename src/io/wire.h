@@ -1,0 +1,134 @@
+// What lives here: protobuf's wire format: a writer of fields, a reader that walks over fields.
+// Who may use it: io and every layer above it.
+// What it must not know: any particular message, files, R.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/status.h"
+
+namespace runhooks {
+
+enum class WireType : int { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// Little-endian numbers outside of messages: tables, records.
+void append_varint(std::string& out, uint64_t value);
+void append_fixed32(std::string& out, uint32_t value);
+void append_fixed64(std::string& out, uint64_t value);
+inline uint32_t load_fixed32(const char* p) {
+  const auto* b = reinterpret_cast<const uint8_t*>(p);
+  return static_cast<uint32_t>(b[0]) | static_cast<uint32_t>(b[1]) << 8 |
+         static_cast<uint32_t>(b[2]) << 16 | static_cast<uint32_t>(b[3]) << 24;
+}
+inline uint64_t load_fixed64(const char* p) {
+  return load_fixed32(p) | static_cast<uint64_t>(load_fixed32(p + 4)) << 32;
+}
+// Takes a varint off the front of `bytes`; FALSE where there is no whole one.
+bool take_varint(std::string_view& bytes, uint64_t* value);
+
+// Writes the fields of one message. put_* always writes the field (members of a oneof, items of
+// repeated fields); add_* does as proto3 does with plain fields: what is zero or empty is left out.
+class WireWriter {
+ public:
+  WireWriter& put_varint(int field, uint64_t value);
+  WireWriter& put_int(int field, int64_t value) {
+    return put_varint(field, static_cast<uint64_t>(value));
+  }
+  WireWriter& put_fixed32(int field, uint32_t value);
+  WireWriter& put_fixed64(int field, uint64_t value);
+  WireWriter& put_float(int field, float value);
+  WireWriter& put_double(int field, double value);
+  WireWriter& put_bytes(int field, std::string_view value);
+  WireWriter& put_message(int field, const WireWriter& message) {
+    return put_bytes(field, message.bytes());
+  }
+
+  WireWriter& add_int(int field, int64_t value) { return value ? put_int(field, value) : *this; }
+  WireWriter& add_bool(int field, bool value) { return value ? put_int(field, 1) : *this; }
+  WireWriter& add_fixed32(int field, uint32_t value) {
+    return value ? put_fixed32(field, value) : *this;
+  }
+  // A negative zero is not left out: its bits are not zero.
+  WireWriter& add_float(int field, float value);
+  WireWriter& add_double(int field, double value);
+  WireWriter& add_bytes(int field, std::string_view value) {
+    return value.empty() ? *this : put_bytes(field, value);
+  }
+
+  // Repeated numbers in one field; nothing where there are none.
+  template <typename Ints>
+  WireWriter& add_packed_ints(int field, const Ints& values) {
+    std::string packed;
+    for (auto value : values)
+      append_varint(packed, static_cast<uint64_t>(static_cast<int64_t>(value)));
+    return add_bytes(field, packed);
+  }
+  WireWriter& add_packed_floats(int field, const float* values, size_t count);
+  WireWriter& add_packed_doubles(int field, const double* values, size_t count);
+
+  // Fields that are bytes already.
+  WireWriter& append(std::string_view fields) {
+    bytes_.append(fields);
+    return *this;
+  }
+
+  const std::string& bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void key(int field, WireType type) {
+    append_varint(bytes_, static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type));
+  }
+  std::string bytes_;
+};
+
+// Walks over the fields of a message:
+//   for (WireReader r(bytes, path); r.next();) switch (r.field()) { case 1: name = r.text(); break;
+//   ... }
+// Never reads outside of `bytes`; what cannot be is a kDataLoss error that names `where`. Both must
+// outlive the reader.
+class WireReader {
+ public:
+  WireReader(std::string_view bytes, std::string_view where) : rest_(bytes), where_(where) {}
+
+  // Moves to the next field; FALSE at the end.
+  bool next();
+  int field() const { return field_; }
+  WireType type() const { return type_; }
+  std::string_view where() const { return where_; }
+
+  // The field's value; each demands the wire type it needs.
+  uint64_t uint() const;
+  int64_t integer() const { return static_cast<int64_t>(uint()); }
+  int int32() const { return static_cast<int>(uint()); }
+  bool boolean() const { return uint() != 0; }
+  uint32_t fixed32() const;
+  uint64_t fixed64() const;
+  float float32() const;
+  double float64() const;
+  std::string_view bytes() const;
+  std::string text() const { return std::string(bytes()); }
+  WireReader message() const { return WireReader(bytes(), where_); }
+
+  // A repeated number, packed or one by one, is appended.
+  void append_ints(std::vector<int64_t>& out) const;
+  void append_floats(std::vector<float>& out) const;
+  void append_doubles(std::vector<double>& out) const;
+
+  // "Damaged message in '<where>': ..."
+  [[noreturn]] void damaged(const std::string& problem) const;
+
+ private:
+  void expect(WireType type) const;
+
+  std::string_view rest_, where_, bytes_;
+  int field_ = 0;
+  WireType type_ = WireType::kVarint;
+  uint64_t number_ = 0;
+};
+
+}  // namespace runhooks

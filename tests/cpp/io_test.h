@@ -1,0 +1,82 @@
+// What lives here: what the tests of io/ share: hex, files, random bytes whose seed is shown.
+// Who may use it: tests/cpp/test_io_*.cpp.
+// What it must not know: R.
+#pragma once
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "io/atomic_file.h"
+#include "test.h"
+
+namespace runhooks_test {
+
+inline std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+inline std::string to_hex(std::string_view bytes) {
+  std::string hex;
+  for (char c : bytes) {
+    hex += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    hex += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return hex;
+}
+
+// A new folder below the temporary one.
+inline std::string fresh_folder(const std::string& name) {
+  static int count = 0;
+  const std::string path = runhooks::str_cat(temporary_folder(), "/", name, count++);
+  runhooks::create_directories(path);
+  return path;
+}
+
+inline void write_bytes(const std::string& path, std::string_view bytes) {
+  runhooks::OutputFile file(path);
+  file.write(bytes);
+  file.close();
+}
+
+inline std::string golden_file(const std::string& name) {
+  return golden_folder() + "/files/" + name;
+}
+
+// A generator whose seed stands beside a failure; RUNHOOKS_SEED repeats a run.
+inline std::mt19937_64 seeded_generator() {
+  const char* given = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  context() = runhooks::str_cat("RUNHOOKS_SEED=", seed);
+  return std::mt19937_64(seed);
+}
+
+inline std::string random_bytes(std::mt19937_64& random, size_t size) {
+  std::string bytes(size, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  return bytes;
+}
+
+// Runs `read` on damaged data: it may succeed or throw an Error of kDataLoss or kNotFound that
+// names `file`; no more.
+template <typename Read>
+bool reads_or_reports(const std::string& file, Read read) {
+  using runhooks::Code;
+  try {
+    read();
+    return true;
+  } catch (const runhooks::Error& error) {
+    const bool good_code = error.code() == Code::kDataLoss || error.code() == Code::kNotFound;
+    if (!good_code || error.message().find(file) == std::string::npos) {
+      fail_at(__FILE__, __LINE__,
+              runhooks::str_cat(code_name(error.code()), ": ", error.message()));
+    }
+    return false;
+  }
+}
+
+}  // namespace runhooks_test
