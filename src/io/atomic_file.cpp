@@ -1,5 +1,7 @@
 #include "io/atomic_file.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -104,6 +106,12 @@ bool file_exists(const std::string& path) {
 bool is_directory(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);
+}
+
+double modification_time(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot look at", path, errno);
+  return static_cast<double>(info.st_mtime);
 }
 
 uint64_t file_size(const std::string& path) {

@@ -25,6 +25,7 @@ bool is_absolute_path(const std::string& path);
 bool file_exists(const std::string& path);  // a folder counts too
 bool is_directory(const std::string& path);
 uint64_t file_size(const std::string& path);
+double modification_time(const std::string& path);  // seconds since 1970
 // With the folders above it; fine where it is there already.
 void create_directories(const std::string& path);
 // Names, without "." and "..", sorted bytewise.

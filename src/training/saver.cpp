@@ -15,7 +15,8 @@ namespace {
 TensorSlice slice_of(const SaveSliceInfo& info) {
   TensorSlice slice;
   for (int i = 0; i < info.shape.rank(); ++i) {
-    slice.push_back({info.offset[static_cast<size_t>(i)], info.shape.dim(i)});
+    slice.start.push_back(info.offset[static_cast<size_t>(i)]);
+    slice.length.push_back(info.shape.dim(i));
   }
   return slice;
 }
