@@ -203,24 +203,31 @@ OutputFile::~OutputFile() {
   if (file_) std::fclose(file_);
 }
 
+void OutputFile::fail_write() {
+  const int reason = errno;
+  std::fclose(file_);
+  file_ = nullptr;
+  fail_system("Cannot write", shown_, reason);
+}
+
 void OutputFile::write(const void* data, size_t size) {
   if (!file_) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': the file is closed.");
-  if (size && std::fwrite(data, 1, size, file_) != size) fail_system("Cannot write", shown_, errno);
+  if (size && std::fwrite(data, 1, size, file_) != size) fail_write();
   bytes_written_ += size;
 }
 
 void OutputFile::flush() {
-  if (file_ && std::fflush(file_) != 0) fail_system("Cannot write", shown_, errno);
+  if (file_ && std::fflush(file_) != 0) fail_write();
 }
 
 void OutputFile::sync() {
   flush();
   if (!file_) return;
 #if defined(_WIN32)
-  if (_commit(_fileno(file_)) != 0) fail_system("Cannot write", shown_, errno);
+  if (_commit(_fileno(file_)) != 0) fail_write();
 #else
   // Some file systems have no fsync; they report EINVAL.
-  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_system("Cannot write", shown_, errno);
+  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_write();
 #endif
 }
 

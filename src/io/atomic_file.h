@@ -57,7 +57,8 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// A file to append to.
+// A file to append to. A write that fails closes it: what came after would follow a part of
+// something.
 class OutputFile {
  public:
   enum class Mode { kTruncate, kNew };  // kNew fails with kAlreadyExists where there is one
@@ -79,6 +80,7 @@ class OutputFile {
   void close();
 
  private:
+  [[noreturn]] void fail_write();
   std::string path_, shown_;
   std::FILE* file_ = nullptr;
   uint64_t bytes_written_ = 0;

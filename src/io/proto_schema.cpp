@@ -227,4 +227,9 @@ const ProtoMessage* find_proto_message(const std::string& name) {
   return schema.find(name);
 }
 
+const ProtoMessage* find_proto_message_of_url(const std::string& url) {
+  const std::string prefix = "type.googleapis.com/tensorflow.";
+  return url.rfind(prefix, 0) == 0 ? find_proto_message(url.substr(prefix.size())) : nullptr;
+}
+
 }  // namespace runhooks

@@ -52,5 +52,10 @@ struct ProtoEnum {
 
 // "GraphDef", "CheckpointState", ...; NULL for a message that is not in the schema.
 const ProtoMessage* find_proto_message(const std::string& name);
+// The same by the type URL within an Any: "type.googleapis.com/tensorflow.AssetFileDef".
+const ProtoMessage* find_proto_message_of_url(const std::string& url);
+
+// Nested deeper than that, a message is not one of TensorFlow's; protobuf has the same limit.
+constexpr int kMaxProtoDepth = 100;
 
 }  // namespace runhooks

@@ -6,6 +6,7 @@
 
 #include "io/crc32c.h"
 #include "io/table.h"
+#include "io/tensor_proto.h"
 
 namespace runhooks {
 
@@ -70,8 +71,10 @@ void write_data(AtomicFile& file, const Tensor& tensor, BundleEntry& entry) {
     file.write(strings.bytes);
     crc = strings.crc;
   } else {
-    file.write(tensor.raw(), tensor.num_bytes());
-    crc = crc32c(tensor.raw(), tensor.num_bytes());
+    Tensor copy;
+    const std::string_view bytes = tensor_bytes(tensor, copy);
+    file.write(bytes);
+    crc = crc32c(bytes);
   }
   entry.size = static_cast<int64_t>(file.bytes_written()) - entry.offset;
   entry.masked_crc = mask_crc(crc);
@@ -220,6 +223,8 @@ Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   const size_t got =
       file.read_at(static_cast<uint64_t>(entry.offset), tensor.raw(), tensor.num_bytes());
   *crc = crc32c(tensor.raw(), got);
+  swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
+                     static_cast<size_t>(tensor.num_elements()));
   if (entry.dtype == DType::kBool) {
     // Any other byte than 0 and 1 in a bool would be undefined behaviour.
     auto* bytes = static_cast<uint8_t*>(tensor.raw());

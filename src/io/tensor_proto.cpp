@@ -240,6 +240,17 @@ Shape read_shape(WireReader r) {
   return unknown ? Shape::unknown() : Shape(dims);
 }
 
+std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy) {
+  const Tensor* source = &tensor;
+  if (kIsBigEndianHost) {
+    copy = tensor.copy();
+    swap_on_big_endian(copy.raw(), dtype_size(copy.dtype()),
+                       static_cast<size_t>(copy.num_elements()));
+    source = &copy;
+  }
+  return {static_cast<const char*>(source->raw()), source->num_bytes()};
+}
+
 int64_t checked_num_elements(const Shape& shape, const WireReader& r) {
   constexpr int64_t kMost = int64_t{1} << 56;
   int64_t product = 1;
@@ -270,7 +281,8 @@ WireWriter write_tensor(const Tensor& tensor) {
     write_elements(out, tensor, count);
   } else {
     field_of(tensor.dtype());  // throws where the type has no bytes
-    out.put_bytes(kContent, {static_cast<const char*>(tensor.raw()), tensor.num_bytes()});
+    Tensor copy;
+    out.put_bytes(kContent, tensor_bytes(tensor, copy));
   }
   return out;
 }
@@ -290,6 +302,7 @@ Tensor read_tensor(WireReader r) {
   }
   Tensor tensor(parts.dtype, parts.shape);
   std::memcpy(tensor.raw(), parts.content.data(), parts.content.size());
+  swap_on_big_endian(tensor.raw(), dtype_size(parts.dtype), count);
   return tensor;
 }
 

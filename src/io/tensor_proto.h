@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "io/wire.h"
 #include "tensor/tensor.h"
@@ -19,6 +20,10 @@ Shape read_shape(WireReader message);
 WireWriter write_tensor(const Tensor& tensor);
 // Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented.
 Tensor read_tensor(WireReader message);
+
+// The bytes of a tensor of numbers as they stand in files; `copy` is used where they have to be
+// turned around.
+std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
 
 // The number of elements of dimensions that come from a file; throws kDataLoss where they are
 // negative or too large.

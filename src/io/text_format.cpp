@@ -12,29 +12,11 @@
 
 namespace runhooks {
 
-namespace {
-
-// Nested deeper than that, a message is not one of ours; protobuf has the same limit.
-constexpr int kMaxDepth = 100;
-
-constexpr const char* kAnyPrefix = "type.googleapis.com/";
-constexpr const char* kPackage = "tensorflow.";
-
-// The message that a type URL names, if the schema has it.
-const ProtoMessage* message_of_url(const std::string& url) {
-  const std::string prefix = std::string(kAnyPrefix) + kPackage;
-  return url.rfind(prefix, 0) == 0 ? find_proto_message(url.substr(prefix.size())) : nullptr;
-}
-
-}  // namespace
-
 std::string quote_text(std::string_view bytes) {
   std::string out = "\"";
   for (char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    const char* const special = "\n\r\t\"'\\";
-    const char* const letters = "nrt\"'\\";
-    const std::string_view specials(special);
+    constexpr std::string_view specials = "\n\r\t\"'\\", letters = "nrt\"'\\";
     const size_t at = specials.find(c);
     if (at != std::string_view::npos) {
       out += '\\';
@@ -160,7 +142,7 @@ class TextWriter {
       if (r.field() == 1) url = r.text();
       if (r.field() == 2) value = r.bytes();
     }
-    const ProtoMessage* message = message_of_url(url);
+    const ProtoMessage* message = find_proto_message_of_url(url);
     if (message) write_block("[" + url + "]", value, *message);
     return message != nullptr;
   }
@@ -248,7 +230,7 @@ class TextWriter {
                    std::string_view bytes,
                    const ProtoMessage& message,
                    bool is_map_entry = false) {
-    if (depth_ >= kMaxDepth) {
+    if (depth_ >= kMaxProtoDepth) {
       fail(Code::kDataLoss, "Damaged message in '", std::string(where_), "': nested too deeply.");
     }
     indent();

@@ -10,8 +10,6 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kMaxDepth = 100;
-
 [[noreturn]] void problem_at(const std::string& place, const std::string& problem) {
   throw Error(Code::kInvalidArgument, place + problem);
 }
@@ -225,9 +223,7 @@ class TextParser {
     tokens_.advance();
     std::string url;
     for (; !tokens_.at_end() && tokens_.token() != "]"; tokens_.advance()) url += tokens_.token();
-    const std::string prefix = "type.googleapis.com/tensorflow.";
-    const ProtoMessage* type =
-        url.rfind(prefix, 0) == 0 ? find_proto_message(url.substr(prefix.size())) : nullptr;
+    const ProtoMessage* type = find_proto_message_of_url(url);
     if (message.name != "Any" || !type) {
       problem_at(tokens_.place(), str_cat("Message type \"tensorflow.", message.name,
                                           "\" does not have extensions."));
@@ -240,7 +236,7 @@ class TextParser {
   std::string parse_block(const ProtoMessage& message) {
     const char end = tokens_.token() == "<" ? '>' : '}';
     if (!tokens_.take('<')) tokens_.expect('{');
-    if (++depth_ > kMaxDepth) tokens_.fail_here("Nested too deeply.");
+    if (++depth_ > kMaxProtoDepth) tokens_.fail_here("Nested too deeply.");
     WireWriter out;
     while (!tokens_.take(end)) {
       if (tokens_.at_end()) tokens_.fail_here(str_cat("Expected \"", end, "\"."));

@@ -1,5 +1,7 @@
 #include "io/wire.h"
 
+#include <algorithm>
+
 namespace runhooks {
 
 namespace {
@@ -59,6 +61,14 @@ void append_fixed32(std::string& out, uint32_t value) {
 void append_fixed64(std::string& out, uint64_t value) {
   append_fixed32(out, static_cast<uint32_t>(value));
   append_fixed32(out, static_cast<uint32_t>(value >> 32));
+}
+
+void swap_on_big_endian(void* numbers, size_t element_size, size_t count) {
+  if (!kIsBigEndianHost || element_size < 2) return;
+  auto* bytes = static_cast<char*>(numbers);
+  for (size_t i = 0; i < count; ++i) {
+    std::reverse(bytes + i * element_size, bytes + (i + 1) * element_size);
+  }
 }
 
 bool take_varint(std::string_view& bytes, uint64_t* value) {

@@ -27,6 +27,15 @@ inline uint32_t load_fixed32(const char* p) {
 inline uint64_t load_fixed64(const char* p) {
   return load_fixed32(p) | static_cast<uint64_t>(load_fixed32(p + 4)) << 32;
 }
+// Numbers in memory as they stand in files, which are little-endian, and back; nothing to do on
+// most hosts.
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+constexpr bool kIsBigEndianHost = true;
+#else
+constexpr bool kIsBigEndianHost = false;
+#endif
+void swap_on_big_endian(void* numbers, size_t element_size, size_t count);
+
 // Takes a varint off the front of `bytes`; FALSE where there is no whole one.
 bool take_varint(std::string_view& bytes, uint64_t* value);
 

@@ -38,6 +38,8 @@ inline std::string fresh_folder(const std::string& name) {
 }
 
 inline void write_bytes(const std::string& path, std::string_view bytes) {
+  // A new file: some file systems write one that is truncated and filled again to the disk at once.
+  runhooks::remove_file(path);
   runhooks::OutputFile file(path);
   file.write(bytes);
   file.close();

@@ -1,4 +1,7 @@
+#include <sys/resource.h>
+
 #include <cmath>
+#include <csignal>
 #include <limits>
 
 #include "io/tensor_bundle.h"
@@ -255,6 +258,33 @@ TEST(io_bundle_round_trip_of_random_tensors) {
     CHECK_EQ(reader.tensors().size(), tensors.size());
     for (const auto& item : tensors) CHECK(reader.read(item.first).equals(item.second));
   }
+}
+
+TEST(io_bundle_that_does_not_fit_leaves_the_old_one) {
+  const std::string folder = fresh_folder("full"), prefix = folder + "/x";
+  BundleWriter old(prefix);
+  old.add("w", Tensor::vector<float>({1, 2}));
+  old.finish();
+  // No file may grow beyond 64 KB: the disk is full.
+  rlimit unlimited;
+  getrlimit(RLIMIT_FSIZE, &unlimited);
+  rlimit small = unlimited;
+  small.rlim_cur = 64 * 1024;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  BundleWriter large(prefix);
+  large.add("w", Tensor::zeros(DType::kFloat32, {1 << 20}));
+  std::string message;
+  try {
+    large.finish();
+  } catch (const Error& error) {
+    message = str_cat(code_name(error.code()), ": ", error.message());
+  }
+  setrlimit(RLIMIT_FSIZE, &unlimited);
+  std::signal(SIGXFSZ, handler);
+  CHECK(message.find("resource_exhausted: Cannot write '" + prefix + ".data-00000-of-00001'") == 0);
+  CHECK_EQ(list_directory(folder).size(), 2u);
+  CHECK(BundleReader(prefix).read("w").equals(Tensor::vector<float>({1, 2})));
 }
 
 TEST(io_bundle_reports_any_damage) {
