@@ -37,5 +37,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   ))
   metrics <- result$metrics
   history <- new_history(result$history, metrics$global_step)
-  structure(if (simplify) as_tibble(metrics) else metrics, history = history)
+  if (simplify) metrics <- as_tibble(metrics)
+  attr(metrics, "history") <- history
+  metrics
 }

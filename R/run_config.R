@@ -38,9 +38,18 @@ config_read_only <- list(
 run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
                        save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5,
                        keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...) {
-  given <- as.list(match.call(expand.dots = TRUE))[-1]
-  values <- lapply(set_names(names(given)), function(name) eval(given[[name]], parent.frame(3)))
-  config_replace(structure(c(config_defaults, config_read_only), class = "RunConfig"), values, caller_env(0))
+  given <- names(match.call())[-1]
+  values <- c(
+    list(
+      model_dir = model_dir, tf_random_seed = tf_random_seed, save_summary_steps = save_summary_steps,
+      save_checkpoints_steps = save_checkpoints_steps, save_checkpoints_secs = save_checkpoints_secs,
+      session_config = session_config, keep_checkpoint_max = keep_checkpoint_max,
+      keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours, log_step_count_steps = log_step_count_steps
+    ),
+    list(...)
+  )
+  defaults <- structure(c(config_defaults, config_read_only), class = "RunConfig")
+  config_replace(defaults, values[intersect(names(values), given)], environment())
 }
 
 config_replace <- function(config, changes, call) {
@@ -79,7 +88,7 @@ check_config_value <- function(name, value, call) {
 
 #' @export
 `$.RunConfig` <- function(x, name) {
-  if (name == "replace") return(function(...) config_replace(x, list(...), caller_env(0)))
+  if (name == "replace") return(function(...) config_replace(x, list(...), environment()))
   unclass(x)[[name]]
 }
 

@@ -124,15 +124,14 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
+  HookList hooks = training_hooks(built, options);
+  const auto last_step =
+      std::make_shared<FinalOpsHook>(std::vector<Fetch>{global_step(*built.graph)->snapshot});
+  hooks.push_back(last_step);
   MonitoredSession session(built.graph,
                            std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold,
                                                                  config_.model_dir),
-                           training_hooks(built, options), loop_options(options.interrupted));
-  const VariablePtr step = global_step(*built.graph);
-  auto note_step = [&] {
-    result.global_step = static_cast<int64_t>(session.session().value(*step).number_at(0));
-  };
-  note_step();
+                           std::move(hooks), loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) {
       result.loss = Tensor();  // lets the plan use the buffer again
@@ -140,13 +139,13 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       result.made_steps = true;
       result.loss = plan.result(1);
     }
-    note_step();
     if (!result.made_steps) {
       log(LogLevel::kWarn,
           "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
   result.loss = result.loss.copy();
+  result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
   log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
   return result;
 }

@@ -1,0 +1,137 @@
+# Goldens: what real TensorFlow computed, and how far we are from it.
+
+golden_path <- function(...) testthat::test_path("golden", ...)
+
+read_golden <- function(...) {
+  decode <- function(x) {
+    if (is.list(x)) return(lapply(x, decode))
+    special <- c("NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf)
+    if (is.character(x) && length(x) == 1 && x %in% names(special)) special[[x]] else x
+  }
+  decode(jsonlite::fromJSON(golden_path(...), simplifyVector = FALSE))
+}
+
+canned_cases <- function() list.files(golden_path("canned"))
+
+# --- a case as an estimator
+
+golden_column <- function(spec) {
+  arguments <- list(spec$key)
+  if (!is.null(spec$shape)) arguments$shape <- spec$shape
+  if (!is.null(spec$normalizer_fn)) arguments$normalizer_fn <- eval(parse(text = spec$normalizer_fn))
+  do.call(spec$type, arguments)
+}
+
+optimizer_classes <- c(
+  SGD = "GradientDescent", Momentum = "Momentum", Adagrad = "Adagrad", Adam = "Adam", RMSProp = "RMSProp",
+  Adadelta = "Adadelta", Ftrl = "Ftrl", ProximalAdagrad = "ProximalAdagrad", AdagradDA = "AdagradDA",
+  ProximalGradientDescent = "ProximalGradientDescent"
+)
+
+golden_optimizer <- function(spec) {
+  if (is.null(spec) || is.character(spec)) return(spec)
+  constructor <- tf$train[[paste0(optimizer_classes[[spec$name]], "Optimizer")]]
+  arguments <- spec[setdiff(names(spec), c("type", "name", "schedule"))]
+  if (is.null(spec$schedule)) return(do.call(constructor, arguments))
+  function() {
+    decay <- tf$train[[spec$schedule[[1]]]]
+    arguments$learning_rate <- do.call(
+      decay, c(list(arguments$learning_rate, tf$train$get_global_step()), spec$schedule[[2]])
+    )
+    do.call(constructor, arguments)
+  }
+}
+
+golden_model <- function(case, model_dir) {
+  args <- case$args
+  args$feature_columns <- lapply(args$feature_columns, golden_column)
+  if (!is.null(args$optimizer)) args$optimizer <- golden_optimizer(args$optimizer)
+  args$config <- run_config(tf_random_seed = 1)
+  do.call(case$estimator, c(args, list(model_dir = model_dir)))
+}
+
+golden_data <- function(case) {
+  table <- read.csv(golden_path("data", case$data), check.names = FALSE)
+  column <- function(field) {
+    values <- as.matrix(table[unlist(field$columns)])
+    storage.mode(values) <- if (field$dtype == "int32") "integer" else "double"
+    if (ncol(values) == 1) as.vector(values) else unname(values)
+  }
+  fields <- c(case$features, list(case$label))
+  stats::setNames(lapply(fields, column), vapply(fields, function(field) field$name, ""))
+}
+
+golden_input <- function(case, data, rows = NULL, ...) {
+  if (!is.null(rows)) {
+    data <- lapply(data, function(x) if (is.matrix(x)) x[rows, , drop = FALSE] else x[rows])
+  }
+  features <- vapply(case$features, function(field) field$name, "")
+  input_fn(data, features = tidyselect::all_of(features), response = tidyselect::all_of(case$label$name), shuffle = FALSE, ...)
+}
+
+# --- a case trained, evaluated and asked
+
+# What we get for a case, in the form of expected.json.
+run_case <- function(name) {
+  case <- read_golden("canned", name, "case.json")
+  model_dir <- withr::local_tempdir()
+  file.copy(list.files(golden_path("canned", name, "init"), full.names = TRUE), model_dir)
+  model <- golden_model(case, model_dir)
+  data <- golden_data(case)
+  losses <- c()
+  record <- session_run_hook(
+    before_run = function(context) session_run_args(context$session$graph$get_collection("losses")),
+    after_run = function(context, values) losses <<- c(losses, values$results[[1]][[length(values$results[[1]])]])
+  )
+  ask <- function() {
+    predict(model, golden_input(case, data, 1:12, batch_size = case$eval_batch_size), simplify = FALSE)
+  }
+  predict_init <- ask()
+  train(model, golden_input(case, data, batch_size = case$batch_size, num_epochs = NULL), steps = case$steps, hooks = record)
+  list(
+    loss = losses,
+    eval = evaluate(model, golden_input(case, data, batch_size = case$eval_batch_size), simplify = FALSE),
+    predict = ask(),
+    predict_init = predict_init,
+    variables = variable_value(model)
+  )
+}
+
+# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to that.
+relative_error <- function(actual, expected) {
+  actual <- as.numeric(unlist(actual))
+  expected <- as.numeric(unlist(expected))
+  if (length(actual) != length(expected)) return(Inf)
+  scale <- pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
+  max(abs(actual - expected) / scale)
+}
+
+row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
+
+# The largest relative error of each part of a case; Inf where names differ.
+case_errors <- function(name) {
+  actual <- run_case(name)
+  expected <- read_golden("canned", name, "expected.json")
+  wanted <- lapply(expected$variables$final, function(variable) unlist(variable$values))
+  same_names <- identical(sort(names(wanted), method = "radix"), names(actual$variables))
+  variables <- if (same_names) {
+    max(vapply(names(wanted), function(v) relative_error(row_major(actual$variables[[v]]), wanted[[v]]), 0))
+  } else {
+    Inf
+  }
+  metrics <- setdiff(names(expected$eval), "global_step")
+  c(
+    loss = relative_error(actual$loss, expected$loss),
+    variables = variables,
+    eval = max(vapply(metrics, function(metric) relative_error(actual$eval[[metric]], expected$eval[[metric]]), 0)),
+    predict = relative_error(lapply(actual$predict, `[[`, "predictions"), expected$predict$predictions),
+    predict_init = relative_error(lapply(actual$predict_init, `[[`, "predictions"), expected$predict_init$predictions)
+  )
+}
+
+# For `make golden`.
+golden_errors <- function() {
+  names <- canned_cases()
+  errors <- vapply(names, function(name) max(case_errors(name)), 0)
+  data.frame(case = names, largest_relative_error = errors, row.names = NULL)
+}
