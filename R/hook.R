@@ -113,7 +113,8 @@ takes_arguments <- function(f, n) {
 #'   after_run = function(context, values) print(values$results$losses[[2]])
 #' )
 session_run_args <- function(..., feed_dict = NULL, options = NULL) {
-  cpp_session_run_args(list(...), feed_dict, options)
+  # straight to the core: hooks call this in every step
+  .Call(`_runhooks_cpp_session_run_args`, list(...), feed_dict, options)
 }
 
 #' @export

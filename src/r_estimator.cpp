@@ -133,7 +133,7 @@ SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, std::string ch
     options.interrupted = user_interrupt;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn), options);
-    return make_handle(predictions, kPredictionsTag);
+    return make_handle(predictions, kPredictions);
   });
 }
 
@@ -141,7 +141,7 @@ SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, std::string ch
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
   return border([&]() -> SEXP {
-    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictionsTag);
+    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictions);
     std::vector<Tensor> batch;
     if (!predictions.next(&batch)) return R_NilValue;
     Rcpp::List list(batch.size());
@@ -153,7 +153,7 @@ SEXP cpp_predictions_next(SEXP pointer) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_predictions_close(SEXP pointer) {
-  border([&] { from_handle<Predictions>(pointer, kPredictionsTag)->close(); });
+  border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
 // Builds the model in a graph of its own and runs nothing: what is wrong with the specification is found.

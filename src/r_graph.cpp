@@ -9,30 +9,42 @@ namespace {
 // What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing here keeps it alive.
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
+  SEXP pointer = R_NilValue;  // in the R object
+  // Of the collections that the pointer keeps.
+  int collections_version = -1;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
 };
 
 // The external pointer in the environment that R calls a graph.
-SEXP graph_pointer(SEXP graph) { return Rf_findVarInFrame(graph, Rf_install(".pointer")); }
+SEXP graph_pointer(SEXP graph) {
+  static SEXP name = Rf_install(".pointer");
+  return Rf_findVarInFrame(graph, name);
+}
+
+GraphBinding& binding_of(const Graph& graph) {
+  return *static_cast<GraphBinding*>(graph.foreign.get());
+}
 
 std::vector<std::shared_ptr<Graph>>& default_graphs() {
   static auto* graphs = new std::vector<std::shared_ptr<Graph>>;
   return *graphs;
 }
 
-// Handles that have been made: by operation a list (operation, output 0, output 1, ...), kept by the graph's pointer.
-SEXP handles_of(SEXP graph, const Operation& op) {
-  SEXP pointer = graph_pointer(graph);
-  SEXP all = R_ExternalPtrProtected(pointer);
+// What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation, and collections.
+enum Kept { kHandles, kCollections, kKeptCount };
+
+SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
+
+// Handles that have been made: by operation a list (operation, variable, output 0, output 1, ...).
+SEXP handles_of(const Operation& op) {
+  SEXP all = VECTOR_ELT(kept(op.graph()), kHandles);
   const R_xlen_t id = op.id();
-  if (all == R_NilValue || Rf_xlength(all) <= id) {
+  if (Rf_xlength(all) <= id) {
     Rcpp::Shield<SEXP> larger(Rf_allocVector(VECSXP, 2 * id + 64));
-    for (R_xlen_t i = 0; all != R_NilValue && i < Rf_xlength(all); ++i) {
-      SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
-    }
-    R_SetExternalPtrProtected(pointer, larger);
+    for (R_xlen_t i = 0; i < Rf_xlength(all); ++i) SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
+    SET_VECTOR_ELT(kept(op.graph()), kHandles, larger);
     all = larger;
   }
   if (VECTOR_ELT(all, id) == R_NilValue) {
@@ -41,19 +53,15 @@ SEXP handles_of(SEXP graph, const Operation& op) {
   return VECTOR_ELT(all, id);
 }
 
-SEXP make_element(void* address, const char* tag, SEXP graph, int index, const char* class1,
+SEXP make_element(void* address, const HandleKind& kind, SEXP graph, int index, const char* class1,
                   const char* class2) {
   Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
-  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, Rf_install(tag), owner));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, kind.tag(), owner));
   Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
   SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
   SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
   Rf_setAttrib(handle, R_ClassSymbol, classes);
   return handle;
-}
-
-bool is_element(SEXP x, const char* tag) {
-  return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == Rf_install(tag);
 }
 
 SEXP item_to_r(const CollectionItem& item) {
@@ -73,28 +81,32 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
     if (known != R_NilValue) return known;
   }
   static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
-  Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraphTag));
+  Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
+  Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
+  SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
+  R_SetExternalPtrProtected(pointer, keeps);
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
   Rcpp::Shield<SEXP> object(eval_r(call, ns));
   auto made = std::make_shared<GraphBinding>();
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
+  made->pointer = pointer;
   graph->foreign = made;
   return object;
 }
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {
   SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;
-  return from_handle<Graph>(pointer, kGraphTag);
+  return from_handle<Graph>(pointer, kGraph);
 }
 
 SEXP tensor_handle(const Output& output) {
   Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
-  SEXP handles = handles_of(graph, *output.op);
+  SEXP handles = handles_of(*output.op);
   const R_xlen_t place = output.index + 2;
   if (VECTOR_ELT(handles, place) == R_NilValue) {
     SET_VECTOR_ELT(handles, place,
-                   make_element(output.op, kTensorTag, graph, output.index, "tensorflow.tensor",
+                   make_element(output.op, kTensor, graph, output.index, "tensorflow.tensor",
                                 "tensorflow.python.framework.ops.Tensor"));
   }
   return VECTOR_ELT(handles, place);
@@ -102,10 +114,10 @@ SEXP tensor_handle(const Output& output) {
 
 SEXP operation_handle(Operation* op) {
   Rcpp::Shield<SEXP> graph(graph_handle(op->graph().shared_from_this()));
-  SEXP handles = handles_of(graph, *op);
+  SEXP handles = handles_of(*op);
   if (VECTOR_ELT(handles, 0) == R_NilValue) {
     SET_VECTOR_ELT(handles, 0,
-                   make_element(op, kOperationTag, graph, 0, "tensorflow.operation",
+                   make_element(op, kOperation, graph, 0, "tensorflow.operation",
                                 "tensorflow.python.framework.ops.Operation"));
   }
   return VECTOR_ELT(handles, 0);
@@ -113,9 +125,9 @@ SEXP operation_handle(Operation* op) {
 
 SEXP variable_handle(const VariablePtr& variable) {
   Rcpp::Shield<SEXP> graph(graph_handle(variable->graph().shared_from_this()));
-  SEXP handles = handles_of(graph, *variable->handle.op);
+  SEXP handles = handles_of(*variable->handle.op);
   if (VECTOR_ELT(handles, 1) == R_NilValue) {
-    Rcpp::Shield<SEXP> handle(make_handle(variable, kVariableTag));
+    Rcpp::Shield<SEXP> handle(make_handle(variable, kVariable));
     R_SetExternalPtrProtected(handle, graph);
     Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
     SET_STRING_ELT(classes, 0, Rf_mkChar("tensorflow.variable"));
@@ -126,20 +138,20 @@ SEXP variable_handle(const VariablePtr& variable) {
   return VECTOR_ELT(handles, 1);
 }
 
-bool is_tensor(SEXP x) { return is_element(x, kTensorTag); }
-bool is_operation(SEXP x) { return is_element(x, kOperationTag); }
-bool is_variable(SEXP x) { return is_element(x, kVariableTag); }
+bool is_tensor(SEXP x) { return is_handle(x, kTensor); }
+bool is_operation(SEXP x) { return is_handle(x, kOperation); }
+bool is_variable(SEXP x) { return is_handle(x, kVariable); }
 
 Output tensor_of(SEXP x) {
-  auto* op = static_cast<Operation*>(handle_address(x, kTensorTag));
+  auto* op = static_cast<Operation*>(handle_address(x, kTensor));
   return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
 }
 
 Operation* operation_of(SEXP x) {
-  return static_cast<Operation*>(handle_address(x, kOperationTag));
+  return static_cast<Operation*>(handle_address(x, kOperation));
 }
 
-VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariableTag); }
+VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
 
 DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) {
   default_graphs().push_back(std::move(graph));
@@ -180,15 +192,40 @@ void cpp_graph_pop_default() {
   });
 }
 
+namespace {
+
+SEXP collection_to_r(const std::vector<CollectionItem>& items) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
+  }
+  return list;
+}
+
+}  // namespace
+
+// Hooks ask for the same collection in every step: it is put together once. The pairs name, list are kept by the pointer.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
   return border([&]() -> SEXP {
-    const std::string prefix = scope == R_NilValue ? "" : string_from_r(scope);
-    const auto items = graph_of(graph)->collection(string_from_r(name), prefix);
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
-    for (size_t i = 0; i < items.size(); ++i) {
-      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
+    const auto& target = from_handle<Graph>(graph, kGraph);
+    if (scope != R_NilValue || TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) {
+      const std::string prefix = scope == R_NilValue ? "" : string_from_r(scope);
+      return collection_to_r(target->collection(string_from_r(name), prefix));
     }
+    GraphBinding& binding = binding_of(*target);
+    if (binding.collections_version != target->collections_version()) {
+      SET_VECTOR_ELT(kept(*target), kCollections, R_NilValue);
+      binding.collections_version = target->collections_version();
+    }
+    for (SEXP cell = VECTOR_ELT(kept(*target), kCollections); cell != R_NilValue; cell = CDR(cell)) {
+      if (STRING_ELT(TAG(cell), 0) == STRING_ELT(name, 0)) return CAR(cell);
+    }
+    Rcpp::Shield<SEXP> list(collection_to_r(target->collection(string_from_r(name))));
+    MARK_NOT_MUTABLE(list);
+    Rcpp::Shield<SEXP> cell(Rf_cons(list, VECTOR_ELT(kept(*target), kCollections)));
+    SET_TAG(cell, name);
+    SET_VECTOR_ELT(kept(*target), kCollections, cell);
     return list;
   });
 }

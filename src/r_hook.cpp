@@ -83,7 +83,7 @@ class RHook : public RunHook {
     if (!after_create_session_) return;
     define(symbols().session, session_handle(session));
     Rcpp::Shield<SEXP> pointer(
-        R_MakeExternalPtr(&coordinator, Rf_install(kCoordinatorTag), R_NilValue));
+        R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
     Rcpp::Shield<SEXP> maker(Rf_lang2(Rf_install("new_coordinator"), pointer));
     Rcpp::Shield<SEXP> coord(eval_r(maker, environment_.get()));
     define(symbols().coord, coord);
@@ -153,7 +153,7 @@ class RHook : public RunHook {
   }
 
   void make_context(Session& session) {
-    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, Rf_install(kContextTag), R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
     Rcpp::Shield<SEXP> handle(session_handle(session));
     Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
     Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
@@ -253,20 +253,20 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 // [[Rcpp::export(rng = false)]]
 void cpp_context_request_stop(SEXP pointer) {
   border([&] {
-    static_cast<RunContext*>(handle_address(pointer, kContextTag))->request_stop();
+    static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop();
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer) {
   border([&] {
-    static_cast<Coordinator*>(handle_address(pointer, kCoordinatorTag))->request_stop();
+    static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->request_stop();
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return border([&] {
-    return static_cast<Coordinator*>(handle_address(pointer, kCoordinatorTag))->should_stop();
+    return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
   });
 }

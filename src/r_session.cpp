@@ -20,7 +20,7 @@ Fetch fetch_by_name(const std::string& name, Graph& graph) {
 }
 
 Session& session_of(SEXP pointer) {
-  return *static_cast<Session*>(handle_address(pointer, kSessionTag));
+  return *static_cast<Session*>(handle_address(pointer, kSession));
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ SEXP session_handle(Session& session) {
   if (auto* binding = static_cast<SessionBinding*>(session.foreign.get())) return binding->object.get();
   static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   auto binding = std::make_shared<SessionBinding>();
-  Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, Rf_install(kSessionTag), R_NilValue));
+  Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
   Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
   Rcpp::Shield<SEXP> object(eval_r(call, ns));
@@ -152,7 +152,7 @@ SEXP cpp_session_new(SEXP graph) {
   return border([&]() -> SEXP {
     auto session = std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
     Rcpp::Shield<SEXP> object(session_handle(*session));
-    Rcpp::Shield<SEXP> owner(make_handle(session, "runhooks_session_owner"));
+    Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
     Rf_defineVar(Rf_install(".owner"), owner, object);
     return object;
   });

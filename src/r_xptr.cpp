@@ -43,16 +43,15 @@ void Held::reset(SEXP object) {
 
 int Held::count() { return held_count; }
 
-void* handle_address(SEXP handle, const char* what) {
-  const bool is_kind = TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrTag(handle) == Rf_install(what);
-  if (!is_kind) {
-    invalid_argument("A handle of kind '", what, "' is expected, not an object of type ",
+void* handle_address(SEXP handle, const HandleKind& kind) {
+  if (!is_handle(handle, kind)) {
+    invalid_argument("A handle of kind '", kind.name(), "' is expected, not an object of type ",
                      Rf_type2char(TYPEOF(handle)), ".");
   }
   void* address = R_ExternalPtrAddr(handle);
   if (!address) {
-    fail(Code::kFailedPrecondition,
-         "This handle (", what, ") is no longer valid: what it stood for is closed, or it was saved in another session.");
+    fail(Code::kFailedPrecondition, "This handle (", kind.name(),
+         ") is no longer valid: what it stood for is closed, or it was saved in another session.");
   }
   return address;
 }

@@ -87,11 +87,40 @@ class Held {
   SEXP cell_ = R_NilValue;
 };
 
-// An external pointer that owns a shared_ptr<T>; `what` names the kind of thing in errors.
+// A kind of handle: external pointers carry it as their tag, and errors name it.
+class HandleKind {
+ public:
+  explicit HandleKind(const char* name) : name_(name) {}
+  const char* name() const { return name_; }
+  SEXP tag() const {
+    if (!tag_) tag_ = Rf_install(name_);
+    return tag_;
+  }
+
+ private:
+  const char* name_;
+  mutable SEXP tag_ = nullptr;  // symbols are never collected
+};
+
+inline const HandleKind kGraph("runhooks_graph");
+inline const HandleKind kTensor("runhooks_tensor");
+inline const HandleKind kOperation("runhooks_operation");
+inline const HandleKind kVariable("runhooks_variable");
+inline const HandleKind kSession("runhooks_session");
+inline const HandleKind kSessionOwner("runhooks_session_owner");
+inline const HandleKind kContext("runhooks_context");
+inline const HandleKind kCoordinator("runhooks_coordinator");
+inline const HandleKind kPredictions("runhooks_predictions");
+
+inline bool is_handle(SEXP x, const HandleKind& kind) {
+  return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
+}
+
+// An external pointer that owns a shared_ptr<T>.
 template <typename T>
-SEXP make_handle(std::shared_ptr<T> object, const char* what) {
+SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   auto* owned = new std::shared_ptr<T>(std::move(object));
-  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(owned, Rf_install(what), R_NilValue));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(owned, kind.tag(), R_NilValue));
   R_RegisterCFinalizerEx(
       handle,
       [](SEXP pointer) {
@@ -102,22 +131,13 @@ SEXP make_handle(std::shared_ptr<T> object, const char* what) {
   return handle;
 }
 
-// Throws where `handle` is no pointer to `what`, or one that was saved and read back.
-void* handle_address(SEXP handle, const char* what);
+// Throws where `handle` is not of this kind, or was saved and read back.
+void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>
-std::shared_ptr<T>& from_handle(SEXP handle, const char* what) {
-  return *static_cast<std::shared_ptr<T>*>(handle_address(handle, what));
+std::shared_ptr<T>& from_handle(SEXP handle, const HandleKind& kind) {
+  return *static_cast<std::shared_ptr<T>*>(handle_address(handle, kind));
 }
-
-constexpr const char* kGraphTag = "runhooks_graph";
-constexpr const char* kTensorTag = "runhooks_tensor";
-constexpr const char* kOperationTag = "runhooks_operation";
-constexpr const char* kVariableTag = "runhooks_variable";
-constexpr const char* kSessionTag = "runhooks_session";
-constexpr const char* kContextTag = "runhooks_context";
-constexpr const char* kCoordinatorTag = "runhooks_coordinator";
-constexpr const char* kPredictionsTag = "runhooks_predictions";
 
 // --- r_graph.cpp: handles of graphs and what is in them; the same thing has the same handle as long as R holds it
 

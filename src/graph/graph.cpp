@@ -341,6 +341,7 @@ std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
 void Graph::add_to_collection(const std::string& name, CollectionItem item) {
   check_not_finalized();
   collections_[name].push_back(std::move(item));
+  ++collections_version_;
 }
 
 std::string collection_item_name(const CollectionItem& item) {
@@ -365,6 +366,7 @@ std::vector<CollectionItem> Graph::collection(const std::string& name,
 void Graph::clear_collection(const std::string& name) {
   check_not_finalized();
   collections_.erase(name);
+  ++collections_version_;
 }
 
 std::vector<std::string> Graph::collection_names() const {

@@ -107,6 +107,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
   void clear_collection(const std::string& name);
+  // Grows with each change of a collection.
+  int collections_version() const { return collections_version_; }
   std::vector<std::string> collection_names() const;
 
   VariableStore& variables() { return *variables_; }
@@ -140,6 +142,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::string name_scope_;  // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
+  int collections_version_ = 0;
   std::unique_ptr<VariableStore> variables_;
   bool finalized_ = false;
   bool has_seed_ = false;

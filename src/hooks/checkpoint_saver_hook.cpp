@@ -22,14 +22,15 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
 void CheckpointSaverHook::begin(Graph& graph) {
   trigger_.reset();
   has_session_ = false;
-  run_args_.fetches = {required_global_step(graph, name())};
+  step_.find(graph, name());
+  run_args_.fetches = {step_.tensor()};
   ++run_args_.revision;
   for (const ListenerPtr& listener : listeners_) listener->begin(graph);
 }
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   create_directories(checkpoint_dir_);
-  const int64_t step = current_global_step(session);
+  const int64_t step = step_.now(session);
   has_session_ = true;
   save(session, step);
   trigger_.update(step);
@@ -37,17 +38,15 @@ void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
 
 const RunArgs* CheckpointSaverHook::before_run(RunContext&) { return &run_args_; }
 
-void CheckpointSaverHook::after_run(RunContext& context, const RunValues& values) {
-  // The step is the one before the run; it is read back only when it may be time.
-  if (!trigger_.should_trigger(*values.result(0).data<int64_t>() + 1)) return;
-  const int64_t step = current_global_step(context.session());
+void CheckpointSaverHook::after_run(RunContext& context, const RunValues&) {
+  const int64_t step = step_.now(context.session());
   if (!trigger_.should_trigger(step)) return;
   trigger_.update(step);
   if (save(context.session(), step)) context.request_stop();
 }
 
 void CheckpointSaverHook::end(Session& session) {
-  const int64_t step = current_global_step(session);
+  const int64_t step = step_.now(session);
   if (!trigger_.has_triggered() || step != trigger_.last_step()) save(session, step);
   for (const ListenerPtr& listener : listeners_) listener->end(session, step);
 }
@@ -55,7 +54,7 @@ void CheckpointSaverHook::end(Session& session) {
 void CheckpointSaverHook::on_error(Session& session, const LoopFailure& failure) {
   // After an error the state may be what caused it: the last checkpoint stays the last. An interrupt breaks nothing.
   if (!failure.is_interrupt || !has_session_) return;
-  const int64_t step = current_global_step(session);
+  const int64_t step = step_.now(session);
   if (step != trigger_.last_step()) saver(session).save(session, save_path_, step);
 }
 

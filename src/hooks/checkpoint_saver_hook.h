@@ -53,6 +53,7 @@ class CheckpointSaverHook : public RunHook {
   Trigger trigger_;
   std::shared_ptr<Scaffold> scaffold_;
   std::vector<ListenerPtr> listeners_;
+  GlobalStep step_;
   RunArgs run_args_;
   bool has_session_ = false;
 };

@@ -17,6 +17,7 @@ void HistorySaverHook::begin(Graph& graph) {
   has_loss_ = loss != nullptr;
   if (has_loss_) run_args_.fetches = {*loss};
   ++run_args_.revision;
+  step_.find(graph, name());
 }
 
 const RunArgs* HistorySaverHook::before_run(RunContext&) {
@@ -33,7 +34,7 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
   for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
   history_->total_losses.push_back(total);
   history_->mean_losses.push_back(total / static_cast<double>(loss.num_elements()));
-  history_->steps.push_back(static_cast<double>(current_global_step(context.session())));
+  history_->steps.push_back(static_cast<double>(step_.now(context.session())));
 }
 
 RUNHOOKS_REGISTER_HOOK(HistorySaverHook);

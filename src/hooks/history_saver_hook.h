@@ -32,6 +32,7 @@ class HistorySaverHook : public RunHook {
   int64_t runs_ = 0;
   bool has_loss_ = false;
   bool is_due_ = false;
+  GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<History> history_ = std::make_shared<History>();
 };

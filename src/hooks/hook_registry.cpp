@@ -6,18 +6,12 @@ HookPtr make_hook(const std::string& type, const Args& args) {
   return Factory<RunHook>::instance().make("hook", type, args);
 }
 
-Output required_global_step(Graph& graph, const std::string& hook_name) {
-  const Output step = global_step_read(graph);
-  if (!step) {
+void GlobalStep::find(Graph& graph, const std::string& hook_name) {
+  variable_ = global_step(graph);
+  if (!variable_) {
     fail(Code::kFailedPrecondition, "Global step should be created to use ", hook_name, ".");
   }
-  return step;
-}
-
-int64_t current_global_step(Session& session) {
-  const VariablePtr step = global_step(session.graph());
-  if (!step) fail(Code::kFailedPrecondition, "The graph has no global step.");
-  return static_cast<int64_t>(session.value(*step).number_at(0));
+  tensor_ = global_step_read(graph);
 }
 
 Output tensor_argument(Graph& graph, const Value& value) {

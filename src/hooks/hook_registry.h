@@ -23,10 +23,21 @@ HookPtr make_hook(const std::string& type, const Args& args);
             return std::make_shared<Class>(args);                                            \
           })
 
-// The tensor whose value is the global step; throws in the words of TensorFlow where the graph has none.
-Output required_global_step(Graph& graph, const std::string& hook_name);
-// The step at this moment.
-int64_t current_global_step(Session& session);
+// The global step as hooks use it: a tensor to fetch, and the value at this moment.
+class GlobalStep {
+ public:
+  // In begin(); throws in the words of TensorFlow where the graph has none.
+  void find(Graph& graph, const std::string& hook_name);
+  const Output& tensor() const { return tensor_; }
+  const Variable& variable() const { return *variable_; }
+  int64_t now(const Session& session) const {
+    return *session.value(*variable_).data<int64_t>();
+  }
+
+ private:
+  VariablePtr variable_;
+  Output tensor_;
+};
 
 // A tensor or operation that an argument names or is: "loss:0", "loss" (its first output), a tensor, a variable.
 Output tensor_argument(Graph& graph, const Value& value);

@@ -23,6 +23,7 @@ class ProgressBarHook : public RunHook {
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
     if (draw_ && loss) run_args_.fetches = {*loss};
     ++run_args_.revision;
+    step_.find(graph, name());
   }
   const RunArgs* before_run(RunContext&) override {
     return run_args_.fetches.empty() ? nullptr : &run_args_;
@@ -48,13 +49,14 @@ class ProgressBarHook : public RunHook {
     return total / static_cast<double>(loss.num_elements());
   }
   void draw(Session& session, bool is_last) {
-    const double step = static_cast<double>(current_global_step(session));
+    const double step = static_cast<double>(step_.now(session));
     draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
                  Value::of(is_last)});
   }
 
   std::shared_ptr<Callable> draw_, finish_;
   double min_secs_;
+  GlobalStep step_;
   RunArgs run_args_;
   int64_t runs_ = 0;
   double loss_ = 0, next_draw_ = 0;

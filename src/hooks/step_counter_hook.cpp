@@ -24,20 +24,19 @@ class StepCounterHook : public RunHook {
   void begin(Graph& graph) override {
     trigger_.reset();
     has_last_step_ = false;
-    run_args_.fetches = {required_global_step(graph, name())};
+    step_.find(graph, name());
+    run_args_.fetches = {step_.tensor()};
     ++run_args_.revision;
-    tag_ = global_step(graph)->op_name() + "/sec";
+    tag_ = step_.variable().op_name() + "/sec";
     if (!output_dir_.empty()) writer_ = summary_writer(output_dir_);
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
     const int64_t stale = *values.result(0).data<int64_t>();
-    if (trigger_.should_trigger(stale + 1)) {
-      const int64_t step = current_global_step(context.session());
-      if (trigger_.should_trigger(step)) {
-        const Trigger::Elapsed elapsed = trigger_.update(step);
-        if (elapsed.is_known) record(elapsed, step);
-      }
+    const int64_t step = step_.now(context.session());
+    if (trigger_.should_trigger(step)) {
+      const Trigger::Elapsed elapsed = trigger_.update(step);
+      if (elapsed.is_known) record(elapsed, step);
     }
     if (has_last_step_ && stale == last_step_) warn_stuck(stale);
     last_step_ = stale;
@@ -67,6 +66,7 @@ class StepCounterHook : public RunHook {
   }
 
   std::string output_dir_, tag_;
+  GlobalStep step_;
   Trigger trigger_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;

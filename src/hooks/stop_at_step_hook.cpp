@@ -16,25 +16,26 @@ class StopAtStepHook : public RunHook {
   std::string name() const override { return "StopAtStepHook"; }
 
   void begin(Graph& graph) override {
-    run_args_.fetches = {required_global_step(graph, name())};
+    step_.find(graph, name());
+    run_args_.fetches = {step_.tensor()};
     ++run_args_.revision;
     knows_last_ = false;
   }
   void after_create_session(Session& session, Coordinator&) override {
     if (knows_last_) return;
     last_step_ = args_.has("last_step") ? args_.integer("last_step")
-                                        : current_global_step(session) + args_.integer("num_steps");
+                                        : step_.now(session) + args_.integer("num_steps");
     knows_last_ = true;
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
-  void after_run(RunContext& context, const RunValues& values) override {
-    // The step is the one before the run; it is read back, since a run may add more than 1.
-    if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
-    if (current_global_step(context.session()) >= last_step_) context.request_stop();
+  void after_run(RunContext& context, const RunValues&) override {
+    // What was fetched is the step before the run.
+    if (step_.now(context.session()) >= last_step_) context.request_stop();
   }
 
  private:
   Args args_;
+  GlobalStep step_;
   RunArgs run_args_;
   bool knows_last_ = false;
   int64_t last_step_ = 0;

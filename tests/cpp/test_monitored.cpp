@@ -1,0 +1,319 @@
+// The loop: the order of calls, how it ends, what it recovers from. The facts are golden/hooks/README.md's.
+#include "monitored/monitored_session.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+using Trace = std::vector<std::string>;
+
+// Writes down its calls; `act`, if set, is called with "method" and how often it was called.
+class TraceHook : public RunHook {
+ public:
+  TraceHook(std::string name, Trace& trace) : name_(std::move(name)), trace_(trace) {}
+  std::string name() const override { return name_; }
+  void begin(Graph&) override { note("begin"); }
+  void after_create_session(Session&, Coordinator& coordinator) override {
+    this->coordinator = &coordinator;
+    note("created");
+  }
+  const RunArgs* before_run(RunContext& context) override {
+    context_ = &context;
+    note("before");
+    return args.fetches.empty() && args.feeds.empty() ? nullptr : &args;
+  }
+  void after_run(RunContext& context, const RunValues& values) override {
+    context_ = &context;
+    results.clear();
+    for (size_t i = 0; i < values.size(); ++i) results.push_back(values.result(i).number_at(0));
+    note("after");
+  }
+  void end(Session&) override { note("end"); }
+  void on_error(Session&, const LoopFailure& failure) override {
+    note(failure.is_interrupt ? "interrupted" : "error");
+  }
+
+  RunArgs args;
+  std::vector<double> results;
+  Coordinator* coordinator = nullptr;
+  std::function<void(const std::string& method, int call)> act;
+  RunContext& context() { return *context_; }
+
+ private:
+  void note(const std::string& method) {
+    trace_.push_back(name_ + "." + method);
+    if (act) act(method, ++calls_[method]);
+  }
+  std::string name_;
+  Trace& trace_;
+  RunContext* context_ = nullptr;
+  std::map<std::string, int> calls_;
+};
+
+struct Loop {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  Output x, y, sum;
+  RunArgs run_args;
+  Trace trace;
+  std::shared_ptr<TraceHook> a = std::make_shared<TraceHook>("A", trace);
+  std::shared_ptr<TraceHook> b = std::make_shared<TraceHook>("B", trace);
+  MonitoredOptions options;
+
+  Loop() {
+    get_or_create_global_step(*graph);
+    auto input = [this](double value, const char* name) -> Output {
+      return graph->op("PlaceholderWithDefault", {graph->scalar(DType::kFloat32, value)})
+          .attr("shape", Shape())
+          .named(name);
+    };
+    x = input(10, "x");
+    y = input(20, "y");
+    sum = graph->op("AddV2", {x, y}).named("sum");
+    run_args.fetches = {sum};
+  }
+  std::unique_ptr<MonitoredSession> open() {
+    return std::make_unique<MonitoredSession>(
+        graph, std::make_unique<ChiefSessionCreator>(graph, nullptr), HookList{a, b}, options);
+  }
+  // Up to `runs` runs in a block; the sum of the last one.
+  double run(int runs) {
+    double last = 0;
+    auto session = open();
+    run_block(*session, [&] {
+      for (int i = 0; i < runs && !session->should_stop(); ++i) {
+        last = session->run(run_args).result(0).number_at(0);
+      }
+    });
+    return last;
+  }
+  std::string text() const { return str_join(trace, " "); }
+};
+
+void fail_at(TraceHook& hook, const std::string& method, int call, Code code) {
+  hook.act = [=](const std::string& m, int c) {
+    if (m == method && c == call) throw Error(code, "on purpose");
+  };
+}
+
+const char kStart[] = "A.begin B.begin A.created B.created ";
+const char kRun[] = "A.before B.before A.after B.after ";
+
+}  // namespace
+
+TEST(loop_calls_hooks_in_list_order) {
+  Loop loop;
+  loop.run(2);
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.end B.end"));
+}
+
+TEST(loop_without_runs_still_begins_and_ends) {
+  Loop loop;
+  loop.run(0);
+  CHECK_EQ(loop.text(), str_cat(kStart, "A.end B.end"));
+}
+
+TEST(loop_stop_in_before_run_skips_nothing) {
+  Loop loop;
+  bool b_saw_it = false;
+  loop.a->act = [&](const std::string& method, int) {
+    if (method == "before") loop.a->context().request_stop();
+  };
+  loop.b->act = [&](const std::string& method, int) {
+    if (method == "before") b_saw_it = loop.b->context().stop_requested();
+  };
+  loop.run(5);
+  CHECK(b_saw_it);
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.end B.end"));
+}
+
+TEST(loop_coordinator_stops) {
+  Loop loop;
+  loop.a->act = [&](const std::string& method, int call) {
+    if (method == "after" && call == 2) loop.a->coordinator->request_stop();
+  };
+  loop.run(5);
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.end B.end"));
+}
+
+TEST(loop_end_of_data_and_stop_iteration_end_well) {
+  for (const Code code : {Code::kOutOfRange, Code::kStopIteration}) {
+    Loop in_before, in_after;
+    fail_at(*in_before.a, "before", 2, code);
+    in_before.run(5);
+    CHECK_EQ(in_before.text(), str_cat(kStart, kRun, "A.before A.end B.end"));
+    fail_at(*in_after.b, "after", 1, code);
+    in_after.run(5);
+    CHECK_EQ(in_after.text(), str_cat(kStart, kRun, "A.end B.end"));
+  }
+}
+
+TEST(loop_other_errors_surface_without_end) {
+  Loop loop;
+  fail_at(*loop.b, "after", 2, Code::kInvalidArgument);
+  CHECK_THROWS(loop.run(5), Code::kInvalidArgument, "on purpose");
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.error B.error"));
+  CHECK(!loop.graph->finalized());
+}
+
+TEST(loop_steering_errors_in_begin_create_and_end_surface) {
+  for (const char* method : {"begin", "created", "end"}) {
+    Loop loop;
+    fail_at(*loop.a, method, 1, Code::kOutOfRange);
+    CHECK_THROWS(loop.run(1), Code::kOutOfRange, "on purpose");
+  }
+  // An error in one end() keeps the later ones from being called.
+  Loop loop;
+  fail_at(*loop.a, "end", 1, Code::kInternal);
+  CHECK_THROWS(loop.run(1), Code::kInternal, "on purpose");
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.end"));
+}
+
+TEST(loop_recovers_from_a_lost_session) {
+  for (const Code code : {Code::kAborted, Code::kUnavailable}) {
+    Loop loop;
+    fail_at(*loop.b, "before", 2, code);
+    loop.run(2);
+    CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.before B.before A.created B.created ", kRun, "A.end B.end"));
+  }
+  Loop singular;
+  singular.options.recovers = false;
+  fail_at(*singular.b, "before", 1, Code::kAborted);
+  CHECK_THROWS(singular.run(2), Code::kAborted, "on purpose");
+}
+
+TEST(loop_gives_up_after_ten_failures) {
+  Loop loop;
+  int failures = 0;
+  loop.a->act = [&](const std::string& method, int) {
+    if (method == "before") fail(Code::kAborted, "failure ", ++failures);
+  };
+  CHECK_THROWS(loop.run(1), Code::kAborted, "failure 10");
+}
+
+TEST(loop_forgets_a_stop_that_was_asked_for_in_a_lost_run) {
+  Loop loop;
+  loop.a->act = [&](const std::string& method, int call) {
+    if (method != "after" || call != 1) return;
+    loop.a->context().request_stop();
+    fail(Code::kAborted, "lost");
+  };
+  loop.run(2);
+  CHECK_EQ(loop.trace.back(), "B.end");
+  CHECK_EQ(std::count(loop.trace.begin(), loop.trace.end(), "B.after"), 2L);
+}
+
+TEST(loop_merges_fetches_and_feeds) {
+  Loop loop;
+  loop.a->args.fetches = {loop.sum, loop.x};
+  loop.a->args.feeds = {{loop.x, Tensor::scalar<float>(1)}};
+  loop.b->args.fetches = {loop.sum};
+  loop.b->args.feeds = {{loop.y, Tensor::scalar<float>(2)}};
+  CHECK_EQ(loop.run(1), 3.0);
+  CHECK(loop.a->results == (std::vector<double>{3, 1}));
+  CHECK(loop.b->results == (std::vector<double>{3}));
+}
+
+TEST(loop_names_both_hooks_that_feed_one_tensor) {
+  Loop loop;
+  loop.a->args.feeds = {{loop.x, Tensor::scalar<float>(1)}};
+  loop.b->args.feeds = {{loop.x, Tensor::scalar<float>(2)}};
+  CHECK_THROWS(loop.run(1), Code::kFailedPrecondition, "Conflicting feed: 'x:0' by hooks `A` and `B`");
+  Loop with_caller;
+  with_caller.a->args.feeds = {{with_caller.x, Tensor::scalar<float>(1)}};
+  with_caller.run_args.feeds = {{with_caller.x, Tensor::scalar<float>(2)}};
+  CHECK_THROWS(with_caller.run(1), Code::kFailedPrecondition, "by hook `A` and by the caller");
+}
+
+TEST(loop_follows_hooks_that_ask_for_other_things) {
+  Loop loop;
+  loop.a->act = [&](const std::string& method, int call) {
+    if (method != "before") return;
+    loop.a->args.fetches = call % 2 ? std::vector<Fetch>{loop.x} : std::vector<Fetch>{loop.y, loop.sum};
+    ++loop.a->args.revision;
+  };
+  std::vector<std::vector<double>> seen;
+  loop.b->act = [&](const std::string& method, int) {
+    if (method == "after") seen.push_back(loop.a->results);
+  };
+  loop.run(3);
+  CHECK(seen == (std::vector<std::vector<double>>{{10}, {20, 30}, {10}}));
+}
+
+TEST(loop_lets_hooks_run_the_session) {
+  Loop loop;
+  double own = 0;
+  loop.a->args.fetches = {loop.sum};
+  loop.a->act = [&](const std::string& method, int) {
+    // The same fetch, fed otherwise: the results of the run that is under way stay.
+    if (method == "after") {
+      own = loop.a->context().session().run({loop.sum}, {{loop.x, Tensor::scalar<float>(0)}})[0].number_at(0);
+    }
+  };
+  loop.b->args.fetches = {loop.sum};
+  CHECK_EQ(loop.run(1), 30.0);
+  CHECK_EQ(own, 20.0);
+  CHECK(loop.b->results == (std::vector<double>{30}));
+}
+
+TEST(loop_interrupt_ends_after_the_step) {
+  Loop loop;
+  int polls = 0;
+  loop.options.interrupted = [&] { return ++polls == 2; };
+  bool interrupted = false;
+  try {
+    loop.run(5);
+  } catch (const Interrupted&) {
+    interrupted = true;
+  }
+  CHECK(interrupted);
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.interrupted B.interrupted"));
+}
+
+TEST(loop_closed_sessions_say_so) {
+  Loop loop;
+  auto session = loop.open();
+  session->run(loop.run_args);
+  CHECK(loop.graph->finalized());
+  session->close();
+  session->close();  // does nothing
+  CHECK(session->should_stop());
+  CHECK(!loop.graph->finalized());
+  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition, "Session is already closed.");
+  CHECK_EQ(std::count(loop.trace.begin(), loop.trace.end(), "A.end"), 1L);
+}
+
+TEST(loop_run_after_a_stop_is_refused) {
+  Loop loop;
+  loop.a->act = [&](const std::string& method, int) {
+    if (method == "after") loop.a->context().request_stop();
+  };
+  auto session = loop.open();
+  session->run(loop.run_args);
+  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition, "even after should_stop requested");
+}
+
+TEST(loop_knows_where_it_is) {
+  Loop loop;
+  std::string place;
+  loop.b->act = [&](const std::string&, int) {
+    const RunWhere* where = RunWhere::innermost();
+    place = str_cat(where->hook->name(), " ", where->method, " ", where->global_step());
+  };
+  auto session = loop.open();
+  CHECK_EQ(place, "B after_create_session 0");
+  session->run(loop.run_args);
+  CHECK_EQ(place, "B after_run 0");
+  session.reset();
+  CHECK(RunWhere::innermost() == nullptr);
+}
+
+TEST(loop_says_which_variables_were_left_out) {
+  auto graph = std::make_shared<Graph>();
+  VariableOptions options;
+  make_variable(*graph, graph->scalar(DType::kFloat32, 1), "w", options);
+  auto scaffold = std::make_shared<Scaffold>();
+  scaffold->init_op = graph->op("NoOp").named("my_init");
+  CHECK_THROWS(ChiefSessionCreator(graph, scaffold).create_session(), Code::kFailedPrecondition,
+               "Variables not initialized: w");
+}
