@@ -74,20 +74,18 @@ snake_case <- function(type) tolower(gsub("([a-z0-9])([A-Z])", "\\1_\\2", sub("V
 
 # A function of the op's inputs, its attributes and a name. An op of a list of tensors takes the list first.
 registry_function <- function(op) {
-  type <- op$type
-  inputs <- op$inputs
-  attrs <- op$attrs
-  is_list <- op$is_list
+  # `op` could be the name of an argument
+  .op <- op
   f <- function() {
-    given <- mget(c(inputs, attrs, "name"), envir = environment())
-    values <- given[inputs]
-    if (is_list) values <- c(as.list(values[[1]]), values[-1])
-    set <- given[attrs]
-    cpp_op_create(type, unname(values), set[!vapply(set, is.null, NA)], given$name)
+    given <- mget(c(.op$inputs, .op$attrs, "name"), envir = environment())
+    values <- given[.op$inputs]
+    if (.op$is_list) values <- c(as.list(values[[1]]), values[-1])
+    set <- given[.op$attrs]
+    cpp_op_create(.op$type, unname(values), set[!vapply(set, is.null, NA)], given$name)
   }
   arguments <- c(
-    set_names(rep(list(quote(expr = )), length(inputs)), inputs),
-    set_names(rep(list(NULL), length(attrs) + 1), c(attrs, "name"))
+    set_names(rep(list(quote(expr = )), length(op$inputs)), op$inputs),
+    set_names(rep(list(NULL), length(op$attrs) + 1), c(op$attrs, "name"))
   )
   formals(f) <- as.pairlist(arguments)
   f

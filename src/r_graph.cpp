@@ -290,11 +290,27 @@ SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
 
 namespace {
 
-// What R gave for an input that is no tensor takes the type that the op asks for, or that of the op's tensors.
-Output input_from_r(SEXP x, Graph& graph, const ArgDef* arg, DType of_tensors) {
+// The argument that input i belongs to; a list takes all the inputs that are left before the arguments after it.
+const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
+  for (size_t a = 0; a < def.inputs.size(); ++a) {
+    if (def.inputs[a].number_attr.empty()) {
+      if (i == a) return def.inputs[a];
+      continue;
+    }
+    const size_t after = def.inputs.size() - a - 1;
+    return i < num_inputs - after ? def.inputs[a] : def.inputs[def.inputs.size() - (num_inputs - i)];
+  }
+  invalid_argument("Op '", def.type, "' takes ", def.inputs.size(), " inputs; got ", num_inputs, ".");
+}
+
+// What R gave for an input that is no tensor takes the type that the op asks for, or that of the tensors beside it which
+// have the same type attribute.
+Output input_from_r(SEXP x, Graph& graph, const ArgDef& arg, const std::map<std::string, DType>& types) {
   if (is_tensor(x)) return tensor_of(x);
-  if (is_variable(x)) return arg && arg->is_ref ? variable_of(x)->handle : variable_of(x)->snapshot;
-  DType wanted = arg && arg->dtype != DType::kInvalid ? arg->dtype : of_tensors;
+  if (is_variable(x)) return arg.is_ref ? variable_of(x)->handle : variable_of(x)->snapshot;
+  DType wanted = arg.dtype;
+  auto known = types.find(arg.type_attr);
+  if (known != types.end()) wanted = known->second;
   // A plain number alone is float32, as TensorFlow takes it.
   const bool is_plain = TYPEOF(x) == REALSXP && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
   if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
@@ -330,19 +346,20 @@ SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
   return border([&]() -> SEXP {
     const OpDef& def = find_op(type);
     std::shared_ptr<Graph> graph;
-    DType of_tensors = DType::kInvalid;
-    for (R_xlen_t i = 0; i < Rf_xlength(inputs); ++i) {
-      SEXP x = VECTOR_ELT(inputs, i);
+    std::map<std::string, DType> types;
+    const auto n = static_cast<size_t>(Rf_xlength(inputs));
+    for (size_t i = 0; i < n; ++i) {
+      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
       if (!is_tensor(x) && !is_variable(x)) continue;
       const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
       if (!graph) graph = output.graph().shared_from_this();
-      if (of_tensors == DType::kInvalid) of_tensors = output.dtype();
+      types.emplace(arg_of_input(def, i, n).type_attr, output.dtype());
     }
     if (!graph) graph = default_graph();
     std::vector<Output> outputs;
-    for (size_t i = 0; i < static_cast<size_t>(Rf_xlength(inputs)); ++i) {
-      const ArgDef* arg = i < def.inputs.size() ? &def.inputs[i] : nullptr;
-      outputs.push_back(input_from_r(VECTOR_ELT(inputs, static_cast<R_xlen_t>(i)), *graph, arg, of_tensors));
+    for (size_t i = 0; i < n; ++i) {
+      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
+      outputs.push_back(input_from_r(x, *graph, arg_of_input(def, i, n), types));
     }
     Operation* op = graph->create_op(type, outputs, attrs_from_r(def, attrs),
                                      name == R_NilValue ? "" : string_from_r(name));

@@ -73,8 +73,9 @@ class RHook : public RunHook {
   }
   std::string name() const override { return label_; }
 
-  void begin(Graph&) override {
+  void begin(Graph& graph) override {
     requested_.forget();
+    graph_ = graph.shared_from_this();
     call(begin_);
   }
   void after_create_session(Session& session, Coordinator& coordinator) override {
@@ -148,8 +149,11 @@ class RHook : public RunHook {
     return call;
   }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
+  // The loop's graph is the default graph while a method runs.
   SEXP call(SEXP prepared) {
-    return prepared ? eval_r(prepared, environment_.get(), token_) : R_NilValue;
+    if (!prepared) return R_NilValue;
+    const DefaultGraph scope(graph_);
+    return eval_r(prepared, environment_.get(), token_);
   }
 
   void make_context(Session& session) {
@@ -188,6 +192,7 @@ class RHook : public RunHook {
   }
 
   std::string label_;
+  std::shared_ptr<Graph> graph_;
   Held environment_, context_, context_pointer_, coord_pointer_;
   UnwindToken token_;
   SEXP begin_, after_create_session_, before_run_, after_run_, end_;

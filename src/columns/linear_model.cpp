@@ -1,6 +1,7 @@
 #include "columns/linear_model.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace runhooks {
 
@@ -15,6 +16,16 @@ std::vector<ColumnPtr> sorted_by_name(std::vector<ColumnPtr> columns) {
     }
   }
   return columns;
+}
+
+// A column's name as part of the names of operations and variables, which allow fewer characters: "log(x)" is "log_x_".
+std::string scope_name(const FeatureColumn& column) {
+  std::string name = column.name();
+  for (char& c : name) {
+    const bool good = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    if (!good) c = '_';
+  }
+  return name;
 }
 
 Output weighted_sum(Graph& graph, TransformationCache& cache, const FeatureColumn& column,
@@ -70,7 +81,7 @@ LinearModel linear_model(Graph& graph, const Features& features,
   for (const ColumnPtr& column : sorted) {
     const auto* dense = dynamic_cast<const DenseColumn*>(column.get());
     const int64_t rows = dense ? dense->num_elements() : 0;
-    weights.push_back(graph.variables().get_partitioned(column->name() + "/weights",
+    weights.push_back(graph.variables().get_partitioned(scope_name(*column) + "/weights",
                                                         Shape{rows, units}, options));
     model.weights.insert(model.weights.end(), weights.back().begin(), weights.back().end());
   }
@@ -82,7 +93,7 @@ LinearModel linear_model(Graph& graph, const Features& features,
   TransformationCache cache(graph, features);
   std::vector<Output> sums;
   for (size_t i = 0; i < sorted.size(); ++i) {
-    NameScope column_scope(graph, sorted[i]->name());
+    NameScope column_scope(graph, scope_name(*sorted[i]));
     sums.push_back(weighted_sum(graph, cache, *sorted[i], weights[i]));
   }
   const Output no_bias = sums.size() == 1

@@ -7,7 +7,8 @@ namespace runhooks {
 namespace {
 
 // `draw` is called as draw(run, loss, global_step, is_last), at most every `min_secs` seconds and once at the end;
-// without it nothing is fetched. `finish` is called as finish(runs) when the loop has ended well.
+// without it nothing is fetched. `finish` is called as finish(runs) when the loop has ended well; runs of training are counted
+// by the global step, which also knows what was lost and made again.
 class ProgressBarHook : public RunHook {
  public:
   explicit ProgressBarHook(const Args& args)
@@ -18,6 +19,7 @@ class ProgressBarHook : public RunHook {
 
   void begin(Graph& graph) override {
     runs_ = 0;
+    has_started_ = false;
     next_draw_ = 0;
     const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
@@ -27,6 +29,10 @@ class ProgressBarHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override {
     return run_args_.fetches.empty() ? nullptr : &run_args_;
+  }
+  void after_create_session(Session& session, Coordinator&) override {
+    if (!has_started_) first_step_ = step_.now(session);
+    has_started_ = true;
   }
   void after_run(RunContext& context, const RunValues& values) override {
     ++runs_;
@@ -39,7 +45,8 @@ class ProgressBarHook : public RunHook {
   }
   void end(Session& session) override {
     if (draw_ && runs_ > 0) draw(session, true);
-    if (finish_) finish_->call({Value::of(static_cast<double>(runs_))});
+    const int64_t steps = step_.now(session) - first_step_;
+    if (finish_) finish_->call({Value::of(static_cast<double>(steps > 0 ? steps : runs_))});
   }
 
  private:
@@ -58,7 +65,8 @@ class ProgressBarHook : public RunHook {
   double min_secs_;
   GlobalStep step_;
   RunArgs run_args_;
-  int64_t runs_ = 0;
+  bool has_started_ = false;
+  int64_t runs_ = 0, first_step_ = 0;
   double loss_ = 0, next_draw_ = 0;
 };
 

@@ -35,13 +35,11 @@ MonitoredSession::~MonitoredSession() {
   if (!closed_) close_session();
 }
 
-// The place is noted for whoever has to explain an error; it stays noted while an error flies.
+// The place is noted for whoever has to explain an error.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
-  where_.hook = hook.get();
-  where_.method = method;
+  const RunWhere::Scope scope(where_, hook.get(), method);
   call(*hook);
-  where_.hook = nullptr;
 }
 
 bool MonitoredSession::is_recoverable(const Error& error) const {

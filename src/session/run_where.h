@@ -9,15 +9,9 @@
 
 namespace runhooks {
 
-// One loop. Loops can be nested (a hook that trains another model), so they form a stack.
-class RunWhere {
- public:
-  RunWhere() : outer_(innermost()) { innermost() = this; }
-  ~RunWhere() { innermost() = outer_; }
-  RunWhere(const RunWhere&) = delete;
-  RunWhere& operator=(const RunWhere&) = delete;
-
-  // While a method of a hook runs.
+// One loop; it is the innermost while a method of one of its hooks runs. Loops can be nested (a hook that trains another
+// model) and can outlive each other (predictions that are read bit by bit).
+struct RunWhere {
   const class RunHook* hook = nullptr;
   const char* method = "";
   Session* session = nullptr;
@@ -25,10 +19,28 @@ class RunWhere {
   // The value of the global step, -1 where it is not known.
   int64_t global_step() const;
 
+  // The loop of which a hook is running now; NULL where none is.
   static RunWhere*& innermost();
 
- private:
-  RunWhere* outer_;
+  // While it lives, `method` of `hook` is what runs.
+  class Scope {
+   public:
+    Scope(RunWhere& where, const RunHook* hook, const char* method) : where_(where), outer_(innermost()) {
+      where.hook = hook;
+      where.method = method;
+      innermost() = &where;
+    }
+    ~Scope() {
+      where_.hook = nullptr;
+      innermost() = outer_;
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    RunWhere& where_;
+    RunWhere* outer_;
+  };
 };
 
 }  // namespace runhooks

@@ -1,0 +1,31 @@
+# A small model and its data, as many tests need them.
+
+mtcars_input <- function(..., batch_size = 8, data = mtcars) {
+  input_fn(data, response = "mpg", features = c("drat", "cyl"), batch_size = batch_size, ...)
+}
+
+mtcars_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), seed = 1, ...) {
+  linear_regressor(
+    feature_columns(column_numeric("drat"), column_numeric("cyl")),
+    model_dir = model_dir, config = run_config(tf_random_seed = seed, ...)
+  )
+}
+
+# A hook that records what `what` makes of each of its calls.
+recording_hook <- function(methods = c("begin", "after_create_session", "before_run", "after_run", "end")) {
+  calls <- character()
+  note <- function(method) calls <<- c(calls, method)
+  hook <- list(
+    begin = function() note("begin"),
+    after_create_session = function(session, coord) note("after_create_session"),
+    before_run = function(context) {
+      note("before_run")
+      NULL
+    },
+    after_run = function(context, values) note("after_run"),
+    end = function(session) note("end")
+  )
+  structure(do.call(session_run_hook, hook[methods]), calls = function() calls)
+}
+
+calls_of <- function(hook) attr(hook, "calls")()

@@ -1,0 +1,86 @@
+test_that("a model prints what it is and how far it has come", {
+  model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "m"))
+  shown <- capture.output(print(model))
+  expect_equal(shown, c(
+    "A TensorFlow regressor [LinearRegressor]", paste("Model Directory:", model_dir(model)), "Model has not yet been trained."
+  ))
+  train(model, mtcars_input(), steps = 1)
+  expect_output(print(model), "Model has been trained for 1 step.", fixed = TRUE)
+  train(model, mtcars_input(), steps = 2)
+  expect_output(str(model), "Model has been trained for 3 steps.", fixed = TRUE)
+})
+
+test_that("class, arguments and members are those that scripts use", {
+  model <- linear_regressor(column_numeric("drat"), model_dir = "some/folder", label_dimension = 1)
+  expect_s3_class(
+    model, c("tf_estimator_regressor_linear_regressor", "tf_estimator_regressor", "tf_estimator"),
+    exact = TRUE
+  )
+  expect_equal(model_dir(model), "some/folder")
+  expect_equal(model$estimator$model_dir, "some/folder")
+  expect_equal(model$estimator$config$save_summary_steps, 100)
+  expect_equal(model$args$label_dimension, 1)
+  expect_equal(model$args$optimizer, "Ftrl")
+})
+
+test_that("without a folder each model has its own under tempdir()", {
+  one <- linear_regressor(column_numeric("drat"))
+  two <- linear_regressor(column_numeric("drat"))
+  expect_false(model_dir(one) == model_dir(two))
+  expect_true(startsWith(model_dir(one), tempdir()))
+  expect_false(dir.exists(model_dir(one)))
+})
+
+test_that("a model goes through saveRDS() and on from its folder", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 2)
+  file <- withr::local_tempfile()
+  saveRDS(model, file)
+  expect_lt(file.size(file), 20000)
+  back <- readRDS(file)
+  expect_equal(predict(back, mtcars_input()), predict(model, mtcars_input()))
+  train(back, mtcars_input(), steps = 1)
+  expect_equal(variable_value(back, "global_step"), list(global_step = 3))
+})
+
+test_that("bad arguments of linear_regressor() are refused", {
+  expect_snapshot(error = TRUE, {
+    linear_regressor("drat")
+    linear_regressor(list())
+    linear_regressor(list(column_numeric("drat"), 5))
+    linear_regressor(column_numeric("drat"), optimizer = "Adamm")
+    linear_regressor(column_numeric("drat"), label_dimension = 0)
+    linear_regressor(column_numeric("drat"), loss_reduction = "product")
+    linear_regressor(column_numeric("drat"), model_dir = 1)
+    linear_regressor(column_numeric("drat"), weight_column = 3)
+    linear_regressor(column_numeric("drat"), config = list())
+    linear_regressor(column_numeric("drat"), model_dir = "a", config = run_config(model_dir = "b"))
+  })
+})
+
+test_that("the graph has TensorFlow's names, collections and shapes", {
+  names <- list()
+  hook <- session_run_hook(after_create_session = function(session, coord) {
+    graph <- session$graph
+    names$operations <<- vapply(graph$get_operations(), function(op) op$name, "")
+    for (key in c("variables", "trainable_variables", "losses", "global_step")) {
+      names[[key]] <<- vapply(graph$get_collection(key), function(x) x$name, "")
+    }
+    names$logits <<- format(graph$get_tensor_by_name("linear/linear_model/linear_model/linear_model/weighted_sum:0"))
+  })
+  train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
+  expect_true(all(c(
+    "linear/linear_model/bias_weights", "linear/linear_model/cyl/weights", "linear/head/weighted_loss/Sum",
+    "linear/head/mean_squared_error/Mul", "linear/head/Ftrl",
+    "linear/linear_model/linear_model/linear_model/cyl/weighted_sum"
+  ) %in% names$operations))
+  expect_equal(names$losses, c(
+    "linear/head/mean_squared_error/Mul:0", "linear/head/weighted_loss/Sum:0", "linear/head/weighted_loss/Sum:0"
+  ))
+  expect_equal(names$trainable_variables, paste0("linear/linear_model/", c(
+    "cyl/weights/part_0:0", "drat/weights/part_0:0", "bias_weights/part_0:0"
+  )))
+  expect_equal(names$variables[[5]], "linear/linear/linear_model/cyl/weights/part_0/Ftrl:0")
+  expect_equal(names$global_step, "global_step:0")
+  expect_match(names$logits, "shape=(?, 1), dtype=float32", fixed = TRUE)
+})

@@ -1,0 +1,70 @@
+test_that("predictions are one row an example, in the order of the data", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 3)
+  weights <- variable_value(model)
+  expected <- mtcars$drat * weights[["linear/linear_model/drat/weights"]][1] +
+    mtcars$cyl * weights[["linear/linear_model/cyl/weights"]][1] + weights[["linear/linear_model/bias_weights"]][1]
+  input <- mtcars_input()
+  train(model, input, steps = 0 + 1) # an input function that was used for training
+  train(model, input, steps = 1)
+  again <- predict(model, input)
+  expect_s3_class(again, "tbl_df")
+  expect_named(again, "predictions")
+  expect_equal(nrow(again), 32)
+  expect_gt(cor(unlist(again$predictions), expected), 0.999)
+})
+
+test_that("cells are arrays of class tf_prediction that show their numbers", {
+  model <- mtcars_model()
+  predictions <- predict(model, mtcars_input(batch_size = 5))
+  cell <- predictions$predictions[[1]]
+  expect_s3_class(cell, "tf_prediction")
+  expect_equal(dim(cell), 1L)
+  expect_equal(as.numeric(cell), 0)
+  expect_output(print(predictions), "<0>", fixed = TRUE)
+  expect_equal(nrow(as.data.frame(predictions)), 32)
+})
+
+test_that("the plain form is a list of named lists, the iterator gives one after the other", {
+  model <- mtcars_model()
+  plain <- predict(model, mtcars_input(), simplify = FALSE)
+  expect_length(plain, 32)
+  expect_named(plain[[1]], "predictions")
+  iterator <- predict(model, mtcars_input(), as_iterable = TRUE)
+  expect_equal(iter_next(iterator), plain[[1]])
+  expect_length(iterate(iterator), 31)
+  expect_equal(iter_next(iterator, completed = "done"), "done")
+  batches <- iterate(predict(model, mtcars_input(), as_iterable = TRUE, yield_single_examples = FALSE))
+  expect_equal(vapply(batches, function(b) nrow(b$predictions), 0L), rep(8L, 4))
+})
+
+test_that("an iterator that is left early calls end() when it is closed", {
+  hook <- recording_hook("end")
+  iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+  iter_next(iterator)
+  expect_equal(calls_of(hook), character())
+  iterator$close()
+  expect_equal(calls_of(hook), "end")
+})
+
+test_that("keys may be asked for; unknown ones are listed beside the known", {
+  model <- mtcars_model()
+  expect_named(predict(model, mtcars_input(), predict_keys = "predictions"), "predictions")
+  expect_error(
+    predict(model, mtcars_input(), predict_keys = "nope"),
+    "Expected to run at least one output from predictions, provided nope.", fixed = TRUE
+  )
+})
+
+test_that("labels of several numbers are predicted together", {
+  data <- list(x = c(1, 2, 3), y = cbind(c(1, 2, 3), c(6, 4, 2)))
+  model <- linear_regressor(column_numeric("x"), label_dimension = 2, model_dir = withr::local_tempdir())
+  input <- input_fn(data, features = x, response = y, num_epochs = NULL)
+  train(model, input, steps = 5)
+  predictions <- predict(model, input_fn(data, features = x))
+  expect_equal(lengths(predictions$predictions), c(2, 2, 2))
+  expect_error(
+    train(linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir()), input, steps = 1),
+    "labels shape must be", class = "runhooks_error_invalid_argument"
+  )
+})

@@ -1,0 +1,82 @@
+test_that("a name gives a column, several give a list", {
+  column <- column_numeric("drat")
+  expect_s3_class(column, "NumericColumn")
+  expect_equal(column$key, "drat")
+  expect_equal(column$name, "drat")
+  expect_equal(column$shape, list(1L))
+  expect_equal(column$dtype, "float32")
+  expect_length(column_numeric("drat", "cyl"), 2)
+  expect_length(column_numeric(c("drat", "cyl"), "wt"), 3)
+  expect_null(names(column_numeric("drat", "cyl")))
+  expect_equal(lapply(c("drat", "cyl"), column_numeric), column_numeric("drat", "cyl"))
+})
+
+test_that("columns print as TensorFlow's and compare by what they are", {
+  expect_equal(
+    format(column_numeric("a")),
+    "NumericColumn(key='a', shape=(1,), default_value=None, dtype=tf.float32, normalizer_fn=None)"
+  )
+  expect_output(print(column_numeric("a", shape = c(2, 3))), "shape=(2, 3)", fixed = TRUE)
+  expect_true(all.equal(column_numeric("a"), column_numeric("a")))
+  expect_false(isTRUE(all.equal(column_numeric("a"), column_numeric("b"))))
+})
+
+test_that("a column is one thing to c() and list()", {
+  a <- column_numeric("a")
+  expect_length(c(a, column_numeric("b")), 2)
+  expect_length(c(a, "education"), 2)
+  expect_s3_class(c(a, "education")[[1]], "NumericColumn")
+})
+
+test_that("feature_columns() flattens and drops duplicates", {
+  expect_length(feature_columns(column_numeric("a"), list(column_numeric("b"), column_numeric("a")), ), 2)
+  expect_length(feature_columns(column_numeric("a")), 1)
+  expect_null(names(feature_columns(x = column_numeric("a"))))
+})
+
+test_that("two columns for one variable are refused when the model is built", {
+  twice <- linear_regressor(
+    list(column_numeric("drat"), column_numeric("drat", normalizer_fn = function(x) x)), model_dir = withr::local_tempdir()
+  )
+  expect_error(train(twice, mtcars_input()), "Duplicate feature column name found for columns: 'drat'")
+})
+
+test_that("what is no column is refused", {
+  expect_snapshot(error = TRUE, {
+    feature_columns(column_numeric("a"), "b")
+    column_numeric(3)
+    column_numeric()
+    column_numeric("a", shape = 0)
+    column_numeric("a", shape = "wide")
+    column_numeric("a", normalizer_fn = 2)
+  })
+})
+
+test_that("a column of strings, a missing one and one of another shape are refused before a step is made", {
+  data <- data.frame(y = c(1, 2), s = c("a", "b"))
+  model <- function(column) linear_regressor(column, model_dir = withr::local_tempdir(.local_envir = parent.frame(2)))
+  input <- input_fn(data, features = s, response = y)
+  expect_snapshot(error = TRUE, {
+    train(model(column_numeric("s")), input)
+    train(model(column_numeric("t")), input)
+    train(model(column_numeric("drat", shape = 3)), mtcars_input())
+    train(model(column_numeric("drat", normalizer_fn = function(x) "no tensor")), mtcars_input())
+  })
+})
+
+test_that("normalizers see the tensor as fed and may use all of R's functions of tensors", {
+  seen <- NULL
+  normalizer <- function(x) {
+    seen <<- x$dtype$name
+    sqrt(abs(x - 3) + 1) / 2 + log(x) * 0 + tf$maximum(x, 0) * 0
+  }
+  model <- linear_regressor(column_numeric("drat", normalizer_fn = normalizer), model_dir = withr::local_tempdir())
+  values <- NULL
+  hook <- session_run_hook(
+    before_run = function(context) session_run_args("linear/linear_model/linear_model/linear_model/drat/Cast:0"),
+    after_run = function(context, values_) values <<- values_$results[[1]]
+  )
+  train(model, mtcars_input(shuffle = FALSE), steps = 1, hooks = hook)
+  expect_equal(seen, "float64")
+  expect_equal(as.vector(values), sqrt(abs(mtcars$drat[1:8] - 3) + 1) / 2, tolerance = 1e-6)
+})

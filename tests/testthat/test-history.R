@@ -1,0 +1,52 @@
+test_that("records are made at the first step and at multiples", {
+  history <- train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 10, hooks = hook_history_saver(every_n_step = 2))
+  expect_equal(history$step, c(1, 2, 4, 6, 8, 10))
+  expect_equal(history$params, list(metrics = c("mean_losses", "total_losses"), steps = 10))
+  expect_equal(history$losses$total_losses, 8 * history$losses$mean_losses)
+  expect_null(history$evaluation_metrics)
+  expect_named(as.data.frame(history), c("step", "metric", "value"))
+  expect_equal(nrow(as.data.frame(history)), 12)
+  expect_type(as.data.frame(history)$metric, "character")
+})
+
+test_that("a continued run counts on", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 2)
+  expect_equal(train(model, mtcars_input(num_epochs = NULL), steps = 25)$step, c(3, 12, 22))
+})
+
+test_that("two models keep their histories apart", {
+  a <- train(mtcars_model(), mtcars_input(), hooks = hook_history_saver(1))
+  b <- train(mtcars_model(), mtcars_input(num_epochs = 2), hooks = hook_history_saver(2))
+  expect_length(a$step, 4)
+  expect_length(b$step, 5)
+})
+
+fixed_history <- function(n = 3) {
+  new_history(
+    list(mean_losses = 415.8123 / seq_len(n), total_losses = 3326.4984 / seq_len(n), step = seq_len(n) * 100), n * 100,
+    list(mean_losses = 12.34567, total_losses = 98765.4, step = 300)
+  )
+}
+
+test_that("a history prints its last records", {
+  expect_snapshot(print(fixed_history()))
+  expect_snapshot(print(new_history(NULL, 1234)))
+})
+
+test_that("a history plots with ggplot2 and with base graphics", {
+  skip_if_not_installed("ggplot2")
+  plot <- plot(fixed_history(), method = "ggplot2")
+  expect_s3_class(plot, "ggplot")
+  expect_equal(nrow(ggplot2::layer_data(plot)), 6)
+  expect_length(plot$layers, 1)
+  expect_length(plot(fixed_history(12), method = "ggplot2")$layers, 2)
+  expect_length(plot(fixed_history(12), method = "ggplot2", smooth = FALSE)$layers, 1)
+  expect_equal(nrow(ggplot2::layer_data(plot(fixed_history(), metrics = "mean_losses"))), 3)
+  file <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  expect_invisible(plot(fixed_history(12), method = "base"))
+  grDevices::dev.off()
+  expect_gt(file.size(file), 1000)
+  expect_error(plot(fixed_history(), metrics = "accuracy"), "accuracy", class = "runhooks_error_not_found")
+})

@@ -1,0 +1,160 @@
+test_that("methods are called in TensorFlow's order", {
+  hook <- recording_hook()
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
+  expect_equal(calls_of(hook), c(
+    "begin", "after_create_session", "before_run", "after_run", "before_run", "after_run", "end"
+  ))
+})
+
+test_that("a hook works in evaluate() and predict(), alone and in a list", {
+  model <- mtcars_model()
+  hook <- recording_hook(c("begin", "end"))
+  evaluate(model, mtcars_input(), hooks = list(hook))
+  predict(model, mtcars_input(), hooks = hook)
+  expect_equal(calls_of(hook), c("begin", "end", "begin", "end"))
+})
+
+test_that("results come back in the form they were asked for", {
+  seen <- list()
+  ask <- function(request) {
+    hook <- session_run_hook(
+      before_run = function(context) request(context),
+      after_run = function(context, values) seen <<- c(seen, list(values$results))
+    )
+    train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
+    seen[[length(seen)]]
+  }
+  losses <- ask(function(context) session_run_args(losses = context$session$graph$get_collection("losses")))
+  expect_named(losses, "losses")
+  expect_length(losses$losses, 3)
+  expect_equal(dim(losses$losses[[1]]), c(8L, 1L))
+  expect_equal(losses$losses[[2]], sum(losses$losses[[1]]), tolerance = 1e-6)
+  expect_null(dim(losses$losses[[2]]))
+
+  nested <- ask(function(context) {
+    session_run_args(list(a = "global_step:0", b = list("linear/head/weighted_loss/Sum:0", "linear/head/Ftrl")))
+  })
+  expect_equal(nested[[1]]$a, 0)
+  expect_length(nested[[1]]$b, 2)
+  expect_null(nested[[1]]$b[[2]])
+
+  variable <- ask(function(context) session_run_args(bias = context$session$graph$get_collection("trainable_variables")))
+  expect_equal(vapply(variable$bias, as.vector, 0), c(0, 0, 0))
+  expect_null(ask(function(context) NULL))
+})
+
+test_that("a request that is made once and returned again is as good as a new one", {
+  args <- NULL
+  steps <- c()
+  hook <- session_run_hook(
+    before_run = function(context) {
+      if (is.null(args)) args <<- session_run_args(step = "global_step:0")
+      args
+    },
+    after_run = function(context, values) steps <<- c(steps, values$results$step)
+  )
+  train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  expect_equal(steps, 0:3)
+})
+
+test_that("a hook may ask for something else in each step", {
+  step <- 0
+  lengths <- c()
+  hook <- session_run_hook(
+    before_run = function(context) {
+      step <<- step + 1
+      if (step == 3) return(NULL)
+      do.call(session_run_args, rep(list("global_step:0"), step))
+    },
+    after_run = function(context, values) lengths <<- c(lengths, length(values$results))
+  )
+  train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  expect_equal(lengths, c(1, 2, 0, 4))
+})
+
+test_that("request_stop() stops after the step, and later hooks see it", {
+  seen <- c()
+  first <- session_run_hook(after_run = function(context, values) context$request_stop())
+  second <- session_run_hook(after_run = function(context, values) seen <<- c(seen, context$stop_requested))
+  model <- mtcars_model()
+  train(model, mtcars_input(num_epochs = NULL), steps = 10, hooks = list(first, second)) %>% suppressMessages()
+  expect_equal(seen, TRUE)
+  expect_equal(variable_value(model, "global_step"), list(global_step = 1))
+})
+
+test_that("a hook may use the session itself, and feed it", {
+  values <- c()
+  hook <- session_run_hook(after_run = function(context, values_) {
+    values <<- c(values, context$session$run("global_step:0"))
+  })
+  train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook)
+  expect_equal(values, 1:3)
+})
+
+test_that("begin() may add to the graph, later methods may not", {
+  doubled <- NULL
+  seen <- NULL
+  hook <- session_run_hook(
+    begin = function() doubled <<- tf$get_default_graph()$get_tensor_by_name("global_step/read:0") * 2L,
+    before_run = function(context) session_run_args(doubled),
+    after_run = function(context, values) seen <<- values$results[[1]]
+  )
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
+  expect_equal(seen, 2)
+  late <- session_run_hook(after_create_session = function(session, coord) tf$constant(1) + session$graph$get_tensor_by_name("global_step:0"))
+  expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = late))
+})
+
+test_that("a hook object may be used again", {
+  hook <- recording_hook(c("begin", "end"))
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 1, hooks = hook)
+  train(model, mtcars_input(), steps = 1, hooks = hook)
+  expect_equal(calls_of(hook), c("begin", "end", "begin", "end"))
+})
+
+test_that("hooks nest: a hook may train another model", {
+  inner_steps <- NULL
+  outer_steps <- c()
+  hook <- session_run_hook(
+    before_run = function(context) session_run_args(step = "global_step:0"),
+    after_run = function(context, values) {
+      outer_steps <<- c(outer_steps, values$results$step)
+      if (values$results$step == 1) {
+        inner_steps <<- train(mtcars_model(), mtcars_input(), hooks = hook_history_saver(1))$step
+      }
+    }
+  )
+  history <- train(mtcars_model(), mtcars_input(), hooks = list(hook, hook_history_saver(1)))
+  expect_equal(outer_steps, 0:3)
+  expect_equal(inner_steps, 1:4)
+  expect_equal(history$step, 1:4)
+})
+
+test_that("what is no hook is refused with its place", {
+  model <- mtcars_model()
+  expect_snapshot(error = TRUE, {
+    train(model, mtcars_input(), hooks = list(hook_stop_at_step(1), "stop"))
+    train(model, mtcars_input(), hooks = 3)
+    session_run_hook(before_run = function() NULL)
+    session_run_hook(after_run = function(context) NULL)
+    session_run_hook(begin = "soon")
+  })
+  expect_false(file.exists(file.path(model_dir(model), "checkpoint")))
+})
+
+test_that("a fetch that is not in the graph is an error that names it", {
+  hook <- session_run_hook(before_run = function(context) session_run_args("nothing:0"))
+  expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "nothing", class = "runhooks_error_not_found")
+  wrong <- session_run_hook(before_run = function(context) "global_step:0")
+  expect_error(train(mtcars_model(), mtcars_input(), hooks = wrong), "session_run_args", class = "runhooks_error_invalid_argument")
+})
+
+test_that("no R object is held after a run, whichever way it ends", {
+  before <- cpp_held_count()
+  model <- mtcars_model()
+  train(model, mtcars_input(), hooks = recording_hook())
+  try(train(model, mtcars_input(), hooks = session_run_hook(before_run = function(context) stop("no"))), silent = TRUE)
+  gc()
+  expect_equal(cpp_held_count(), before)
+})

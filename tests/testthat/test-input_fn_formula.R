@@ -1,0 +1,40 @@
+test_that("terms are kept as they are written", {
+  parsed <- parse_formula(y ~ tf$Tensor(x) + x1)
+  expect_equal(parsed$features, c("tf$Tensor(x)", "x1"))
+  expect_equal(parsed$response, "y")
+  expect_true(parsed$intercept)
+  expect_null(parse_formula(~ a + b)$response)
+  expect_false(parse_formula(y ~ a - 1)$intercept)
+  expect_equal(parse_formula(y ~ (a + b) - b)$features, "a")
+  expect_error(parse_formula(y ~ a | b), "unhandled formula operator: expected '+' or '-'; got '|'", fixed = TRUE)
+})
+
+features_of <- function(formula, data = mtcars) {
+  names(with_graph(tf$Graph(), input_fn(formula, data = data)(NULL)())[[1]])
+}
+
+test_that("a dot is every other column, products bring their parts, minus takes away", {
+  expect_setequal(features_of(mpg ~ .), setdiff(names(mtcars), "mpg"))
+  expect_setequal(features_of(mpg ~ . - hp), setdiff(names(mtcars), c("mpg", "hp")))
+  expect_equal(features_of(mpg ~ cyl:drat), c("cyl", "drat"))
+  expect_equal(features_of(mpg ~ cyl * drat - cyl), "drat")
+})
+
+test_that("calls become computed columns", {
+  data <- list()
+  hook <- session_run_hook(
+    before_run = function(context) session_run_args("IteratorGetNext:0"),
+    after_run = function(context, values) data <<- values$results[[1]]
+  )
+  model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
+  train(model, input_fn(mpg ~ log(hp), mtcars, shuffle = FALSE), hooks = hook)
+  expect_equal(as.vector(data), log(mtcars$hp))
+})
+
+test_that("what cannot be computed is an error", {
+  expect_snapshot(error = TRUE, {
+    input_fn(mpg ~ horses, data = mtcars)
+    input_fn(mpg ~ log(horses), data = mtcars)
+    input_fn(mpg ~ drat)
+  })
+})

@@ -1,0 +1,38 @@
+test_that("fields have TensorFlow's defaults and can be replaced in a copy", {
+  config <- run_config()
+  expect_equal(config$save_summary_steps, 100)
+  expect_equal(config$keep_checkpoint_max, 5)
+  expect_equal(config$save_checkpoints_secs, 600)
+  expect_true(config$is_chief)
+  changed <- config$replace(tf_random_seed = 11L, save_summary_steps = 12L)
+  expect_equal(changed$tf_random_seed, 11)
+  expect_null(config$tf_random_seed)
+  expect_true("log_step_count_steps" %in% names(config))
+})
+
+test_that("one interval of checkpoints takes the place of the other", {
+  expect_null(run_config(save_checkpoints_steps = 5)$save_checkpoints_secs)
+  expect_equal(run_config()$replace(save_checkpoints_steps = 5)$save_checkpoints_steps, 5)
+  both_off <- run_config(save_checkpoints_secs = NULL)
+  expect_null(both_off$save_checkpoints_steps)
+  expect_null(both_off$save_checkpoints_secs)
+})
+
+test_that("a configuration prints in one line", {
+  expect_snapshot(run_config(tf_random_seed = 1))
+})
+
+test_that("what is no configuration is refused", {
+  expect_snapshot(error = TRUE, {
+    run_config(save_checkpoints_steps = 1, save_checkpoints_secs = 2)
+    run_config()$replace(speed = 3)
+    run_config(keep_checkpoint_max = -1)
+    run_config(tf_random_seed = "one")
+    run_config(log_step_count_steps = 1.5)
+  })
+})
+
+test_that("the model's folder comes from the argument or the configuration", {
+  expect_equal(model_dir(linear_regressor(column_numeric("a"), config = run_config(model_dir = "x/y"))), "x/y")
+  expect_equal(model_dir(linear_regressor(column_numeric("a"), model_dir = "~/z")), path.expand("~/z"))
+})
