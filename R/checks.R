@@ -15,6 +15,8 @@ describe <- function(x) {
   cli::format_inline("{.obj_type_friendly {x}}")
 }
 
+describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
+
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
 is_whole <- function(x) is_number(x) && x == trunc(x) && is.finite(x)
 

@@ -110,11 +110,12 @@ core_config <- function(object) {
   config
 }
 
-# Makes the folder; an error before anything is run where it cannot be written.
-ensure_model_dir <- function(folder, call = caller_env()) {
-  created <- dir.exists(folder) || suppressWarnings(dir.create(folder, recursive = TRUE))
-  probe <- tempfile(".runhooks-", folder)
-  writable <- created && suppressWarnings(file.create(probe))
+# An error before anything is run where the folder cannot be written, or not be made. Nothing is left there.
+check_model_dir <- function(folder, call = caller_env()) {
+  existing <- folder
+  while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
+  probe <- tempfile(".runhooks-", existing)
+  writable <- dir.exists(existing) && suppressWarnings(file.create(probe))
   unlink(probe)
   if (!writable) {
     stop_runhooks(

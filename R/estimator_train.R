@@ -36,13 +36,13 @@ train.tf_estimator <- function(object, input_fn, steps = NULL, hooks = NULL, max
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
-    stop_plain("Can not provide both steps and max_steps.")
+    stop_runhooks(c("Can not provide both steps and max_steps.", i = "Given are steps = {steps} and max_steps = {max_steps}."))
   }
   input <- as_model_input(input_fn, object)
   limit <- if (!is.null(max_steps)) max(max_steps - cpp_saved_global_step(model_dir(object)), 0) else steps
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
   listeners <- as_listener_list(saving_listeners)
-  ensure_model_dir(model_dir(object))
+  check_model_dir(model_dir(object))
   result <- with_loop_conditions(cpp_estimator_train(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
     if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners

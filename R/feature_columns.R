@@ -49,7 +49,7 @@ as_shape <- function(shape, call = caller_env()) {
 columns_for <- function(..., make, call = caller_env()) {
   keys <- unlist(list(...))
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
-    stop_runhooks("A column needs the name of a feature, as a string.", call = call)
+    stop_runhooks("A column needs the name of a feature as a string, not {describe_all(list(...))}.", call = call)
   }
   columns <- lapply(unname(keys), make)
   if (length(columns) == 1) columns[[1]] else columns

@@ -1,6 +1,9 @@
 # Hooks of the user: five closures, checked when the hook is made.
 
-hook_methods <- c(begin = 0L, after_create_session = 2L, before_run = 1L, after_run = 2L, end = 1L)
+hook_methods <- list(
+  begin = character(), after_create_session = c("session", "coord"), before_run = "context",
+  after_run = c("context", "values"), end = "session"
+)
 
 #' A run hook of one's own
 #'
@@ -50,36 +53,27 @@ session_run_hook <- function(begin = function() {},
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run, after_run = after_run, end = end
   )
-  for (method in names(methods)) check_hook_method(methods[[method]], method)
+  for (method in names(methods)) check_method(methods[[method]], method, hook_methods[[method]])
   structure(methods, absent = names(given)[given], class = "EstimatorSessionRunHook")
 }
 
-check_hook_method <- function(method, name, call = caller_env()) {
-  wanted <- hook_methods[[name]]
+# A method of a hook or a listener: a function that can be called with these arguments.
+check_method <- function(method, name, arguments, call = caller_env()) {
+  wanted <- paste0("a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments")
   if (!is.function(method)) {
-    stop_runhooks("{.arg {name}} must be a function of {wanted} argument{?s}, not {.obj_type_friendly {method}}.", call = call)
+    stop_runhooks("{.arg {name}} must be {wanted}, not {.obj_type_friendly {method}}.", call = call)
   }
-  if (!takes_arguments(method, wanted)) {
+  if (!takes_arguments(method, length(arguments))) {
     has <- names(formals(args(method)))
+    signature <- paste0("function(", paste(arguments, collapse = ", "), ")")
     stop_runhooks(
       c(
-        "{.arg {name}} must be a function of {wanted} argument{?s}: {.code {hook_signature(name)}}.",
+        "{.arg {name}} must be {wanted}: {.code {signature}}.",
         x = if (length(has)) "It takes {length(has)}: {.arg {has}}." else "It takes none."
       ),
       call = call
     )
   }
-}
-
-hook_signature <- function(name) {
-  arguments <- switch(name,
-    begin = "",
-    after_create_session = "session, coord",
-    before_run = "context",
-    after_run = "context, values",
-    end = "session"
-  )
-  paste0("function(", arguments, ")")
 }
 
 # TRUE where `f` can be called with n arguments by position.

@@ -85,6 +85,9 @@ input_fn.formula <- function(object, data, ...) {
 select_names <- function(data, expr, arg, call = caller_env()) {
   if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
   if (quo_is_null(expr)) return(character())
+  # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in all_of() by now
+  quiet <- options(lifecycle_verbosity = "quiet")
+  on.exit(options(quiet))
   columns <- set_names(as.list(seq_along(data)), names(data))
   tryCatch(
     names(tidyselect::eval_select(expr, columns)),
@@ -95,13 +98,14 @@ select_names <- function(data, expr, arg, call = caller_env()) {
 # Says which columns there are where tidyselect only says which one is not.
 stop_selection <- function(expr, existing, arg, error, call) {
   given <- tryCatch(eval_tidy(expr), error = function(e) NULL)
-  missing <- if (is.character(given)) setdiff(given, existing) else setdiff(all.names(rlang::quo_get_expr(expr), FALSE), existing)
+  named <- if (is.character(given)) given else all.names(rlang::quo_get_expr(expr), functions = FALSE)
+  missing <- setdiff(named, existing)
   if (length(missing) == 0) {
     cli_abort("Cannot select {.arg {arg}}.", parent = error, class = error_classes("invalid_argument"), call = call)
   }
   stop_runhooks(
     c(
-      "Column{?s} {.val {missing}} of {.arg {arg}} {?is/are} not in the data.",
+      "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns} that the data do not have: {.val {missing}}.",
       i = "The data have {.val {existing}}."
     ),
     kind = "not_found", call = call

@@ -1,6 +1,9 @@
 # Listeners of checkpoint savers.
 
-listener_methods <- c(begin = 0L, before_save = 2L, after_save = 2L, end = 2L)
+listener_methods <- list(
+  begin = character(), before_save = c("session", "global_step"), after_save = c("session", "global_step"),
+  end = c("session", "global_step")
+)
 
 #' A listener of checkpoint saving
 #'
@@ -21,15 +24,8 @@ checkpoint_saver_listener <- function(begin = function() {},
                                       after_save = function(session, global_step) {},
                                       end = function(session, global_step) {}) {
   methods <- list(begin = begin, before_save = before_save, after_save = after_save, end = end)
-  for (name in names(methods)) check_listener_method(methods[[name]], name)
+  for (name in names(methods)) check_method(methods[[name]], name, listener_methods[[name]])
   structure(methods, class = "CheckpointSaverListener")
-}
-
-check_listener_method <- function(method, name, call = caller_env()) {
-  wanted <- listener_methods[[name]]
-  if (!is.function(method) || !takes_arguments(method, wanted)) {
-    stop_runhooks("{.arg {name}} must be a function of {wanted} argument{?s}, not {.obj_type_friendly {method}}.", call = call)
-  }
 }
 
 is_listener <- function(x) inherits(x, "CheckpointSaverListener")
@@ -38,9 +34,19 @@ is_listener <- function(x) inherits(x, "CheckpointSaverListener")
 as_listener_list <- function(listeners, call = caller_env()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))
-  good <- is.list(listeners) && all(vapply(listeners, is_listener, logical(1)))
-  if (!good) {
-    stop_runhooks("saving_listeners must be a list of CheckpointSaverListener, not {.obj_type_friendly {listeners}}.", call = call)
+  wanted <- "saving_listeners must be a list of CheckpointSaverListener"
+  if (!is.list(listeners)) stop_runhooks("{wanted}, not {.obj_type_friendly {listeners}}.", call = call)
+  bad <- which(!vapply(listeners, is_listener, logical(1)))
+  if (length(bad)) {
+    bad <- bad[[1]]
+    stop_runhooks(
+      c(
+        "{wanted}.",
+        x = "Element {bad} is {.obj_type_friendly {listeners[[bad]]}}.",
+        i = "Make one with {.fn checkpoint_saver_listener}."
+      ),
+      call = call
+    )
   }
   listeners
 }

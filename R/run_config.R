@@ -56,7 +56,7 @@ config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
   if (length(unknown) || is.null(names(changes)) && length(changes)) {
     stop_runhooks(
-      "Replacing {unknown[[1]]} is not supported. Allowed properties are [{names(config_defaults)}].",
+      "Replacing {unknown[[1]]} is not supported. Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
       call = call
     )
   }

@@ -45,7 +45,7 @@ class NumericColumn : public DenseColumn {
     for (int i = 1; shape.has_rank() && i < shape.rank(); ++i) row.append(shape.dim(i));
     if (shape.has_rank() && row.is_fully_defined() && row.num_elements() != num_elements()) {
       invalid_argument("column_numeric(\"", key_, "\") has shape ", shape_, ", but the feature has ",
-                       row.num_elements(), " numbers in each row (shape ", shape, ").");
+                       row.num_elements(), row.num_elements() == 1 ? " number" : " numbers", " in each row (shape ", shape, ").");
     }
   }
 

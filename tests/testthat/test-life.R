@@ -37,6 +37,11 @@ saved_step <- function(folder) {
   if (is.null(path)) 0 else as.numeric(sub(".*-", "", path))
 }
 
+model_step <- function(folder) {
+  model <- linear_regressor(list(column_numeric("drat"), column_numeric("cyl")), model_dir = folder)
+  variable_value(model, "global_step")[[1]]
+}
+
 test_that("a killed run goes on from its last checkpoint", {
   folder <- withr::local_tempdir()
   process <- start_training(folder)
@@ -63,11 +68,6 @@ test_that("killed at any moment, the folder holds a checkpoint that can be read"
     expect_gt(model_step(folder), 0)
   }
 })
-
-model_step <- function(folder) {
-  model <- linear_regressor(list(column_numeric("drat"), column_numeric("cyl")), model_dir = folder)
-  variable_value(model, "global_step")[[1]]
-}
 
 test_that("Ctrl-C ends the run with a checkpoint of the step and R's interrupt", {
   skip_on_os("windows")
