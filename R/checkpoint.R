@@ -18,10 +18,11 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 #'
 #' @param object An estimator that has been trained.
 #' @param variable Names of variables; `NULL` for all.
-#' @return `variable_names()`: the names, sorted as in the checkpoint, the optimizer's slots and `global_step` among them.
-#'   `variable_value()`: a named list of their values: plain numbers for scalars, arrays for others.
-#' @section Errors: `runhooks_error_failed_precondition` for a model that has no checkpoint, `runhooks_error_not_found` for
-#'   an unknown name.
+#' @return `variable_names()`: the names, sorted as in the checkpoint, the optimizer's slots and
+#'   `global_step` among them. `variable_value()`: a named list of their values: plain numbers for
+#'   scalars, arrays for others.
+#' @section Errors: `runhooks_error_failed_precondition` for a model that has no checkpoint,
+#'   `runhooks_error_not_found` for an unknown name.
 #' @seealso `tf.estimator.Estimator.get_variable_names` and `get_variable_value` of TensorFlow 1.x.
 #' @family inspecting
 #' @export
@@ -51,14 +52,20 @@ variable_value <- function(object, variable = NULL) {
 
 check_estimator <- function(object, call = caller_env()) {
   if (!is_estimator(object)) {
-    stop_runhooks("{.arg object} must be an estimator, not {.obj_type_friendly {object}}.", call = call)
+    stop_runhooks(
+      "{.arg object} must be an estimator, not {.obj_type_friendly {object}}.", call = call
+    )
   }
 }
 
 trained_checkpoint <- function(object, what, call = caller_env()) {
   path <- cpp_latest_checkpoint(model_dir(object))
   if (is.null(path)) {
-    stop_plain(sprintf("'%s()' must be called on a trained model", what), kind = "failed_precondition", call = call)
+    stop_plain(
+      sprintf("'%s()' must be called on a trained model", what),
+      kind = "failed_precondition",
+      call = call
+    )
   }
   path
 }

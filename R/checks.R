@@ -28,7 +28,12 @@ check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = ca
   check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
 }
 
-check_positive_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+check_positive_whole <- function(
+  x,
+  null = FALSE,
+  arg = deparse(substitute(x)),
+  call = caller_env()
+) {
   check_arg((null && is.null(x)) || (is_whole(x) && x > 0), x, "a positive whole number", arg, call)
 }
 
@@ -37,7 +42,13 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = caller_env()) {
 }
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
-  check_arg((null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)), x, "a single string", arg, call)
+  check_arg(
+    (null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)),
+    x,
+    "a single string",
+    arg,
+    call
+  )
 }
 
 check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {

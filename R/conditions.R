@@ -1,14 +1,21 @@
-# The package's conditions: one constructor of errors, classed by kind, and the handler that says where in a loop a
-# user's error happened.
+# The package's conditions: one constructor of errors, classed by kind, and the handler that says
+# where in a loop a user's error happened.
 
 #' Raise an error of the package
 #'
-#' @param message Character vector as `rlang::abort()` takes it; cli markup is interpolated in the caller's frame.
+#' @param message Character vector as `rlang::abort()` takes it; cli markup is interpolated in the
+#'   caller's frame.
 #' @param kind The kind: the condition's class is `runhooks_error_<kind>`.
 #' @param ... Fields of the condition.
 #' @param call,env The frame to show and the one to interpolate in.
 #' @noRd
-stop_runhooks <- function(message, kind = "invalid_argument", ..., call = caller_env(), env = caller_env()) {
+stop_runhooks <- function(
+  message,
+  kind = "invalid_argument",
+  ...,
+  call = caller_env(),
+  env = caller_env()
+) {
   cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
 }
 
@@ -19,7 +26,8 @@ stop_plain <- function(message, kind = "invalid_argument", call = caller_env()) 
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
-# Called by the border: an error of the core as an R condition. `condition` is one that came from R and goes back as it was.
+# Called by the border: an error of the core as an R condition. `condition` is one that came from R
+# and goes back as it was.
 raise_core_error <- function(condition, kind, message, hints) {
   if (!is.null(condition)) stop(condition)
   bullets <- c(message, set_names(hints, rep("i", length(hints))))
@@ -43,8 +51,9 @@ steering_kind <- function(condition) {
   if (kind %in% steering_kinds) kind else NULL
 }
 
-# Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook, method and step added;
-# this costs nothing per step, because the handler looks only when something is signalled.
+# Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook,
+# method and step added; this costs nothing per step, because the handler looks only when something
+# is signalled.
 with_loop_conditions <- function(expr) {
   withRestarts(
     withCallingHandlers(
@@ -67,7 +76,8 @@ handle_loop_error <- function(condition) {
   if (is.null(condition$runhooks)) stop(add_place(condition, where))
 }
 
-# The condition itself with a field, a line of message and a class more; its own classes stay in front.
+# The condition itself with a field, a line of message and a class more; its own classes stay in
+# front.
 add_place <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
@@ -84,9 +94,9 @@ add_place <- function(condition, where) {
 
 #' End a loop from a hook or an input function
 #'
-#' Signals that the data have ended, as Python's `StopIteration` does: raised in `before_run()` or `after_run()` of a hook
-#' it ends the loop quietly and `end()` of all hooks is called. Raised in `begin()`, `after_create_session()` or `end()` it
-#' is an error like any other.
+#' Signals that the data have ended, as Python's `StopIteration` does: raised in `before_run()` or
+#' `after_run()` of a hook it ends the loop quietly and `end()` of all hooks is called. Raised in
+#' `begin()`, `after_create_session()` or `end()` it is an error like any other.
 #'
 #' @param message The text of the condition.
 #' @return Does not return: raises a condition of class `runhooks_error_stop_iteration`.

@@ -13,7 +13,10 @@ new_canned_estimator <- function(type, description, kind, class, spec, args, con
 
 # What scripts reach as `model$estimator`. The functions hold the configuration and nothing else.
 new_engine <- function(description, config) {
-  structure(list(description = description, model_dir = config$model_dir, config = config), class = "runhooks_engine")
+  structure(
+    list(description = description, model_dir = config$model_dir, config = config),
+    class = "runhooks_engine"
+  )
 }
 
 #' @export
@@ -21,7 +24,9 @@ new_engine <- function(description, config) {
   folder <- unclass(x)$model_dir
   switch(name,
     get_variable_names = function() cpp_checkpoint_names(required_checkpoint(folder)),
-    get_variable_value = function(name) cpp_checkpoint_values(required_checkpoint(folder), name)[[1]],
+    get_variable_value = function(name) {
+      cpp_checkpoint_values(required_checkpoint(folder), name)[[1]]
+    },
     latest_checkpoint = function() latest_checkpoint(folder),
     unclass(x)[[name]]
   )
@@ -29,7 +34,8 @@ new_engine <- function(description, config) {
 
 #' @export
 print.runhooks_engine <- function(x, ...) {
-  cat("<", unclass(x)$description, " in ", unclass(x)$model_dir, ">\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat("<", unclass(x)$description, " in ", unclass(x)$model_dir, ">\n", sep = "")
   invisible(x)
 }
 
@@ -38,7 +44,9 @@ is_estimator <- function(x) inherits(x, "tf_estimator")
 required_checkpoint <- function(folder, call = caller_env()) {
   path <- cpp_latest_checkpoint(folder)
   if (is.null(path)) {
-    stop_runhooks("Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call)
+    stop_runhooks(
+      "Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call
+    )
   }
   path
 }
@@ -70,13 +78,19 @@ str.tf_estimator <- function(object, ...) {
 }
 
 describe_estimator <- function(x) {
-  kind <- if (inherits(x, "tf_estimator_regressor")) "regressor" else if (inherits(x, "tf_estimator_classifier")) "classifier" else "estimator"
+  kind <- if (inherits(x, "tf_estimator_regressor")) "regressor" else if (
+    inherits(x, "tf_estimator_classifier")
+  ) "classifier" else "estimator"
   folder <- model_dir(x)
   trained <- if (is.null(cpp_latest_checkpoint(folder))) {
     "Model has not yet been trained."
   } else {
     steps <- cpp_saved_global_step(folder)
-    sprintf("Model has been trained for %s %s.", format(steps, big.mark = ",", scientific = FALSE), if (steps == 1) "step" else "steps")
+    sprintf(
+      "Model has been trained for %s %s.",
+      format(steps, big.mark = ",", scientific = FALSE),
+      if (steps == 1) "step" else "steps"
+    )
   }
   c(
     sprintf("A TensorFlow %s [%s]", kind, unclass(x$estimator)$description),
@@ -93,7 +107,9 @@ core_spec <- function(object) {
 
 # Specifications within specifications as plain lists.
 core_value <- function(x) {
-  if (is_column(x) || is_optimizer(x)) return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
+  if (is_column(x) || is_optimizer(x)) {
+    return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
+  }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
   if (is.function(x)) return(wrap_function(x))
   x
@@ -110,7 +126,8 @@ core_config <- function(object) {
   config
 }
 
-# An error before anything is run where the folder cannot be written, or not be made. Nothing is left there.
+# An error before anything is run where the folder cannot be written, or not be made. Nothing is
+# left there.
 check_model_dir <- function(folder, call = caller_env()) {
   existing <- folder
   while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
@@ -119,7 +136,10 @@ check_model_dir <- function(folder, call = caller_env()) {
   unlink(probe)
   if (!writable) {
     stop_runhooks(
-      c("{.arg model_dir} cannot be written: {.path {folder}}.", i = "Give a folder that you may write to."),
+      c(
+        "{.arg model_dir} cannot be written: {.path {folder}}.",
+        i = "Give a folder that you may write to."
+      ),
       kind = "permission_denied", call = call
     )
   }

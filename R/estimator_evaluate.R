@@ -4,13 +4,14 @@
 #'
 #' @inheritParams train
 #' @param steps How many batches; `NULL`: until the input ends.
-#' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never trained is evaluated with
-#'   its initial values.
+#' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never
+#'   trained is evaluated with its initial values.
 #' @param name A name for this evaluation where a model has several.
 #' @param simplify TRUE: a tibble of one row; FALSE: a named list.
-#' @return The metrics in the order of their names, `global_step` last. `loss` is the mean over batches of the loss of a
-#'   batch, which for canned models is a sum over its examples; `average_loss` is the mean over examples. The losses of the
-#'   batches are the attribute `history`.
+#' @return The metrics in the order of their names, `global_step` last. `loss` is the mean over
+#'   batches of the loss of a batch, which for canned models is a sum over its examples;
+#'   `average_loss` is the mean over examples. The losses of the batches are the attribute
+#'   `history`.
 #' @section Errors: As for [train()].
 #' @seealso `tf.estimator.Estimator.evaluate` of TensorFlow 1.x.
 #' @family estimator methods
@@ -23,8 +24,8 @@ evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @rdname evaluate
 #' @export
-evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL, name = NULL, hooks = NULL,
-                                  simplify = TRUE, ...) {
+evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,
+                                  name = NULL, hooks = NULL, simplify = TRUE, ...) {
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)

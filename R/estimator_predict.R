@@ -4,14 +4,16 @@
 #'
 #' @inheritParams train
 #' @param checkpoint_path The checkpoint to use; `NULL`: the newest.
-#' @param predict_keys Which predictions; by default all that the model gives: `predictions` for a regressor.
-#' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes batches as they are asked
-#'   for.
-#' @param simplify TRUE: a tibble with one row for each example and a list column for each key; FALSE: a list of named
-#'   lists.
+#' @param predict_keys Which predictions; by default all that the model gives: `predictions` for a
+#'   regressor.
+#' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes
+#'   batches as they are asked for.
+#' @param simplify TRUE: a tibble with one row for each example and a list column for each key;
+#'   FALSE: a list of named lists.
 #' @param yield_single_examples For the iterator: FALSE gives whole batches.
 #' @return As `simplify` says. The rows are in the order of the data.
-#' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for [train()].
+#' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for
+#'   [train()].
 #' @seealso `tf.estimator.Estimator.predict` of TensorFlow 1.x.
 #' @family estimator methods
 #' @export
@@ -21,16 +23,28 @@
 #' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
 #' unlist(predictions$predictions)
 predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
-                                 predict_keys = c("predictions", "classes", "class_ids", "logistic", "logits", "probabilities"),
-                                 hooks = NULL, as_iterable = FALSE, simplify = TRUE, yield_single_examples = TRUE, ...) {
+                                 predict_keys = c(
+                                   "predictions",
+                                   "classes",
+                                   "class_ids",
+                                   "logistic",
+                                   "logits",
+                                   "probabilities"
+                                 ),
+                                 hooks = NULL, as_iterable = FALSE, simplify = TRUE,
+                                 yield_single_examples = TRUE, ...) {
   check_string(checkpoint_path, null = TRUE)
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
-  keys <- if (missing(predict_keys) || is.null(predict_keys)) character() else as.character(unlist(predict_keys))
+  keys <- if (
+    missing(predict_keys) || is.null(predict_keys)
+  ) character() else as.character(unlist(predict_keys))
   input <- as_model_input(input_fn, object)
   pointer <- with_loop_conditions(cpp_estimator_predict(
-    core_spec(object), core_config(object), input, if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
+    core_spec(object), core_config(object), input, if (
+      is.null(checkpoint_path)
+    ) "" else path.expand(checkpoint_path),
     keys, lapply(finish_hooks(as_hook_list(hooks), "infer"), core_hook)
   ))
   iterator <- prediction_iterator(pointer, yield_single_examples || !as_iterable)
@@ -63,7 +77,8 @@ prediction_iterator <- function(pointer, by_example) {
   )
 }
 
-# One named list for each example; what a key gives for it is an array without the batch's dimension.
+# One named list for each example; what a key gives for it is an array without the batch's
+# dimension.
 split_batch <- function(batch) {
   rows <- dim(batch[[1]])[[1]]
   lapply(seq_len(rows), function(row) {
@@ -86,7 +101,8 @@ asplit_row <- function(values, row) {
 #' @param f A function that each item is given to, or `NULL`.
 #' @param simplify Not used.
 #' @param completed What `iter_next()` returns at the end.
-#' @return `iterate()` reads all: a list of the items, or of what `f` made of them. `iter_next()` reads one.
+#' @return `iterate()` reads all: a list of the items, or of what `f` made of them. `iter_next()`
+#'   reads one.
 #' @family estimator methods
 #' @export
 #' @examples

@@ -2,26 +2,30 @@
 
 #' Train a model
 #'
-#' Runs steps of training until one of these: `steps` more steps are made, the global step is `max_steps`, the input ends, or
-#' a hook asks to stop. A model whose folder has a checkpoint goes on from there.
+#' Runs steps of training until one of these: `steps` more steps are made, the global step is
+#' `max_steps`, the input ends, or a hook asks to stop. A model whose folder has a checkpoint goes
+#' on from there.
 #'
 #' @param object An estimator, such as [linear_regressor()].
-#' @param input_fn An [input_fn()], or a function of no argument that returns `list(features, labels)` of tensors.
+#' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
+#'   labels)` of tensors.
 #' @param steps How many more steps; `NULL`: as many as the input gives.
-#' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A [hook_history_saver()] and a
-#'   [hook_progress_bar()] are added where there is none.
-#' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one of `steps` and
-#'   `max_steps`.
+#' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
+#'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
+#' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one
+#'   of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
 #' @param ... Not used.
-#' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print, plot and make a data frame
-#'   of. The state of the model is its folder.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before anything is run or written;
-#'   `runhooks_error_permission_denied` for a folder that cannot be written; `runhooks_error_data_loss` for a damaged
-#'   checkpoint; `runhooks_error_nan_loss`; whatever a hook raises.
-#' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved, the session is closed,
-#'   and R's interrupt is raised.
-#' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()], [predict()][predict.tf_estimator].
+#' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
+#'   plot and make a data frame of. The state of the model is its folder.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
+#'   anything is run or written; `runhooks_error_permission_denied` for a folder that cannot be
+#'   written; `runhooks_error_data_loss` for a damaged checkpoint; `runhooks_error_nan_loss`;
+#'   whatever a hook raises.
+#' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
+#'   the session is closed, and R's interrupt is raised.
+#' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()],
+#'   [predict()][predict.tf_estimator].
 #' @family estimator methods
 #' @export
 #' @examples
@@ -32,14 +36,29 @@ train <- function(object, ...) UseMethod("train")
 
 #' @rdname train
 #' @export
-train.tf_estimator <- function(object, input_fn, steps = NULL, hooks = NULL, max_steps = NULL, saving_listeners = NULL, ...) {
+train.tf_estimator <- function(
+  object,
+  input_fn,
+  steps = NULL,
+  hooks = NULL,
+  max_steps = NULL,
+  saving_listeners = NULL,
+  ...
+) {
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
-    stop_runhooks(c("Can not provide both steps and max_steps.", i = "Given are steps = {steps} and max_steps = {max_steps}."))
+    stop_runhooks(
+      c(
+        "Can not provide both steps and max_steps.",
+        i = "Given are steps = {steps} and max_steps = {max_steps}."
+      )
+    )
   }
   input <- as_model_input(input_fn, object)
-  limit <- if (!is.null(max_steps)) max(max_steps - cpp_saved_global_step(model_dir(object)), 0) else steps
+  limit <- if (!is.null(max_steps)) max(
+    max_steps - cpp_saved_global_step(model_dir(object)), 0
+  ) else steps
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
@@ -53,10 +72,13 @@ train.tf_estimator <- function(object, input_fn, steps = NULL, hooks = NULL, max
 
 check_steps <- function(steps, arg, call = caller_env()) {
   check_whole(steps, null = TRUE, arg = arg, call = call)
-  if (!is.null(steps) && steps <= 0) stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
+  if (!is.null(steps) && steps <= 0) {
+    stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
+  }
 }
 
-# A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as they are.
+# A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
+# they are.
 core_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]

@@ -1,7 +1,9 @@
 # Feature columns: specifications that the core makes columns of. A column is plain data.
 
 new_column <- function(type, name, key, ...) {
-  structure(list(type = type, name = name, key = key, ...), class = c(type, "runhooks_feature_column"))
+  structure(
+    list(type = type, name = name, key = key, ...), class = c(type, "runhooks_feature_column")
+  )
 }
 
 is_column <- function(x) inherits(x, "runhooks_feature_column")
@@ -12,11 +14,11 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 #' @param shape The shape of one row: whole numbers; `c(2, 3)` for a matrix in each row.
 #' @param default_value For parsing examples: the value where a feature is missing.
 #' @param dtype `tf$float32`; the type is float32 in the model whatever the data's.
-#' @param normalizer_fn A function of a tensor that returns a tensor, run while the graph is built, or `NULL`. It sees the
-#'   tensor as fed (float64 for R's doubles); the result is cast to float32.
+#' @param normalizer_fn A function of a tensor that returns a tensor, run while the graph is built,
+#'   or `NULL`. It sees the tensor as fed (float64 for R's doubles); the result is cast to float32.
 #' @return For one name the column, for several an unnamed list of columns.
-#' @section Errors: `runhooks_error_invalid_argument` for a name that is no string or a shape that is not positive whole
-#'   numbers.
+#' @section Errors: `runhooks_error_invalid_argument` for a name that is no string or a shape that
+#'   is not positive whole numbers.
 #' @seealso `tf.feature_column.numeric_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -24,7 +26,13 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 #' column_numeric("drat")
 #' column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
 #' column_numeric("drat", "cyl")
-column_numeric <- function(..., shape = c(1L), default_value = NULL, dtype = tf$float32, normalizer_fn = NULL) {
+column_numeric <- function(
+  ...,
+  shape = c(1L),
+  default_value = NULL,
+  dtype = tf$float32,
+  normalizer_fn = NULL
+) {
   shape <- as_shape(shape)
   check_function(normalizer_fn, null = TRUE)
   dtype <- dtype_name(dtype)
@@ -38,9 +46,13 @@ column_numeric <- function(..., shape = c(1L), default_value = NULL, dtype = tf$
 
 as_shape <- function(shape, call = caller_env()) {
   flat <- unlist(shape)
-  good <- is.numeric(flat) && length(flat) > 0 && all(is.finite(flat)) && all(flat == trunc(flat)) && all(flat > 0)
+  good <- is.numeric(flat) && length(flat) > 0 && all(is.finite(flat)) && all(
+    flat == trunc(flat)
+  ) && all(flat > 0)
   if (!good) {
-    stop_runhooks("{.arg shape} must be positive whole numbers, not {describe(shape)}.", call = call)
+    stop_runhooks(
+      "{.arg shape} must be positive whole numbers, not {describe(shape)}.", call = call
+    )
   }
   as.integer(flat)
 }
@@ -49,7 +61,10 @@ as_shape <- function(shape, call = caller_env()) {
 columns_for <- function(..., make, call = caller_env()) {
   keys <- unlist(list(...))
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
-    stop_runhooks("A column needs the name of a feature as a string, not {describe_all(list(...))}.", call = call)
+    stop_runhooks(
+      "A column needs the name of a feature as a string, not {describe_all(list(...))}.",
+      call = call
+    )
   }
   columns <- lapply(unname(keys), make)
   if (length(columns) == 1) columns[[1]] else columns
@@ -94,14 +109,19 @@ flatten_columns <- function(x) {
 
 #' @export
 c.runhooks_feature_column <- function(...) {
-  unlist(lapply(list(...), function(x) if (is_column(x) || !is.list(x)) list(x) else x), recursive = FALSE)
+  unlist(
+    lapply(list(...), function(x) if (is_column(x) || !is.list(x)) list(x) else x),
+    recursive = FALSE
+  )
 }
 
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
   fields <- unclass(x)
   fields <- fields[setdiff(names(fields), c("type", "name"))]
-  shown <- vapply(names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), "")
+  shown <- vapply(
+    names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), ""
+  )
   paste0(x$type, "(", paste(shown, collapse = ", "), ")")
 }
 

@@ -1,11 +1,14 @@
-# Graphs in R. A graph is an environment of functions: `$` on it is as fast as R gets, and hooks use it in every step.
+# Graphs in R. A graph is an environment of functions: `$` on it is as fast as R gets, and hooks use
+# it in every step.
 
 # Called by the core when R first asks for a graph.
 new_graph <- function(pointer) {
   graph <- new.env(parent = emptyenv())
   graph$.pointer <- pointer
   # Hooks call this one in every step, so it goes straight to the core.
-  graph$get_collection <- function(name, scope = NULL) .Call(`_runhooks_cpp_graph_get_collection`, pointer, name, scope)
+  graph$get_collection <- function(name, scope = NULL) {
+    .Call(`_runhooks_cpp_graph_get_collection`, pointer, name, scope)
+  }
   graph$add_to_collection <- function(name, value) cpp_graph_add_to_collection(pointer, name, value)
   graph$get_all_collection_keys <- function() cpp_graph_collection_names(pointer)
   graph$get_tensor_by_name <- function(name) cpp_graph_get_tensor(pointer, name)

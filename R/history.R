@@ -1,7 +1,9 @@
 # The history of a run: what the history saver recorded, as data to print, plot and tabulate.
 
 new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
-  if (is.null(recorded)) recorded <- list(mean_losses = numeric(), total_losses = numeric(), step = numeric())
+  if (is.null(recorded)) {
+    recorded <- list(mean_losses = numeric(), total_losses = numeric(), step = numeric())
+  }
   structure(
     list(
       params = list(metrics = c("mean_losses", "total_losses"), steps = last_step),
@@ -15,9 +17,10 @@ new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
 
 #' The history of a run
 #'
-#' What [train()] returns: the losses that a [hook_history_saver()] recorded. A list with `params` (the names of the metrics
-#' and `steps`, the global step reached), `losses` (`mean_losses` and `total_losses`, one number a record: mean and sum over
-#' the examples of the batch), `step` (the global step of each record) and `evaluation_metrics`.
+#' What [train()] returns: the losses that a [hook_history_saver()] recorded. A list with `params`
+#' (the names of the metrics and `steps`, the global step reached), `losses` (`mean_losses` and
+#' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
+#' global step of each record) and `evaluation_metrics`.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.
@@ -27,8 +30,8 @@ new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
 #' @param smooth Draw a loess line (from 10 records on)?
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.
-#' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`. `print()`: the history, invisibly.
-#'   `plot()`: the plot, or the history with base graphics.
+#' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
+#'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
 #' @name tf_estimator_history
 #' @family history
 #' @examples
@@ -55,7 +58,8 @@ as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = F
 #' @export
 print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
-  cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
   cat(history_lines(lapply(x$losses, last_of)), sep = "\n") # lint: allow stdout
   evaluated <- x$evaluation_metrics
   if (!is.null(evaluated)) {
@@ -69,7 +73,11 @@ last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
 
 # "metric: value", the names right-aligned, 4 digits.
 history_lines <- function(values) {
-  shown <- vapply(values, function(value) format(signif(value, 4), big.mark = ",", scientific = FALSE, digits = 4), "")
+  shown <- vapply(
+    values,
+    function(value) format(signif(value, 4), big.mark = ",", scientific = FALSE, digits = 4),
+    ""
+  )
   paste0(format(names(values), justify = "right"), ": ", shown)
 }
 
@@ -77,14 +85,21 @@ history_lines <- function(values) {
 #' @export
 plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "ggplot2", "base"),
                                       smooth = getOption("tf.estimator.plot.history.smooth", TRUE),
-                                      theme_bw = getOption("tf.estimator.plot.history.theme_bw", FALSE), ...) {
+                                      theme_bw = getOption(
+                                        "tf.estimator.plot.history.theme_bw", FALSE
+                                      ), ...) {
   method <- match.arg(method)
-  if (method == "auto") method <- if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
+  if (method == "auto") method <- if (
+    requireNamespace("ggplot2", quietly = TRUE)
+  ) "ggplot2" else "base"
   data <- as.data.frame(x)
   if (!is.null(metrics)) {
     unknown <- setdiff(metrics, x$params$metrics)
     if (length(unknown)) {
-      stop_runhooks("{.arg metrics} has {.val {unknown}}; the history has {.val {x$params$metrics}}.", kind = "not_found")
+      stop_runhooks(
+        "{.arg metrics} has {.val {unknown}}; the history has {.val {x$params$metrics}}.",
+        kind = "not_found"
+      )
     }
     data <- data[data$metric %in% metrics, ]
   }

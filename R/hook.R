@@ -7,27 +7,33 @@ hook_methods <- list(
 
 #' A run hook of one's own
 #'
-#' A hook watches and steers every step of [train()], [evaluate()] and [predict()][predict.tf_estimator]. Its methods are
-#' R functions; the ones that are not given do nothing and cost nothing.
+#' A hook watches and steers every step of [train()], [evaluate()] and
+#' [predict()][predict.tf_estimator]. Its methods are R functions; the ones that are not given do
+#' nothing and cost nothing.
 #'
-#' The methods are called by position, so the names of their arguments are free. Order: `begin()` once before the graph is
-#' finalized; `after_create_session()` when a session has been made (again after a failure that the loop recovers from);
-#' then `before_run()`, the run, `after_run()` for each step; `end()` when the loop has ended well (the steps are made, the
-#' data have ended, a stop was requested), not after an error.
+#' The methods are called by position, so the names of their arguments are free. Order: `begin()`
+#' once before the graph is finalized; `after_create_session()` when a session has been made (again
+#' after a failure that the loop recovers from); then `before_run()`, the run, `after_run()` for
+#' each step; `end()` when the loop has ended well (the steps are made, the data have ended, a stop
+#' was requested), not after an error.
 #'
-#' An error in a method leaves `train()` as the same condition object, with its class, call and fields. It gets the field
-#' `runhooks` (a list with `hook`, `method`, `step`), the class `runhooks_error_hook` and a line that names them.
+#' An error in a method leaves `train()` as the same condition object, with its class, call and
+#' fields. It gets the field `runhooks` (a list with `hook`, `method`, `step`), the class
+#' `runhooks_error_hook` and a line that names them.
 #'
 #' @param begin `function()`. May add to the graph: `tf$get_default_graph()`.
-#' @param after_create_session `function(session, coord)`. `coord$request_stop()` and `coord$should_stop()` steer the loop.
-#' @param before_run `function(context)`. Returns `NULL` or [session_run_args()]: what the hook wants of the next run.
-#'   `context` has `$session`, `$original_args`, `$stop_requested` and `$request_stop()`.
-#' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same form; `NULL` where
-#'   nothing was.
+#' @param after_create_session `function(session, coord)`. `coord$request_stop()` and
+#'   `coord$should_stop()` steer the loop.
+#' @param before_run `function(context)`. Returns `NULL` or [session_run_args()]: what the hook
+#'   wants of the next run. `context` has `$session`, `$original_args`, `$stop_requested` and
+#'   `$request_stop()`.
+#' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
+#'   form; `NULL` where nothing was.
 #' @param end `function(session)`.
-#' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the five functions. It may be used again.
-#' @section Errors: `runhooks_error_invalid_argument` for a method that is no function or takes another number of
-#'   arguments.
+#' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the five functions. It
+#'   may be used again.
+#' @section Errors: `runhooks_error_invalid_argument` for a method that is no function or takes
+#'   another number of arguments.
 #' @seealso The class `tf.train.SessionRunHook` of TensorFlow 1.x; `vignette("run-hooks")`.
 #' @family hooks
 #' @export
@@ -47,11 +53,14 @@ session_run_hook <- function(begin = function() {},
                              after_run = function(context, values) {},
                              end = function(session) {}) {
   given <- c(
-    begin = missing(begin), after_create_session = missing(after_create_session), before_run = missing(before_run),
+    begin = missing(begin), after_create_session = missing(
+      after_create_session
+    ), before_run = missing(before_run),
     after_run = missing(after_run), end = missing(end)
   )
   methods <- list(
-    begin = begin, after_create_session = after_create_session, before_run = before_run, after_run = after_run, end = end
+    begin = begin, after_create_session = after_create_session, before_run = before_run,
+    after_run = after_run, end = end
   )
   for (method in names(methods)) check_method(methods[[method]], method, hook_methods[[method]])
   structure(methods, absent = names(given)[given], class = "EstimatorSessionRunHook")
@@ -59,7 +68,9 @@ session_run_hook <- function(begin = function() {},
 
 # A method of a hook or a listener: a function that can be called with these arguments.
 check_method <- function(method, name, arguments, call = caller_env()) {
-  wanted <- paste0("a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments")
+  wanted <- paste0(
+    "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
+  )
   if (!is.function(method)) {
     stop_runhooks("{.arg {name}} must be {wanted}, not {.obj_type_friendly {method}}.", call = call)
   }
@@ -88,14 +99,16 @@ takes_arguments <- function(f, n) {
 
 #' What a hook wants of the next run
 #'
-#' @param ... Tensors, operations, variables, names of tensors (`"loss:0"`), or lists of these, named or not, nested to any
-#'   depth. They come back in `after_run()` as `values$results` with the same names and nesting; an operation gives `NULL`.
-#' @param feed_dict Values to feed: a list named by tensors (`list("x:0" = 1)`), or `NULL`. Two hooks must not feed the same
-#'   tensor.
+#' @param ... Tensors, operations, variables, names of tensors (`"loss:0"`), or lists of these,
+#'   named or not, nested to any depth. They come back in `after_run()` as `values$results` with the
+#'   same names and nesting; an operation gives `NULL`.
+#' @param feed_dict Values to feed: a list named by tensors (`list("x:0" = 1)`), or `NULL`. Two
+#'   hooks must not feed the same tensor.
 #' @param options Options of the run, or `NULL`.
-#' @return An object of class `session_run_args` for `before_run()` of a hook to return. One that is made once and returned
-#'   again each time costs least.
-#' @section Errors: A fetch that is not in the graph is a `runhooks_error_not_found` when the hook returns it.
+#' @return An object of class `session_run_args` for `before_run()` of a hook to return. One that is
+#'   made once and returned again each time costs least.
+#' @section Errors: A fetch that is not in the graph is a `runhooks_error_not_found` when the hook
+#'   returns it.
 #' @seealso The class `tf.train.SessionRunArgs` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -114,11 +127,15 @@ session_run_args <- function(..., feed_dict = NULL, options = NULL) {
 #' @export
 print.EstimatorSessionRunHook <- function(x, ...) {
   own <- setdiff(names(hook_methods), attr(x, "absent"))
-  cat("A run hook with", if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n") # lint: allow stdout
+  # lint: allow stdout
+  cat(
+    "A run hook with", if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n"
+  )
   invisible(x)
 }
 
-# The objects that methods of hooks are given. They are environments, because `$` on them is as fast as R gets.
+# The objects that methods of hooks are given. They are environments, because `$` on them is as fast
+# as R gets.
 
 new_context <- function(pointer, session) {
   context <- new.env(parent = emptyenv())
@@ -147,7 +164,10 @@ as_hook_list <- function(hooks, call = caller_env()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
   if (!is.list(hooks)) {
-    stop_runhooks("{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.", call = call)
+    stop_runhooks(
+      "{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.",
+      call = call
+    )
   }
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {

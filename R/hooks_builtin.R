@@ -1,5 +1,5 @@
-# The built-in hooks. They live in the core; what is made here is their specification, which is plain data: it can be
-# stored, and used again.
+# The built-in hooks. They live in the core; what is made here is their specification, which is
+# plain data: it can be stored, and used again.
 
 new_builtin_hook <- function(type, ...) {
   structure(list(type = type, ...), class = c(type, "runhooks_builtin_hook"))
@@ -13,18 +13,20 @@ print.runhooks_builtin_hook <- function(x, ...) {
 
 #' Log values of tensors now and then
 #'
-#' Writes a line such as `INFO:tensorflow:loss = 12.5, step = 100 (0.512 sec)` to stderr at the first step, then at each
-#' interval. What is asked for by this hook is shown whatever the verbosity of the log.
+#' Writes a line such as `INFO:tensorflow:loss = 12.5, step = 100 (0.512 sec)` to stderr at the
+#' first step, then at each interval. What is asked for by this hook is shown whatever the verbosity
+#' of the log.
 #'
-#' @param tensors A named list, tag = tensor or name of one (printed in the order of the sorted tags), or names of tensors
-#'   (printed in their order).
+#' @param tensors A named list, tag = tensor or name of one (printed in the order of the sorted
+#'   tags), or names of tensors (printed in their order).
 #' @param every_n_iter Log every so many local steps.
 #' @param every_n_secs Log every so many seconds. Give one of the two, or none with `at_end`.
 #' @param formatter A function of a named list of values that returns the line, or `NULL`.
 #' @param at_end Log once more when the loop has ended well?
-#' @return A hook for the argument `hooks` of [train()], [evaluate()] and [predict()][predict.tf_estimator].
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given; `runhooks_error_not_found` at
-#'   the start of the loop for a name that is not in the graph.
+#' @return A hook for the argument `hooks` of [train()], [evaluate()] and
+#'   [predict()][predict.tf_estimator].
+#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
+#'   `runhooks_error_not_found` at the start of the loop for a name that is not in the graph.
 #' @seealso The class `tf.train.LoggingTensorHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -36,18 +38,33 @@ print.runhooks_builtin_hook <- function(x, ...) {
 #'     list(bias = "linear/linear_model/bias_weights:0"), every_n_iter = 4
 #'   )
 #' )
-hook_logging_tensor <- function(tensors, every_n_iter = NULL, every_n_secs = NULL, formatter = NULL, at_end = FALSE) {
-  if ((is.null(every_n_iter) && is.null(every_n_secs) && !at_end) || (!is.null(every_n_iter) && !is.null(every_n_secs))) {
-    stop_runhooks("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+hook_logging_tensor <- function(
+  tensors,
+  every_n_iter = NULL,
+  every_n_secs = NULL,
+  formatter = NULL,
+  at_end = FALSE
+) {
+  if (
+    (
+      is.null(every_n_iter) && is.null(every_n_secs) && !at_end
+    ) || (!is.null(every_n_iter) && !is.null(every_n_secs))
+  ) {
+    stop_runhooks(
+      "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided."
+    )
   }
   check_whole(every_n_iter, null = TRUE)
-  if (!is.null(every_n_iter) && every_n_iter <= 0) stop_runhooks("invalid every_n_iter={every_n_iter}.")
+  if (!is.null(every_n_iter) && every_n_iter <= 0) {
+    stop_runhooks("invalid every_n_iter={every_n_iter}.")
+  }
   check_number(every_n_secs, null = TRUE)
   check_flag(at_end)
   check_function(formatter, null = TRUE)
   check_tensors(tensors)
   new_builtin_hook("LoggingTensorHook",
-    tensors = tensors, every_n_iter = every_n_iter, every_n_secs = every_n_secs, formatter = formatter, at_end = at_end
+    tensors = tensors, every_n_iter = every_n_iter, every_n_secs = every_n_secs,
+    formatter = formatter, at_end = at_end
   )
 }
 
@@ -57,7 +74,8 @@ check_tensors <- function(tensors, call = caller_env()) {
     (is.list(tensors) && all(vapply(tensors, is_one, logical(1)))))
   if (!good) {
     stop_runhooks(
-      "{.arg tensors} must be names of tensors or a named list of tensors, not {.obj_type_friendly {tensors}}.",
+      "{.arg tensors} must be names of tensors or a named list of tensors,
+       not {.obj_type_friendly {tensors}}.",
       call = call
     )
   }
@@ -66,11 +84,12 @@ check_tensors <- function(tensors, call = caller_env()) {
 #' Stop after a number of steps, or at a global step
 #'
 #' @param num_steps Stop after so many steps of this loop.
-#' @param last_step Stop when the global step has reached this. Give one of the two. At least one step is made.
+#' @param last_step Stop when the global step has reached this. Give one of the two. At least one
+#'   step is made.
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_invalid_argument` where both or none are given.
-#' @seealso The class `tf.train.StopAtStepHook` of TensorFlow 1.x. Unlike that one the object may be used again: steps are
-#'   counted anew in each loop.
+#' @seealso The class `tf.train.StopAtStepHook` of TensorFlow 1.x. Unlike that one the object may be
+#'   used again: steps are counted anew in each loop.
 #' @family hooks
 #' @export
 #' @examples
@@ -90,9 +109,9 @@ hook_stop_at_step <- function(num_steps = NULL, last_step = NULL) {
 
 #' Save checkpoints
 #'
-#' Saves when the session is made (`model.ckpt-0` for a fresh model), then at each interval, and when the loop has ended
-#' well; after an interrupt it saves the step that was reached. Given to [train()] it takes the place of the hook that the
-#' run configuration asks for.
+#' Saves when the session is made (`model.ckpt-0` for a fresh model), then at each interval, and
+#' when the loop has ended well; after an interrupt it saves the step that was reached. Given to
+#' [train()] it takes the place of the hook that the run configuration asks for.
 #'
 #' @param checkpoint_dir The folder; made when needed.
 #' @param save_secs Save every so many seconds.
@@ -101,15 +120,16 @@ hook_stop_at_step <- function(num_steps = NULL, last_step = NULL) {
 #' @param checkpoint_basename The first part of the files' names.
 #' @param listeners A [checkpoint_saver_listener()] or a list of them.
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where both or no intervals are given; an error that names the file
-#'   where one cannot be written.
+#' @section Errors: `runhooks_error_invalid_argument` where both or no intervals are given; an error
+#'   that names the file where one cannot be written.
 #' @seealso The class `tf.train.CheckpointSaverHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
 #' @examples
 #' hook_checkpoint_saver(tempdir(), save_steps = 100)
 hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps = NULL, saver = NULL,
-                                  checkpoint_basename = "model.ckpt", scaffold = NULL, listeners = NULL) {
+                                  checkpoint_basename = "model.ckpt", scaffold = NULL,
+                                  listeners = NULL) {
   check_string(checkpoint_dir)
   check_number(save_secs, null = TRUE)
   check_whole(save_steps, null = TRUE)
@@ -121,7 +141,10 @@ hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps =
     stop_runhooks("Either every_secs or every_steps should be provided.")
   }
   if (!is.null(saver) || !is.null(scaffold)) {
-    stop_runhooks("{.arg saver} and {.arg scaffold} come with the estimator; leave them out.", kind = "unimplemented")
+    stop_runhooks(
+      "{.arg saver} and {.arg scaffold} come with the estimator; leave them out.",
+      kind = "unimplemented"
+    )
   }
   new_builtin_hook("CheckpointSaverHook",
     checkpoint_dir = path.expand(checkpoint_dir), save_secs = save_secs, save_steps = save_steps,
@@ -131,7 +154,8 @@ hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps =
 
 #' Count steps per second
 #'
-#' Logs `global_step/sec` at level INFO and writes it to the event file of a folder, from the second interval on.
+#' Logs `global_step/sec` at level INFO and writes it to the event file of a folder, from the second
+#' interval on.
 #'
 #' @param every_n_steps Every so many global steps.
 #' @param every_n_secs Every so many seconds; then give `every_n_steps = NULL`.
@@ -144,7 +168,12 @@ hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps =
 #' @export
 #' @examples
 #' hook_step_counter(every_n_steps = 1000, output_dir = tempdir())
-hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_dir = NULL, summary_writer = NULL) {
+hook_step_counter <- function(
+  every_n_steps = 100,
+  every_n_secs = NULL,
+  output_dir = NULL,
+  summary_writer = NULL
+) {
   check_whole(every_n_steps, null = TRUE)
   check_number(every_n_secs, null = TRUE)
   check_string(output_dir, null = TRUE)
@@ -153,7 +182,9 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
     stop_runhooks("exactly one of every_n_steps and every_n_secs should be provided.")
   }
   if (!is.null(summary_writer)) {
-    stop_runhooks("{.arg summary_writer} is not supported; give {.arg output_dir}.", kind = "unimplemented")
+    stop_runhooks(
+      "{.arg summary_writer} is not supported; give {.arg output_dir}.", kind = "unimplemented"
+    )
   }
   new_builtin_hook("StepCounterHook",
     every_n_steps = every_n_steps, every_n_secs = every_n_secs,
@@ -167,7 +198,8 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
 #' @param fail_on_nan_loss TRUE: an error; FALSE: a logged warning, and the loop stops.
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_nan_loss` with the text `NaN loss during training.`
-#' @seealso The class `tf.train.NanTensorHook` of TensorFlow 1.x. [train()] adds one for the model's loss.
+#' @seealso The class `tf.train.NanTensorHook` of TensorFlow 1.x. [train()] adds one for the model's
+#'   loss.
 #' @family hooks
 #' @export
 #' @examples
@@ -175,16 +207,20 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
 hook_nan_tensor <- function(loss_tensor, fail_on_nan_loss = TRUE) {
   check_flag(fail_on_nan_loss)
   if (!is_graph_element(loss_tensor) && !(is.character(loss_tensor) && length(loss_tensor) == 1)) {
-    stop_runhooks("{.arg loss_tensor} must be a tensor or the name of one, not {.obj_type_friendly {loss_tensor}}.")
+    stop_runhooks(
+      "{.arg loss_tensor} must be a tensor or the name of one,
+       not {.obj_type_friendly {loss_tensor}}."
+    )
   }
   new_builtin_hook("NanTensorHook", loss_tensor = loss_tensor, fail_on_nan_loss = fail_on_nan_loss)
 }
 
 #' Record the losses of a run
 #'
-#' Records mean and sum of the first tensor of the collection `losses` (the losses of the examples, for a canned model) and
-#' the global step: at the first step of the loop and at each multiple of `every_n_step`. [train()] returns what the hook
-#' has recorded; it adds one with `every_n_step = 10` where none is given.
+#' Records mean and sum of the first tensor of the collection `losses` (the losses of the examples,
+#' for a canned model) and the global step: at the first step of the loop and at each multiple of
+#' `every_n_step`. [train()] returns what the hook has recorded; it adds one with `every_n_step =
+#' 10` where none is given.
 #'
 #' @param every_n_step A positive whole number.
 #' @inherit hook_logging_tensor return
@@ -207,9 +243,10 @@ hook_history_saver <- function(every_n_step = 10) {
 
 #' Show a progress bar
 #'
-#' A line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` on standard output, only where that is a terminal:
-#' captured or knitted output contains nothing of it. [train()] and [evaluate()] add one where none is given. Where the
-#' number of steps was asked for and not reached, a message says so at the end.
+#' A line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` on standard output, only where
+#' that is a terminal: captured or knitted output contains nothing of it. [train()] and [evaluate()]
+#' add one where none is given. Where the number of steps was asked for and not reached, a message
+#' says so at the end.
 #'
 #' @inherit hook_logging_tensor return
 #' @family hooks
@@ -223,11 +260,14 @@ hook_progress_bar <- function() {
   })
 }
 
-# Hooks that are finished when the loop's mode and steps are known: a list with exactly these two names, as in tfestimators.
+# Hooks that are finished when the loop's mode and steps are known: a list with exactly these two
+# names, as in tfestimators.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {
-  is.list(x) && identical(names(x), c("hook_fn", "type")) && x$type %in% c("hook_history_saver", "hook_progress_bar")
+  is.list(x) && identical(names(x), c("hook_fn", "type")) && x$type %in% c(
+    "hook_history_saver", "hook_progress_bar"
+  )
 }
 
 # Adds the two hooks that every loop has, where they are missing, and finishes them.

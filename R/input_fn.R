@@ -6,24 +6,29 @@ the$mode <- NULL
 
 #' An input function from data in memory
 #'
-#' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame, matrix or list: which
-#' columns are features and which is the response, in batches of which size, how often and in which order. The data are
-#' copied into the core when the loop starts.
+#' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame,
+#' matrix or list: which columns are features and which is the response, in batches of which size,
+#' how often and in which order. The data are copied into the core when the loop starts.
 #'
-#' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a matrix with column names;
-#'   a formula `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
-#' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a character vector.
+#' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
+#'   matrix with column names; a formula `response ~ a + b`; or what `as.data.frame()` can make a
+#'   data frame of.
+#' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
+#'   character vector.
 #' @param data For a formula: the data frame.
 #' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
-#' @param shuffle `"auto"`: the rows of each epoch in an order of their own, except in prediction. Or TRUE, FALSE.
+#' @param shuffle `"auto"`: the rows of each epoch in an order of their own, except in prediction.
+#'   Or TRUE, FALSE.
 #' @param num_epochs How often the data are read; `NULL` for ever.
 #' @param queue_capacity,num_threads Accepted; there is no queue.
 #' @param ... Further arguments have no effect; a message names them.
-#' @return A function of the estimator that returns a function of no argument, which adds the next batch to the graph:
-#'   `list(features, labels)` with a named list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for
-#'   integers, bool, float64, string; factors as int32 codes from 0. Without response the features alone.
-#' @section Errors: `runhooks_error_not_found` for a column that is not there; `runhooks_error_invalid_argument` for no rows,
-#'   a batch size below 1, NA, NaN or Inf in numbers (how many, and the first row).
+#' @return A function of the estimator that returns a function of no argument, which adds the next
+#'   batch to the graph: `list(features, labels)` with a named list of tensors `[batch]` (or
+#'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
+#'   codes from 0. Without response the features alone.
+#' @section Errors: `runhooks_error_not_found` for a column that is not there;
+#'   `runhooks_error_invalid_argument` for no rows, a batch size below 1, NA, NaN or Inf in numbers
+#'   (how many, and the first row).
 #' @family input functions
 #' @export
 #' @examples
@@ -43,8 +48,9 @@ input_fn.default <- function(object, ...) {
 
 #' @rdname input_fn
 #' @export
-input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto", num_epochs = 1,
-                                queue_capacity = 1000, num_threads = 1, ...) {
+input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
+                                shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
+                                num_threads = 1, ...) {
   features <- select_names(object, enquo(features), "features")
   response <- select_names(object, enquo(response), "response")
   note_unused(...)
@@ -53,8 +59,8 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 
 #' @rdname input_fn
 #' @export
-input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto", num_epochs = 1,
-                          queue_capacity = 1000, num_threads = 1, ...) {
+input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
+                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...) {
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -81,11 +87,13 @@ input_fn.formula <- function(object, data, ...) {
   input_fn(parsed$data, features = parsed$features, response = parsed$response, ...)
 }
 
-# Names of the selected elements. `expr` may be a selection, or anything that evaluates to a character vector.
+# Names of the selected elements. `expr` may be a selection, or anything that evaluates to a
+# character vector.
 select_names <- function(data, expr, arg, call = caller_env()) {
   if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
   if (quo_is_null(expr)) return(character())
-  # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in all_of() by now
+  # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in
+  # all_of() by now
   quiet <- options(lifecycle_verbosity = "quiet")
   on.exit(options(quiet))
   columns <- set_names(as.list(seq_along(data)), names(data))
@@ -98,14 +106,22 @@ select_names <- function(data, expr, arg, call = caller_env()) {
 # Says which columns there are where tidyselect only says which one is not.
 stop_selection <- function(expr, existing, arg, error, call) {
   given <- tryCatch(eval_tidy(expr), error = function(e) NULL)
-  named <- if (is.character(given)) given else all.names(rlang::quo_get_expr(expr), functions = FALSE)
+  named <- if (is.character(given)) given else all.names(
+    rlang::quo_get_expr(expr), functions = FALSE
+  )
   missing <- setdiff(named, existing)
   if (length(missing) == 0) {
-    cli_abort("Cannot select {.arg {arg}}.", parent = error, class = error_classes("invalid_argument"), call = call)
+    cli_abort(
+      "Cannot select {.arg {arg}}.",
+      parent = error,
+      class = error_classes("invalid_argument"),
+      call = call
+    )
   }
   stop_runhooks(
     c(
-      "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns} that the data do not have: {.val {missing}}.",
+      "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
+       that the data do not have: {.val {missing}}.",
       i = "The data have {.val {existing}}."
     ),
     kind = "not_found", call = call
@@ -118,13 +134,23 @@ note_unused <- function(...) {
   cli_inform("{.fn input_fn} ignores {.arg {unused}}.")
 }
 
-new_input_fn <- function(data, features, response, batch_size, shuffle, num_epochs, call = caller_env()) {
+new_input_fn <- function(
+  data,
+  features,
+  response,
+  batch_size,
+  shuffle,
+  num_epochs,
+  call = caller_env()
+) {
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
   check_shuffle(shuffle, call)
   if (length(features) == 0) stop_runhooks("{.arg features} selects no column.", call = call)
   if (length(response) > 1) {
-    stop_runhooks("{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call)
+    stop_runhooks(
+      "{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call
+    )
   }
   features <- sort(features, method = "radix")
   columns <- data[c(features, response)]
@@ -137,7 +163,9 @@ new_input_fn <- function(data, features, response, batch_size, shuffle, num_epoc
 }
 
 check_shuffle <- function(shuffle, call) {
-  good <- identical(shuffle, "auto") || (is.logical(shuffle) && length(shuffle) == 1 && !is.na(shuffle))
+  good <- identical(shuffle, "auto") || (
+    is.logical(shuffle) && length(shuffle) == 1 && !is.na(shuffle)
+  )
   check_arg(good, shuffle, "\"auto\", TRUE or FALSE", "shuffle", call)
 }
 
@@ -165,8 +193,11 @@ check_column <- function(x, name, is_response, call) {
   if (!good || inherits(x, c("Date", "POSIXt", "difftime"))) {
     stop_runhooks(
       c(
-        "The {role} {.val {name}} must be numbers, strings, logicals or a factor, not {.obj_type_friendly {x}}.",
-        i = if (inherits(x, c("Date", "POSIXt"))) "Make numbers of it, for example with {.fn as.numeric}."
+        "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
+         not {.obj_type_friendly {x}}.",
+        i = if (
+          inherits(x, c("Date", "POSIXt"))
+        ) "Make numbers of it, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
     )
@@ -187,9 +218,13 @@ check_column <- function(x, name, is_response, call) {
 # The tensors of the next batch, in the default graph.
 next_batch <- function(columns, features, response, options) {
   encoded <- lapply(names(columns), function(name) encode_column(columns[[name]], name))
-  shuffle <- if (identical(options$shuffle, "auto")) !identical(the$mode, "infer") else options$shuffle
+  shuffle <- if (
+    identical(options$shuffle, "auto")
+  ) !identical(the$mode, "infer") else options$shuffle
   tensors <- cpp_next_batch(
-    encoded, rep(NA_character_, length(encoded)), options$batch_size, if (is.null(options$num_epochs)) 0 else options$num_epochs,
+    encoded, rep(
+      NA_character_, length(encoded)
+    ), options$batch_size, if (is.null(options$num_epochs)) 0 else options$num_epochs,
     shuffle, if (shuffle) draw_seed() else 0
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
@@ -201,11 +236,17 @@ encode_column <- function(x, name) {
   if (!is.factor(x)) return(x)
   codes <- seq_along(levels(x)) - 1L
   lines <- paste0("- '", levels(x), "' => ", codes)
-  message(paste(c(sprintf("The following factor levels of '%s' have been encoded:", name), lines), collapse = "\n"))
+  message(
+    paste(
+      c(sprintf("The following factor levels of '%s' have been encoded:", name), lines),
+      collapse = "\n"
+    )
+  )
   as.integer(x) - 1L
 }
 
-# The graph's seed where it has one, else one from R's generator: set.seed() alone makes a script repeat.
+# The graph's seed where it has one, else one from R's generator: set.seed() alone makes a script
+# repeat.
 draw_seed <- function() {
   seed <- cpp_graph_default()$seed
   if (is.null(seed)) sample.int(.Machine$integer.max, 1) else seed
@@ -213,7 +254,8 @@ draw_seed <- function() {
 
 # --- what estimators make of an input function
 
-# A function of the mode that calls the user's input function and gives list(features, labels) for the core.
+# A function of the mode that calls the user's input function and gives list(features, labels) for
+# the core.
 as_model_input <- function(input_fn, estimator, call = caller_env()) {
   if (!is.function(input_fn)) {
     stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
@@ -239,10 +281,15 @@ split_input <- function(result) {
   labels <- if (has_labels) result[[2]]
   good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, logical(1)))
   if (!good) {
-    stop_runhooks("The input function must return a named list of tensors as features, not {.obj_type_friendly {features}}.")
+    stop_runhooks(
+      "The input function must return a named list of tensors as features,
+       not {.obj_type_friendly {features}}."
+    )
   }
   if (!is.null(labels) && !is_tensor(labels)) {
-    stop_runhooks("The input function must return a tensor as labels, not {.obj_type_friendly {labels}}.")
+    stop_runhooks(
+      "The input function must return a tensor as labels, not {.obj_type_friendly {labels}}."
+    )
   }
   list(features, labels)
 }

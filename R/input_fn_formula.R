@@ -23,7 +23,8 @@ check_formula_operators <- function(expr) {
   }
 }
 
-# The terms that are added, in order, without those that are taken away. Calls stay as they are written.
+# The terms that are added, in order, without those that are taken away. Calls stay as they are
+# written.
 formula_terms <- function(expr) {
   if (is.call(expr)) {
     operator <- paste(deparse(expr[[1]]), collapse = "")
@@ -40,9 +41,12 @@ formula_terms <- function(expr) {
   paste(deparse(expr), collapse = "")
 }
 
-# The data with the computed columns that the formula asks for, and the names of features and response.
+# The data with the computed columns that the formula asks for, and the names of features and
+# response.
 expand_formula <- function(formula, data, call = caller_env()) {
-  if (length(formula) < 2) stop_runhooks("{.arg object} must be a formula with a right side.", call = call)
+  if (length(formula) < 2) {
+    stop_runhooks("{.arg object} must be a formula with a right side.", call = call)
+  }
   parsed <- parse_formula(formula, data)
   features <- parsed$features
   if ("." %in% formula_terms_raw(formula)) {
@@ -63,7 +67,9 @@ formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
 dropped_terms <- function(expr) {
   if (!is.call(expr)) return(character())
   operator <- paste(deparse(expr[[1]]), collapse = "")
-  if (operator == "-" && length(expr) == 3) return(c(dropped_terms(expr[[2]]), formula_terms(expr[[3]])))
+  if (operator == "-" && length(expr) == 3) {
+    return(c(dropped_terms(expr[[2]]), formula_terms(expr[[3]])))
+  }
   if (operator %in% c("+", "(")) return(unlist(lapply(as.list(expr)[-1], dropped_terms)))
   character()
 }

@@ -5,13 +5,15 @@ new_keys <- function(kind, ...) structure(list(...), kind = kind, class = "runho
 #' @export
 print.runhooks_keys <- function(x, ...) {
   values <- unlist(unclass(x)[order(names(x))])
-  cat("Available ", attr(x, "kind"), " keys: ", paste(values, collapse = ", "), sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat("Available ", attr(x, "kind"), " keys: ", paste(values, collapse = ", "), sep = "")
   invisible(x)
 }
 
 #' Keys
 #'
-#' The strings that TensorFlow calls modes, predictions, metrics, collections of a graph, and tasks by, as lists.
+#' The strings that TensorFlow calls modes, predictions, metrics, collections of a graph, and tasks
+#' by, as lists.
 #'
 #' @return A named list of strings.
 #' @name keys
@@ -29,8 +31,9 @@ mode_keys <- function() new_keys("mode", TRAIN = "train", EVAL = "eval", PREDICT
 #' @export
 prediction_keys <- function() {
   new_keys("prediction",
-    CLASSES = "classes", CLASS_IDS = "class_ids", LOGISTIC = "logistic", LOGITS = "logits", PREDICTIONS = "predictions",
-    PROBABILITIES = "probabilities", ALL_CLASSES = "all_classes", ALL_CLASS_IDS = "all_class_ids", TOP_K = "top_k"
+    CLASSES = "classes", CLASS_IDS = "class_ids", LOGISTIC = "logistic", LOGITS = "logits",
+    PREDICTIONS = "predictions", PROBABILITIES = "probabilities", ALL_CLASSES = "all_classes",
+    ALL_CLASS_IDS = "all_class_ids", TOP_K = "top_k"
   )
 }
 
@@ -38,13 +41,17 @@ prediction_keys <- function() {
 #' @export
 metric_keys <- function() {
   new_keys("metric",
-    LOSS = "loss", LOSS_MEAN = "average_loss", LOSS_REGULARIZATION = "regularization_loss", ACCURACY = "accuracy",
-    PRECISION = "precision", RECALL = "recall", ACCURACY_BASELINE = "accuracy_baseline", AUC = "auc",
-    AUC_PR = "auc_precision_recall", LABEL_MEAN = "label/mean", PREDICTION_MEAN = "prediction/mean",
-    ACCURACY_AT_THRESHOLD = "accuracy/positive_threshold_%g", PRECISION_AT_THRESHOLD = "precision/positive_threshold_%g",
-    RECALL_AT_THRESHOLD = "recall/positive_threshold_%g", PROBABILITY_MEAN_AT_CLASS = "probability_mean/class%d",
-    AUC_AT_CLASS = "auc/class%d", AUC_PR_AT_CLASS = "auc_precision_recall/class%d",
-    PROBABILITY_MEAN_AT_NAME = "probability_mean/%s", AUC_AT_NAME = "auc/%s", AUC_PR_AT_NAME = "auc_precision_recall/%s"
+    LOSS = "loss", LOSS_MEAN = "average_loss", LOSS_REGULARIZATION = "regularization_loss",
+    ACCURACY = "accuracy", PRECISION = "precision", RECALL = "recall",
+    ACCURACY_BASELINE = "accuracy_baseline", AUC = "auc", AUC_PR = "auc_precision_recall",
+    LABEL_MEAN = "label/mean", PREDICTION_MEAN = "prediction/mean",
+    ACCURACY_AT_THRESHOLD = "accuracy/positive_threshold_%g",
+    PRECISION_AT_THRESHOLD = "precision/positive_threshold_%g",
+    RECALL_AT_THRESHOLD = "recall/positive_threshold_%g",
+    PROBABILITY_MEAN_AT_CLASS = "probability_mean/class%d", AUC_AT_CLASS = "auc/class%d",
+    AUC_PR_AT_CLASS = "auc_precision_recall/class%d",
+    PROBABILITY_MEAN_AT_NAME = "probability_mean/%s", AUC_AT_NAME = "auc/%s",
+    AUC_PR_AT_NAME = "auc_precision_recall/%s"
   )
 }
 
@@ -52,22 +59,33 @@ metric_keys <- function() {
 #' @export
 graph_keys <- function() {
   new_keys("graph",
-    GLOBAL_VARIABLES = "variables", LOCAL_VARIABLES = "local_variables", METRIC_VARIABLES = "metric_variables",
-    MODEL_VARIABLES = "model_variables", TRAINABLE_VARIABLES = "trainable_variables", SUMMARIES = "summaries",
-    QUEUE_RUNNERS = "queue_runners", TABLE_INITIALIZERS = "table_initializer", ASSET_FILEPATHS = "asset_filepaths",
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables", REGULARIZATION_LOSSES = "regularization_losses",
-    CONCATENATED_VARIABLES = "concatenated_variables", SAVERS = "savers", WEIGHTS = "weights", BIASES = "biases",
-    ACTIVATIONS = "activations", UPDATE_OPS = "update_ops", LOSSES = "losses", SAVEABLE_OBJECTS = "saveable_objects",
-    RESOURCES = "resources", LOCAL_RESOURCES = "local_resources",
-    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables", INIT_OP = "init_op", LOCAL_INIT_OP = "local_init_op",
-    READY_OP = "ready_op", READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op", SUMMARY_OP = "summary_op",
-    GLOBAL_STEP = "global_step", EVAL_STEP = "eval_step", TRAIN_OP = "train_op", COND_CONTEXT = "cond_context",
-    WHILE_CONTEXT = "while_context", VARIABLES = "variables"
+    GLOBAL_VARIABLES = "variables", LOCAL_VARIABLES = "local_variables",
+    METRIC_VARIABLES = "metric_variables", MODEL_VARIABLES = "model_variables",
+    TRAINABLE_VARIABLES = "trainable_variables", SUMMARIES = "summaries",
+    QUEUE_RUNNERS = "queue_runners", TABLE_INITIALIZERS = "table_initializer",
+    ASSET_FILEPATHS = "asset_filepaths", MOVING_AVERAGE_VARIABLES = "moving_average_variables",
+    REGULARIZATION_LOSSES = "regularization_losses",
+    CONCATENATED_VARIABLES = "concatenated_variables", SAVERS = "savers", WEIGHTS = "weights",
+    BIASES = "biases", ACTIVATIONS = "activations", UPDATE_OPS = "update_ops", LOSSES = "losses",
+    SAVEABLE_OBJECTS = "saveable_objects", RESOURCES = "resources",
+    LOCAL_RESOURCES = "local_resources",
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables", INIT_OP = "init_op",
+    LOCAL_INIT_OP = "local_init_op", READY_OP = "ready_op",
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op", SUMMARY_OP = "summary_op",
+    GLOBAL_STEP = "global_step", EVAL_STEP = "eval_step", TRAIN_OP = "train_op",
+    COND_CONTEXT = "cond_context", WHILE_CONTEXT = "while_context", VARIABLES = "variables"
   )
 }
 
 #' @rdname keys
 #' @export
 task_type <- function() {
-  new_keys("task", MASTER = "master", PS = "ps", WORKER = "worker", CHIEF = "chief", EVALUATOR = "evaluator")
+  new_keys(
+    "task",
+    MASTER = "master",
+    PS = "ps",
+    WORKER = "worker",
+    CHIEF = "chief",
+    EVALUATOR = "evaluator"
+  )
 }

@@ -1,17 +1,20 @@
 # Listeners of checkpoint savers.
 
 listener_methods <- list(
-  begin = character(), before_save = c("session", "global_step"), after_save = c("session", "global_step"),
+  begin = character(), before_save = c(
+    "session", "global_step"
+  ), after_save = c("session", "global_step"),
   end = c("session", "global_step")
 )
 
 #' A listener of checkpoint saving
 #'
 #' @param begin `function()`, called before the graph is finalized.
-#' @param before_save,after_save,end `function(session, global_step)`, called before and after each checkpoint and at the end
-#'   of the loop. Where `after_save()` returns TRUE the loop stops (but not after the first checkpoint, which is made before
-#'   the first step).
-#' @return A listener for the argument `saving_listeners` of [train()] or `listeners` of [hook_checkpoint_saver()].
+#' @param before_save,after_save,end `function(session, global_step)`, called before and after each
+#'   checkpoint and at the end of the loop. Where `after_save()` returns TRUE the loop stops (but
+#'   not after the first checkpoint, which is made before the first step).
+#' @return A listener for the argument `saving_listeners` of [train()] or `listeners` of
+#'   [hook_checkpoint_saver()].
 #' @seealso The class `tf.train.CheckpointSaverListener` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -35,7 +38,9 @@ as_listener_list <- function(listeners, call = caller_env()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))
   wanted <- "saving_listeners must be a list of CheckpointSaverListener"
-  if (!is.list(listeners)) stop_runhooks("{wanted}, not {.obj_type_friendly {listeners}}.", call = call)
+  if (!is.list(listeners)) {
+    stop_runhooks("{wanted}, not {.obj_type_friendly {listeners}}.", call = call)
+  }
   bad <- which(!vapply(listeners, is_listener, logical(1)))
   if (length(bad)) {
     bad <- bad[[1]]

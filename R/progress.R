@@ -1,4 +1,5 @@
-# The progress bar: one line of text, written over itself. When to draw is decided by the hook in the core.
+# The progress bar: one line of text, written over itself. When to draw is decided by the hook in
+# the core.
 
 # The functions that the core's hook calls: draw(run, loss, global_step, is_last) and finish(runs).
 progress_bar <- function(mode, steps) {
@@ -47,12 +48,15 @@ vague_time <- function(secs) {
 }
 
 write_progress <- function(line, is_last) {
-  cat("\r", formatC(line, width = -progress_width()), if (is_last) "\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat("\r", formatC(line, width = -progress_width()), if (is_last) "\n", sep = "")
   utils::flush.console()
 }
 
 check_reached <- function(mode, runs, steps) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
-  message(sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps))
+  message(
+    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps)
+  )
 }

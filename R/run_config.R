@@ -2,49 +2,54 @@
 
 config_defaults <- list(
   model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
-  save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5, keep_checkpoint_every_n_hours = 10000,
-  log_step_count_steps = 100, train_distribute = NULL, device_fn = NULL, protocol = NULL, eval_distribute = NULL,
-  experimental_distribute = NULL
+  save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5,
+  keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, train_distribute = NULL,
+  device_fn = NULL, protocol = NULL, eval_distribute = NULL, experimental_distribute = NULL
 )
 
 config_read_only <- list(
-  is_chief = TRUE, task_type = "worker", task_id = 0L, master = "", num_ps_replicas = 0L, num_worker_replicas = 1L,
-  cluster_spec = NULL, evaluation_master = "", global_id_in_cluster = 0L, service = NULL
+  is_chief = TRUE, task_type = "worker", task_id = 0L, master = "", num_ps_replicas = 0L,
+  num_worker_replicas = 1L, cluster_spec = NULL, evaluation_master = "", global_id_in_cluster = 0L,
+  service = NULL
 )
 
 #' Configuration of an estimator's runs
 #'
 #' @param model_dir The folder of checkpoints and event files, or `NULL`.
-#' @param tf_random_seed A whole number that fixes all randomness (shuffling, initial values). Where it is not given, seeds
-#'   are drawn from R's generator, so `set.seed()` alone makes a script repeat.
+#' @param tf_random_seed A whole number that fixes all randomness (shuffling, initial values). Where
+#'   it is not given, seeds are drawn from R's generator, so `set.seed()` alone makes a script
+#'   repeat.
 #' @param save_summary_steps Write summaries every so many steps; 0 or `NULL` for never.
-#' @param save_checkpoints_steps,save_checkpoints_secs Save checkpoints every so many steps or seconds: one of the two. Both
-#'   `NULL`: never.
+#' @param save_checkpoints_steps,save_checkpoints_secs Save checkpoints every so many steps or
+#'   seconds: one of the two. Both `NULL`: never.
 #' @param session_config Accepted; has no effect.
 #' @param keep_checkpoint_max How many of the newest checkpoints are kept; 0 or `NULL` for all.
 #' @param keep_checkpoint_every_n_hours Beside these one is kept for each so many hours of training.
 #' @param log_step_count_steps Log loss and steps per second every so many steps; `NULL` for never.
-#' @param ... `train_distribute`, `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: accepted; have no
-#'   effect.
-#' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed copy; `names(config)` lists
-#'   the fields.
-#' @section Errors: `runhooks_error_invalid_argument` for an unknown field, a value that is none, or both intervals of
-#'   checkpoints.
+#' @param ... `train_distribute`, `device_fn`, `protocol`, `eval_distribute`,
+#'   `experimental_distribute`: accepted; have no effect.
+#' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
+#'   copy; `names(config)` lists the fields.
+#' @section Errors: `runhooks_error_invalid_argument` for an unknown field, a value that is none, or
+#'   both intervals of checkpoints.
 #' @seealso The class `tf.estimator.RunConfig` of TensorFlow 1.x.
 #' @export
 #' @examples
 #' config <- run_config(tf_random_seed = 11, save_checkpoints_steps = 100)
 #' config$replace(keep_checkpoint_max = 2)
-run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
-                       save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5,
+run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100,
+                       save_checkpoints_steps = NULL, save_checkpoints_secs = 600,
+                       session_config = NULL, keep_checkpoint_max = 5,
                        keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...) {
   given <- names(match.call())[-1]
   values <- c(
     list(
-      model_dir = model_dir, tf_random_seed = tf_random_seed, save_summary_steps = save_summary_steps,
-      save_checkpoints_steps = save_checkpoints_steps, save_checkpoints_secs = save_checkpoints_secs,
-      session_config = session_config, keep_checkpoint_max = keep_checkpoint_max,
-      keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours, log_step_count_steps = log_step_count_steps
+      model_dir = model_dir, tf_random_seed = tf_random_seed,
+      save_summary_steps = save_summary_steps, save_checkpoints_steps = save_checkpoints_steps,
+      save_checkpoints_secs = save_checkpoints_secs, session_config = session_config,
+      keep_checkpoint_max = keep_checkpoint_max,
+      keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours,
+      log_step_count_steps = log_step_count_steps
     ),
     list(...)
   )
@@ -56,7 +61,8 @@ config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
   if (length(unknown) || is.null(names(changes)) && length(changes)) {
     stop_runhooks(
-      "Replacing {unknown[[1]]} is not supported. Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+      "Replacing {unknown[[1]]} is not supported.
+       Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
       call = call
     )
   }
@@ -64,7 +70,9 @@ config_replace <- function(config, changes, call) {
   both <- c("save_checkpoints_steps", "save_checkpoints_secs")
   given <- both[vapply(both, function(name) !is.null(changes[[name]]), NA)]
   if (length(given) == 2) {
-    stop_plain("`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.", call = call)
+    stop_plain(
+      "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.", call = call
+    )
   }
   if (length(given) == 1) changes[setdiff(both, given)] <- list(NULL)
   fields <- unclass(config)
@@ -76,7 +84,9 @@ check_config_value <- function(name, value, call) {
   if (is.null(value)) return(invisible())
   if (name == "model_dir") return(check_string(value, arg = name, call = call))
   if (name == "tf_random_seed") return(check_whole(value, arg = name, call = call))
-  counts <- c("save_summary_steps", "save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max")
+  counts <- c(
+    "save_summary_steps", "save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max"
+  )
   if (name %in% counts) {
     check_arg(is_whole(value) && value >= 0, value, "a whole number of 0 or more", name, call)
   } else if (name == "save_checkpoints_secs") {
@@ -95,10 +105,13 @@ check_config_value <- function(name, value, call) {
 #' @export
 print.RunConfig <- function(x, ...) {
   text <- function(value) {
-    if (is.null(value)) "NULL" else if (identical(value, "")) "\"\"" else format(value, scientific = FALSE)
+    if (is.null(value)) "NULL" else if (identical(value, "")) "\"\"" else format(
+      value, scientific = FALSE
+    )
   }
   fields <- unclass(x)
-  cat(paste(names(fields), "=", vapply(fields, text, ""), collapse = ", "), "\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat(paste(names(fields), "=", vapply(fields, text, ""), collapse = ", "), "\n", sep = "")
   invisible(x)
 }
 
@@ -107,11 +120,18 @@ is_run_config <- function(x) inherits(x, "RunConfig")
 as_run_config <- function(config, model_dir, call = caller_env()) {
   if (is.null(config)) config <- run_config()
   if (!is_run_config(config)) {
-    stop_runhooks("{.arg config} must be an object made by {.fn run_config}, not {.obj_type_friendly {config}}.", call = call)
-  }
-  if (!is.null(model_dir) && !is.null(config$model_dir) && !identical(model_dir, config$model_dir)) {
     stop_runhooks(
-      "{.arg model_dir} is given twice, with different values: {.val {model_dir}} and, in {.arg config}, {.val {config$model_dir}}.",
+      "{.arg config} must be an object made by {.fn run_config},
+       not {.obj_type_friendly {config}}.",
+      call = call
+    )
+  }
+  if (
+    !is.null(model_dir) && !is.null(config$model_dir) && !identical(model_dir, config$model_dir)
+  ) {
+    stop_runhooks(
+      "{.arg model_dir} is given twice, with different values: {.val {model_dir}} and,
+       in {.arg config}, {.val {config$model_dir}}.",
       call = call
     )
   }

@@ -14,14 +14,16 @@ new_session <- function(pointer, graph) {
 
 #' @export
 print.tensorflow.python.client.session.Session <- function(x, ...) {
-  cat("<Session of a graph of", length(x$graph$get_operations()), "operations>\n") # lint: allow stdout
+  # lint: allow stdout
+  cat("<Session of a graph of", length(x$graph$get_operations()), "operations>\n")
   invisible(x)
 }
 
 #' A dictionary
 #'
-#' Named values whose keys may be tensors: a name that is a variable of the calling frame holding a tensor stands for that
-#' tensor, as in `sess$run(y, feed_dict = dict(x = 1))`. Other names are strings.
+#' Named values whose keys may be tensors: a name that is a variable of the calling frame holding a
+#' tensor stands for that tensor, as in `sess$run(y, feed_dict = dict(x = 1))`. Other names are
+#' strings.
 #'
 #' @param ... Named values.
 #' @return A named list, with the keys as attribute `keys`.

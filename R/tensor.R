@@ -2,10 +2,11 @@
 
 #' Tensors, operations and variables of a graph
 #'
-#' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`, `dtype`, `shape`, `op`,
-#' `graph`, `get_shape()`; of an operation `name`, `type`, `outputs`, `graph`; of a variable those of a tensor and `value()`,
-#' `read_value()`. Arithmetic, comparison and mathematical functions add operations to the graph. A number on either side
-#' takes the tensor's type.
+#' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
+#' `dtype`, `shape`, `op`, `graph`, `get_shape()`; of an operation `name`, `type`, `outputs`,
+#' `graph`; of a variable those of a tensor and `value()`, `read_value()`. Arithmetic, comparison
+#' and mathematical functions add operations to the graph. A number on either side takes the
+#' tensor's type.
 #'
 #' @param x,object,e1,e2 A tensor, operation or variable, or in arithmetic a number.
 #' @param name Name of a member.
@@ -19,7 +20,9 @@ NULL
 is_tensor <- function(x) inherits(x, "tensorflow.tensor")
 is_operation <- function(x) inherits(x, "tensorflow.operation")
 is_variable <- function(x) inherits(x, "tensorflow.variable")
-is_graph_element <- function(x) inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
+is_graph_element <- function(x) {
+  inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
+}
 
 # The name that scripts and tests of tfestimators know it by.
 is.tensor <- function(object) is_tensor(object) # nolint
@@ -69,7 +72,9 @@ is.tensor <- function(object) is_tensor(object) # nolint
 }
 
 stop_no_member <- function(x, name, call = caller_env()) {
-  stop_runhooks("{.obj_type_friendly {x}} has no member {.field {name}}.", kind = "not_found", call = call)
+  stop_runhooks(
+    "{.obj_type_friendly {x}} has no member {.field {name}}.", kind = "not_found", call = call
+  )
 }
 
 # A shape with TensorFlow's members; unknown dimensions are NULL in as_list() and NA in dims.
@@ -103,7 +108,13 @@ length.tensorflow.shape <- function(x) length(unclass(x)$dims)
 #' @export
 format.tensorflow.tensor <- function(x, ...) {
   info <- cpp_element_info(x)
-  sprintf("Tensor(\"%s\", shape=%s, dtype=%s%s)", info$name, info$shape, info$dtype, if (info$is_ref) "_ref" else "")
+  sprintf(
+    "Tensor(\"%s\", shape=%s, dtype=%s%s)",
+    info$name,
+    info$shape,
+    info$dtype,
+    if (info$is_ref) "_ref" else ""
+  )
 }
 
 #' @export
@@ -122,20 +133,22 @@ print.tensorflow.operation <- function(x, ...) {
 #' @export
 print.tensorflow.variable <- function(x, ...) {
   info <- cpp_element_info(x)
-  cat(sprintf( # lint: allow stdout
-    "<tf.Variable '%s' shape=%s dtype=%s%s>\n", info$name, info$shape, info$dtype, if (info$is_ref) "_ref" else ""
-  ))
+  dtype <- paste0(info$dtype, if (info$is_ref) "_ref")
+  # lint: allow stdout
+  cat(sprintf("<tf.Variable '%s' shape=%s dtype=%s>\n", info$name, info$shape, dtype))
   invisible(x)
 }
 
 #' @export
-str.tensorflow.tensor <- function(object, ...) print(object)
+str.tensorflow.tensor <- function(object, ...) print(object) # lint: allow stdout
 
 #' @export
 dim.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
   if (is.null(dims)) return(NULL)
-  if (anyNA(dims)) lapply(dims, function(d) if (is.na(d)) NULL else as.integer(d)) else as.integer(dims)
+  if (anyNA(dims)) lapply(
+    dims, function(d) if (is.na(d)) NULL else as.integer(d)
+  ) else as.integer(dims)
 }
 
 #' @export
@@ -147,12 +160,19 @@ length.tensorflow.tensor <- function(x) {
 # --- operators and functions
 
 # Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.
-tf_op <- function(type, ..., attrs = list(), name = NULL) cpp_op_create(type, list(...), attrs, name)
+tf_op <- function(
+  type,
+  ...,
+  attrs = list(),
+  name = NULL
+) {
+  cpp_op_create(type, list(...), attrs, name)
+}
 
 binary_ops <- c(
-  "+" = "AddV2", "-" = "Sub", "*" = "Mul", "/" = "RealDiv", "%/%" = "FloorDiv", "%%" = "FloorMod", "^" = "Pow",
-  "==" = "Equal", "!=" = "NotEqual", "<" = "Less", "<=" = "LessEqual", ">" = "Greater", ">=" = "GreaterEqual",
-  "&" = "LogicalAnd", "|" = "LogicalOr"
+  "+" = "AddV2", "-" = "Sub", "*" = "Mul", "/" = "RealDiv", "%/%" = "FloorDiv", "%%" = "FloorMod",
+  "^" = "Pow", "==" = "Equal", "!=" = "NotEqual", "<" = "Less", "<=" = "LessEqual", ">" = "Greater",
+  ">=" = "GreaterEqual", "&" = "LogicalAnd", "|" = "LogicalOr"
 )
 
 #' @rdname tensors
@@ -175,8 +195,8 @@ tensor_operator <- function(operator, e1, e2, n) {
 }
 
 unary_ops <- c(
-  abs = "Abs", sign = "Sign", sqrt = "Sqrt", floor = "Floor", ceiling = "Ceil", exp = "Exp", log1p = "Log1p", cos = "Cos",
-  sin = "Sin", tanh = "Tanh"
+  abs = "Abs", sign = "Sign", sqrt = "Sqrt", floor = "Floor", ceiling = "Ceil", exp = "Exp",
+  log1p = "Log1p", cos = "Cos", sin = "Sin", tanh = "Tanh"
 )
 
 #' @rdname tensors
@@ -199,6 +219,8 @@ tensor_log <- function(x, base = exp(1)) {
 }
 
 tensor_round <- function(x, digits = 0) {
-  if (digits != 0) stop_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
+  if (digits != 0) {
+    stop_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
+  }
   tf_op("Round", x)
 }

@@ -1,11 +1,12 @@
-# The `tf` object: TensorFlow's names as nested members. The core's operations show up by reading their registry; only what
-# has another signature in R, or is no operation, has a line here.
+# The `tf` object: TensorFlow's names as nested members. The core's operations show up by reading
+# their registry; only what has another signature in R, or is no operation, has a line here.
 
 #' TensorFlow's names
 #'
-#' `tf` gives what scripts reach as `tf$...`: types (`tf$float32`), operations of the core (`tf$sqrt(x)`), optimizers
-#' (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`), errors (`tf$errors$AbortedError()`), logging
-#' (`tf$logging$set_verbosity()`). `names(tf$train)` lists the members of a module. A member that does not exist is an error.
+#' `tf` gives what scripts reach as `tf$...`: types (`tf$float32`), operations of the core
+#' (`tf$sqrt(x)`), optimizers (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`),
+#' errors (`tf$errors$AbortedError()`), logging (`tf$logging$set_verbosity()`). `names(tf$train)`
+#' lists the members of a module. A member that does not exist is an error.
 #'
 #' @format An object with members.
 #' @export
@@ -24,7 +25,10 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
     return(structure(list(path = paste0(full, ".")), class = "runhooks_tf_module"))
   }
   stop_runhooks(
-    c("{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.", i = "See {.run names(tf)}."),
+    c(
+      "{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.",
+      i = "See {.run names(tf)}."
+    ),
     kind = "not_found"
   )
 }
@@ -42,7 +46,15 @@ names.runhooks_tf_module <- function(x) {
 #' @export
 print.runhooks_tf_module <- function(x, ...) {
   path <- sub("\\.$", "", unclass(x)$path)
-  cat("<module tf", if (nzchar(path)) paste0(".", path), " of ", length(names(x)), " members>\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat(
+    "<module tf",
+    if (nzchar(path)) paste0(".", path),
+    " of ",
+    length(names(x)),
+    " members>\n",
+    sep = ""
+  )
   invisible(x)
 }
 
@@ -54,7 +66,8 @@ tf_symbols <- function() {
 
 tf_own_symbols <- function() {
   list_of_modules <- list(
-    dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(), math_symbols()
+    dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
+    math_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -72,7 +85,8 @@ registry_symbols <- function() {
 
 snake_case <- function(type) tolower(gsub("([a-z0-9])([A-Z])", "\\1_\\2", sub("V2$", "", type)))
 
-# A function of the op's inputs, its attributes and a name. An op of a list of tensors takes the list first.
+# A function of the op's inputs, its attributes and a name. An op of a list of tensors takes the
+# list first.
 registry_function <- function(op) {
   # `op` could be the name of an argument
   .op <- op
@@ -93,12 +107,16 @@ registry_function <- function(op) {
 
 # --- types
 
-dtype_names <- c("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string")
+dtype_names <- c(
+  "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string"
+)
 
 tf_dtype <- function(name) {
   structure(
     list(
-      name = name, is_floating = startsWith(name, "float"), is_integer = grepl("^u?int", name), as_numpy_dtype = name
+      name = name, is_floating = startsWith(name, "float"), is_integer = grepl(
+        "^u?int", name
+      ), as_numpy_dtype = name
     ),
     class = "tensorflow.dtype"
   )
@@ -120,7 +138,9 @@ Ops.tensorflow.dtype <- function(e1, e2) {
 }
 
 # The name of a type that is given as an object or as its name.
-dtype_name <- function(dtype) if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
+dtype_name <- function(dtype) {
+  if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
+}
 
 # --- graphs, constants, variables
 
@@ -133,15 +153,21 @@ graph_symbols <- function() {
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
       tf_constant(value, dtype, shape, name)
     },
-    cast = function(x, dtype, name = NULL) tf_op("Cast", x, attrs = list(DstT = dtype_name(dtype)), name = name),
-    Variable = function(initial_value, trainable = TRUE, collections = NULL, validate_shape = TRUE, ..., name = "Variable",
-                        dtype = NULL) {
+    cast = function(x, dtype, name = NULL) {
+      tf_op("Cast", x, attrs = list(DstT = dtype_name(dtype)), name = name)
+    },
+    Variable = function(initial_value, trainable = TRUE, collections = NULL, validate_shape = TRUE,
+                        ..., name = "Variable", dtype = NULL) {
       cpp_variable_new(as_tensor(initial_value, dtype), name, trainable)
     },
     global_variables_initializer = function() cpp_variables_initializer("variables"),
     local_variables_initializer = function() cpp_variables_initializer("local_variables"),
-    global_variables = function(scope = NULL) cpp_graph_default()$get_collection("variables", scope),
-    trainable_variables = function(scope = NULL) cpp_graph_default()$get_collection("trainable_variables", scope),
+    global_variables = function(scope = NULL) {
+      cpp_graph_default()$get_collection("variables", scope)
+    },
+    trainable_variables = function(scope = NULL) {
+      cpp_graph_default()$get_collection("trainable_variables", scope)
+    },
     Session = function(target = "", graph = NULL, config = NULL) {
       cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
     },
@@ -153,9 +179,13 @@ tf_constant <- function(value, dtype, shape, name) {
   if (!is.null(shape)) {
     dims <- as.integer(unlist(shape))
     size <- max(prod(dims), 0)
-    value <- if (length(value) == 0) value else c(value, rep(value[[length(value)]], max(size - length(value), 0)))
+    value <- if (length(value) == 0) value else c(
+      value, rep(value[[length(value)]], max(size - length(value), 0))
+    )
     # R fills the first dimension first, TensorFlow the last one.
-    value <- if (length(dims) > 1) aperm(array(value, rev(dims)), rev(seq_along(dims))) else array(value, dims)
+    value <- if (length(dims) > 1) aperm(
+      array(value, rev(dims)), rev(seq_along(dims))
+    ) else array(value, dims)
     if (length(dims) == 0) value <- as.vector(value)
   }
   cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
@@ -175,7 +205,13 @@ math_symbols <- function() {
     function(input_tensor, axis = NULL, keepdims = FALSE, name = NULL) {
       axes <- if (is.null(axis)) seq_along(dim(input_tensor)) - 1L else as.integer(unlist(axis))
       # One axis is a vector of one, not a scalar.
-      tf_op(type, input_tensor, array(as.integer(axes), length(axes)), attrs = list(keep_dims = keepdims), name = name)
+      tf_op(
+        type,
+        input_tensor,
+        array(as.integer(axes), length(axes)),
+        attrs = list(keep_dims = keepdims),
+        name = name
+      )
     }
   }
   list(
@@ -186,9 +222,17 @@ math_symbols <- function() {
       tf_op("Maximum", tf_op("Minimum", t, clip_value_max), clip_value_min, name = name)
     },
     matmul = function(a, b, transpose_a = FALSE, transpose_b = FALSE, name = NULL) {
-      tf_op("MatMul", a, b, attrs = list(transpose_a = transpose_a, transpose_b = transpose_b), name = name)
+      tf_op(
+        "MatMul",
+        a,
+        b,
+        attrs = list(transpose_a = transpose_a, transpose_b = transpose_b),
+        name = name
+      )
     },
-    expand_dims = function(input, axis = NULL, name = NULL) tf_op("ExpandDims", input, as.integer(axis), name = name),
+    expand_dims = function(input, axis = NULL, name = NULL) {
+      tf_op("ExpandDims", input, as.integer(axis), name = name)
+    },
     concat = function(values, axis, name = NULL) {
       cpp_op_create("ConcatV2", c(as.list(values), list(as.integer(axis))), list(), name)
     },
@@ -213,8 +257,9 @@ error_symbols <- function() {
     }
   }
   kinds <- c(
-    CancelledError = "cancelled", UnknownError = "unknown", InvalidArgumentError = "invalid_argument",
-    NotFoundError = "not_found", FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
+    CancelledError = "cancelled", UnknownError = "unknown",
+    InvalidArgumentError = "invalid_argument", NotFoundError = "not_found",
+    FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
     OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
   )
   set_names(lapply(kinds, make), paste0("errors.", names(kinds)))
@@ -230,7 +275,9 @@ logging_symbols <- function() {
     list(
       logging.set_verbosity = function(v) invisible(cpp_log_verbosity(as.integer(v))),
       logging.get_verbosity = function() cpp_log_verbosity(NULL),
-      logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L), logging.warning = line(30L),
+      logging.debug = line(
+        10L
+      ), logging.info = line(20L), logging.warn = line(30L), logging.warning = line(30L),
       logging.error = line(40L)
     )
   )
@@ -251,15 +298,23 @@ train_symbols <- function() {
         cpp_session_run_args(fetches, feed_dict, options)
       },
       LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
-      CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter, NanTensorHook = hook_nan_tensor,
-      CheckpointSaverListener = checkpoint_saver_listener
+      CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
+      NanTensorHook = hook_nan_tensor, CheckpointSaverListener = checkpoint_saver_listener
     )
   )
   set_names(symbols, paste0("train.", names(symbols)))
 }
 
-# tf.train.exponential_decay of TensorFlow 1.x: learning_rate * decay_rate ^ (global_step / decay_steps).
-exponential_decay <- function(learning_rate, global_step, decay_steps, decay_rate, staircase = FALSE, name = NULL) {
+# tf.train.exponential_decay of TensorFlow 1.x: learning_rate * decay_rate ^ (global_step /
+# decay_steps).
+exponential_decay <- function(
+  learning_rate,
+  global_step,
+  decay_steps,
+  decay_rate,
+  staircase = FALSE,
+  name = NULL
+) {
   rate <- cpp_constant(learning_rate, "float32", "learning_rate")
   step <- tf_op("Cast", as_tensor(global_step), attrs = list(DstT = "float32"))
   exponent <- step / cpp_constant(decay_steps, "float32", "decay_steps")

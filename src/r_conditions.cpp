@@ -46,7 +46,8 @@ void jump_back(void* data, Rboolean jumps) {
     R_PreserveObject(token);  // released when the jump goes on
     throw RUnwind(token, is_interrupt);
   }
-  // The jump ends here: the condition steers the loop, and reaches the user only if it leaves the loop.
+  // The jump ends here: the condition steers the loop, and reaches the user only if it leaves the
+  // loop.
   note.is_steering = false;
   Error error(note.code, note.message);
   error.foreign = std::make_shared<Held>(note.condition);
@@ -85,8 +86,8 @@ SEXP eval_r(SEXP call, SEXP env) {
 
 void raise_error(const Error& error) {
   static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
-  Rcpp::Shield<SEXP> condition(
-      error.foreign ? static_cast<Held*>(error.foreign.get())->get() : R_NilValue);
+  Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()
+                                             : R_NilValue);
   Rcpp::Shield<SEXP> code(Rf_mkString(code_name(error.code())));
   Rcpp::Shield<SEXP> message(Rf_mkString(error.message().c_str()));
   Rcpp::Shield<SEXP> hints(Rcpp::wrap(error.hints()));
@@ -111,7 +112,8 @@ using namespace runhooks;
 SEXP cpp_run_where() {
   const RunWhere* where = RunWhere::innermost();
   if (!where || !where->hook) return R_NilValue;
-  return Rcpp::List::create(Rcpp::_["hook"] = where->hook->name(), Rcpp::_["method"] = where->method,
+  return Rcpp::List::create(Rcpp::_["hook"] = where->hook->name(),
+                            Rcpp::_["method"] = where->method,
                             Rcpp::_["step"] = static_cast<double>(where->global_step()));
 }
 

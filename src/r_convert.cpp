@@ -11,7 +11,8 @@ namespace {
 // For an array of these dimensions: where element i in row-major order is in column-major order.
 class RowMajor {
  public:
-  explicit RowMajor(const Shape& shape) : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
+  explicit RowMajor(const Shape& shape)
+      : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
     int64_t stride = 1;
     for (int i = 0; i < shape.rank(); ++i) {
       strides_.push_back(stride);
@@ -64,7 +65,8 @@ DType natural_dtype(SEXP x) {
 double number_in(SEXP x, R_xlen_t i) {
   if (TYPEOF(x) == REALSXP) return REAL(x)[i];
   const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
-  if (value == NA_INTEGER) invalid_argument("NA cannot become a tensor's element (element ", i + 1, ").");
+  if (value == NA_INTEGER)
+    invalid_argument("NA cannot become a tensor's element (element ", i + 1, ").");
   return value;
 }
 
@@ -94,7 +96,8 @@ void set_number(Tensor& tensor, int64_t i, double x) {
       tensor.data<bool>()[i] = x != 0;
       break;
     default:
-      invalid_argument("A number cannot become an element of type ", dtype_name(tensor.dtype()), ".");
+      invalid_argument("A number cannot become an element of type ", dtype_name(tensor.dtype()),
+                       ".");
   }
 }
 
@@ -263,16 +266,19 @@ Value value_from_r(SEXP x) {
       if (names == R_NilValue) return list_value(x);
       // What a specification is called in messages comes with it.
       Rcpp::Shield<SEXP> owner(Rf_getAttrib(x, Rf_install("owner")));
-      return Value::of(args_from_r(x, owner == R_NilValue ? "the arguments" : string_from_r(owner)));
+      return Value::of(
+          args_from_r(x, owner == R_NilValue ? "the arguments" : string_from_r(owner)));
     }
     default:
-      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot be an argument here.");
+      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)),
+                       " cannot be an argument here.");
   }
 }
 
 SEXP value_to_r(const Value& value) {
   if (const auto* flag = value.get_if<bool>()) return Rf_ScalarLogical(*flag);
-  if (const auto* integer = value.get_if<int64_t>()) return Rf_ScalarReal(static_cast<double>(*integer));
+  if (const auto* integer = value.get_if<int64_t>())
+    return Rf_ScalarReal(static_cast<double>(*integer));
   if (const auto* number = value.get_if<double>()) return Rf_ScalarReal(*number);
   if (const auto* text = value.get_if<std::string>()) return Rcpp::wrap(*text);
   if (const auto* output = value.get_if<Output>()) return tensor_handle(*output);

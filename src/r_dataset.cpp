@@ -5,11 +5,12 @@
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension counts the rows), as a list
-// of tensors in the default graph. `dtypes` holds a type's name or NA for each.
+// The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
+// counts the rows), as a list of tensors in the default graph. `dtypes` holds a type's name or NA
+// for each.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle,
-                    double seed) {
+SEXP cpp_next_batch(
+    SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed) {
   return border([&]() -> SEXP {
     std::vector<Tensor> tensors;
     for (R_xlen_t i = 0; i < Rf_xlength(columns); ++i) {

@@ -1,4 +1,5 @@
-// Estimators in R: specifications become model functions, closures become input functions, results become R values.
+// Estimators in R: specifications become model functions, closures become input functions, results
+// become R values.
 #include "hooks/history_saver_hook.h"
 #include "runhooks_r.h"
 
@@ -22,7 +23,8 @@ RunConfig config_from_r(SEXP list) {
   return config;
 }
 
-// `build` is an R function of the mode that calls the user's input function: list(features = <named list>, labels).
+// `build` is an R function of the mode that calls the user's input function: list(features = <named
+// list>, labels).
 InputFn input_fn_from_r(SEXP build) {
   auto function = std::make_shared<Held>(build);
   return [function](Graph& graph, Mode mode) -> ModelInput {
@@ -34,14 +36,16 @@ InputFn input_fn_from_r(SEXP build) {
     SEXP features = VECTOR_ELT(result, 0), labels = VECTOR_ELT(result, 1);
     SEXP names = Rf_getAttrib(features, R_NamesSymbol);
     for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-      input.features[Rf_translateCharUTF8(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
+      input.features[Rf_translateCharUTF8(STRING_ELT(names, i))] =
+          tensor_of(VECTOR_ELT(features, i));
     }
     if (labels != R_NilValue) input.labels = tensor_of(labels);
     return input;
   };
 }
 
-// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being built.
+// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
+// built.
 ModelFn model_fn_from_r(SEXP spec) {
   const auto args = args_from_r(spec, "the estimator");
   const std::string type = args->text("type");
@@ -78,8 +82,13 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps,
-                         SEXP hooks, SEXP listeners) {
+SEXP cpp_estimator_train(SEXP spec,
+                         SEXP config,
+                         SEXP input_fn,
+                         double steps,
+                         double max_steps,
+                         SEXP hooks,
+                         SEXP listeners) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
@@ -98,8 +107,8 @@ SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, do
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps,
-                            std::string checkpoint_path, SEXP hooks) {
+SEXP cpp_estimator_evaluate(
+    SEXP spec, SEXP config, SEXP input_fn, double steps, std::string checkpoint_path, SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     EvaluateOptions options;
@@ -122,8 +131,12 @@ SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, std::string checkpoint_path,
-                           std::vector<std::string> predict_keys, SEXP hooks) {
+SEXP cpp_estimator_predict(SEXP spec,
+                           SEXP config,
+                           SEXP input_fn,
+                           std::string checkpoint_path,
+                           std::vector<std::string> predict_keys,
+                           SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;
@@ -156,7 +169,8 @@ void cpp_predictions_close(SEXP pointer) {
   border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
-// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is found.
+// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is
+// found.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_check(SEXP spec) {
   border([&] { model_fn_from_r(spec); });

@@ -6,7 +6,8 @@ namespace r {
 
 namespace {
 
-// What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing here keeps it alive.
+// What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing
+// here keeps it alive.
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
   SEXP pointer = R_NilValue;  // in the R object
@@ -32,7 +33,8 @@ std::vector<std::shared_ptr<Graph>>& default_graphs() {
   return *graphs;
 }
 
-// What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation, and collections.
+// What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
+// and collections.
 enum Kept { kHandles, kCollections, kKeptCount };
 
 SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
@@ -53,7 +55,11 @@ SEXP handles_of(const Operation& op) {
   return VECTOR_ELT(all, id);
 }
 
-SEXP make_element(void* address, const HandleKind& kind, SEXP graph, int index, const char* class1,
+SEXP make_element(void* address,
+                  const HandleKind& kind,
+                  SEXP graph,
+                  int index,
+                  const char* class1,
                   const char* class2) {
   Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
   Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, kind.tag(), owner));
@@ -147,9 +153,7 @@ Output tensor_of(SEXP x) {
   return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
 }
 
-Operation* operation_of(SEXP x) {
-  return static_cast<Operation*>(handle_address(x, kOperation));
-}
+Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(x, kOperation)); }
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
 
@@ -204,7 +208,8 @@ SEXP collection_to_r(const std::vector<CollectionItem>& items) {
 
 }  // namespace
 
-// Hooks ask for the same collection in every step: it is put together once. The pairs name, list are kept by the pointer.
+// Hooks ask for the same collection in every step: it is put together once. The pairs name, list
+// are kept by the pointer.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
   return border([&]() -> SEXP {
@@ -218,7 +223,8 @@ SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
       SET_VECTOR_ELT(kept(*target), kCollections, R_NilValue);
       binding.collections_version = target->collections_version();
     }
-    for (SEXP cell = VECTOR_ELT(kept(*target), kCollections); cell != R_NilValue; cell = CDR(cell)) {
+    for (SEXP cell = VECTOR_ELT(kept(*target), kCollections); cell != R_NilValue;
+         cell = CDR(cell)) {
       if (STRING_ELT(TAG(cell), 0) == STRING_ELT(name, 0)) return CAR(cell);
     }
     Rcpp::Shield<SEXP> list(collection_to_r(target->collection(string_from_r(name))));
@@ -234,10 +240,14 @@ SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
 void cpp_graph_add_to_collection(SEXP graph, std::string name, SEXP value) {
   border([&] {
     auto target = graph_of(graph);
-    if (is_tensor(value)) target->add_to_collection(name, tensor_of(value));
-    else if (is_operation(value)) target->add_to_collection(name, operation_of(value));
-    else if (is_variable(value)) target->add_to_collection(name, variable_of(value));
-    else target->add_to_collection(name, string_from_r(value));
+    if (is_tensor(value))
+      target->add_to_collection(name, tensor_of(value));
+    else if (is_operation(value))
+      target->add_to_collection(name, operation_of(value));
+    else if (is_variable(value))
+      target->add_to_collection(name, variable_of(value));
+    else
+      target->add_to_collection(name, string_from_r(value));
   });
 }
 
@@ -290,7 +300,8 @@ SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
 
 namespace {
 
-// The argument that input i belongs to; a list takes all the inputs that are left before the arguments after it.
+// The argument that input i belongs to; a list takes all the inputs that are left before the
+// arguments after it.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     if (def.inputs[a].number_attr.empty()) {
@@ -298,14 +309,19 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
       continue;
     }
     const size_t after = def.inputs.size() - a - 1;
-    return i < num_inputs - after ? def.inputs[a] : def.inputs[def.inputs.size() - (num_inputs - i)];
+    return i < num_inputs - after ? def.inputs[a]
+                                  : def.inputs[def.inputs.size() - (num_inputs - i)];
   }
-  invalid_argument("Op '", def.type, "' takes ", def.inputs.size(), " inputs; got ", num_inputs, ".");
+  invalid_argument("Op '", def.type, "' takes ", def.inputs.size(), " inputs; got ", num_inputs,
+                   ".");
 }
 
-// What R gave for an input that is no tensor takes the type that the op asks for, or that of the tensors beside it which
-// have the same type attribute.
-Output input_from_r(SEXP x, Graph& graph, const ArgDef& arg, const std::map<std::string, DType>& types) {
+// What R gave for an input that is no tensor takes the type that the op asks for, or that of the
+// tensors beside it which have the same type attribute.
+Output input_from_r(SEXP x,
+                    Graph& graph,
+                    const ArgDef& arg,
+                    const std::map<std::string, DType>& types) {
   if (is_tensor(x)) return tensor_of(x);
   if (is_variable(x)) return arg.is_ref ? variable_of(x)->handle : variable_of(x)->snapshot;
   DType wanted = arg.dtype;
@@ -375,9 +391,11 @@ SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
 SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   return border([&]() -> SEXP {
     DType wanted = dtype_from_r(dtype);
-    const bool is_plain = TYPEOF(value) == REALSXP && Rf_getAttrib(value, R_DimSymbol) == R_NilValue;
+    const bool is_plain =
+        TYPEOF(value) == REALSXP && Rf_getAttrib(value, R_DimSymbol) == R_NilValue;
     if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
-    return tensor_handle(default_graph()->constant(tensor_from_r(value, wanted), string_from_r(name)));
+    return tensor_handle(
+        default_graph()->constant(tensor_from_r(value, wanted), string_from_r(name)));
   });
 }
 
@@ -402,8 +420,8 @@ SEXP cpp_element_info(SEXP x) {
       dims = known;
     }
     return Rcpp::List::create(Rcpp::_["name"] = output.name(), Rcpp::_["dtype"] = dtype_name(dtype),
-                              Rcpp::_["is_ref"] = output.is_ref(), Rcpp::_["shape"] = shape.to_string(),
-                              Rcpp::_["dims"] = dims);
+                              Rcpp::_["is_ref"] = output.is_ref(),
+                              Rcpp::_["shape"] = shape.to_string(), Rcpp::_["dims"] = dims);
   });
 }
 
@@ -417,8 +435,9 @@ SEXP cpp_element_operation(SEXP x) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_graph(SEXP x) {
   return border([&] {
-    Operation* op = is_operation(x) ? operation_of(x)
-                                    : (is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
+    Operation* op = is_operation(x)
+                        ? operation_of(x)
+                        : (is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
     return graph_handle(op->graph().shared_from_this());
   });
 }
@@ -452,9 +471,10 @@ SEXP cpp_registry_ops() {
         is_list = is_list || !arg.number_attr.empty();
       }
       for (const AttrDef& attr : def.attrs) attrs.push_back(attr.name);
-      ops.push_back(Rcpp::List::create(Rcpp::_["type"] = def.type, Rcpp::_["endpoints"] = def.endpoints,
-                                       Rcpp::_["inputs"] = inputs, Rcpp::_["attrs"] = attrs,
-                                       Rcpp::_["is_list"] = is_list, Rcpp::_["summary"] = def.summary));
+      ops.push_back(
+          Rcpp::List::create(Rcpp::_["type"] = def.type, Rcpp::_["endpoints"] = def.endpoints,
+                             Rcpp::_["inputs"] = inputs, Rcpp::_["attrs"] = attrs,
+                             Rcpp::_["is_list"] = is_list, Rcpp::_["summary"] = def.summary));
     }
     return ops;
   });

@@ -7,7 +7,8 @@ namespace r {
 
 namespace {
 
-// The calls are constants in an environment of the hook's own, so that an error shows `after_run(context, values)`.
+// The calls are constants in an environment of the hook's own, so that an error shows
+// `after_run(context, values)`.
 struct Symbols {
   SEXP context = Rf_install("context");
   SEXP values = Rf_install("values");
@@ -30,7 +31,8 @@ SEXP list_element(SEXP list, const char* name) {
   return R_NilValue;
 }
 
-// What a hook's R object asks of a run, as the core knows it. Asking for the same again costs a comparison.
+// What a hook's R object asks of a run, as the core knows it. Asking for the same again costs a
+// comparison.
 class RequestedArgs {
  public:
   const RunArgs* update(SEXP request, Graph& graph) {
@@ -58,11 +60,11 @@ class RequestedArgs {
 class RHook : public RunHook {
  public:
   RHook(SEXP methods, std::string label) : label_(std::move(label)) {
-    Rcpp::Shield<SEXP> environment(
-        Rcpp::Environment::namespace_env("runhooks").new_child(true));
+    Rcpp::Shield<SEXP> environment(Rcpp::Environment::namespace_env("runhooks").new_child(true));
     environment_.reset(environment);
     begin_ = bind(methods, "begin", {});
-    after_create_session_ = bind(methods, "after_create_session", {symbols().session, symbols().coord});
+    after_create_session_ =
+        bind(methods, "after_create_session", {symbols().session, symbols().coord});
     before_run_ = bind(methods, "before_run", {symbols().context});
     after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
     end_ = bind(methods, "end", {symbols().session});
@@ -83,8 +85,7 @@ class RHook : public RunHook {
     make_context(session);
     if (!after_create_session_) return;
     define(symbols().session, session_handle(session));
-    Rcpp::Shield<SEXP> pointer(
-        R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
     Rcpp::Shield<SEXP> maker(Rf_lang2(Rf_install("new_coordinator"), pointer));
     Rcpp::Shield<SEXP> coord(eval_r(maker, environment_.get()));
     define(symbols().coord, coord);
@@ -99,7 +100,8 @@ class RHook : public RunHook {
     if (request == R_NilValue) return nullptr;
     if (!Rf_inherits(request, "session_run_args")) {
       throw Error(Code::kInvalidArgument,
-                  str_cat("before_run() of hook `", label_, "` must return NULL or session_run_args(), not an object of type ",
+                  str_cat("before_run() of hook `", label_,
+                          "` must return NULL or session_run_args(), not an object of type ",
                           Rf_type2char(TYPEOF(request)), "."));
     }
     const RunArgs* args = requested_.update(request, context.session().graph());
@@ -233,7 +235,8 @@ HookList hooks_from_r(SEXP hooks) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// list(fetches, feed_dict, options) of class session_run_args, made without R's structure(): hooks call it in every step.
+// list(fetches, feed_dict, options) of class session_run_args, made without R's structure(): hooks
+// call it in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
   static SEXP names = R_NilValue, classes = R_NilValue;
@@ -257,16 +260,12 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_context_request_stop(SEXP pointer) {
-  border([&] {
-    static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop();
-  });
+  border([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer) {
-  border([&] {
-    static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->request_stop();
-  });
+  border([&] { static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->request_stop(); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -16,7 +16,8 @@ std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
 
 std::vector<VariablePtr> variables_from_r(SEXP list) {
   std::vector<VariablePtr> variables;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) variables.push_back(variable_of(VECTOR_ELT(list, i)));
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i)
+    variables.push_back(variable_of(VECTOR_ELT(list, i)));
   return variables;
 }
 
@@ -88,7 +89,8 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
                                                                  variables_from_r(variables));
     Rcpp::List list(pairs.size());
     for (size_t i = 0; i < pairs.size(); ++i) {
-      list[i] = Rcpp::List::create(gradient_to_r(pairs[i].gradient), variable_handle(pairs[i].variable));
+      list[i] =
+          Rcpp::List::create(gradient_to_r(pairs[i].gradient), variable_handle(pairs[i].variable));
     }
     return list;
   });

@@ -46,9 +46,11 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
     return leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph));
   }
   if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
-    throw Error(Code::kInvalidArgument,
-                str_cat("A fetch cannot be ", x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
-                {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("A fetch cannot be ",
+                x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
+        {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
   }
   Node node;
   node.is_leaf = false;
@@ -70,7 +72,8 @@ bool FetchTree::matches(SEXP structure) const { return node_matches(root_, struc
 // Handles and strings are compared by identity: R keeps one of each.
 bool FetchTree::node_matches(const Node& node, SEXP x) {
   if (node.source == x) return true;
-  if (node.is_leaf) return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 && STRING_ELT(x, 0) == node.source;
+  if (node.is_leaf)
+    return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 && STRING_ELT(x, 0) == node.source;
   if (TYPEOF(x) != TYPEOF(node.source)) return false;
   if (Rf_xlength(x) != static_cast<R_xlen_t>(node.children.size())) return false;
   SEXP names = Rf_getAttrib(x, R_NamesSymbol);
@@ -107,8 +110,9 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
     feeds.emplace_back(key, tensor_from_r(value, key.dtype()));
   };
   if (TYPEOF(feed_dict) != VECSXP) {
-    invalid_argument("`feed_dict` must be a named list or what dict() gives, not an object of type ",
-                     Rf_type2char(TYPEOF(feed_dict)), ".");
+    invalid_argument(
+        "`feed_dict` must be a named list or what dict() gives, not an object of type ",
+        Rf_type2char(TYPEOF(feed_dict)), ".");
   }
   // dict() keeps tensors as keys beside the values.
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
@@ -119,15 +123,18 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
       add(tensor_of(key), VECTOR_ELT(feed_dict, i));
       continue;
     }
-    if (names == R_NilValue) invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
+    if (names == R_NilValue)
+      invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
     const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
-    add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name), VECTOR_ELT(feed_dict, i));
+    add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name),
+        VECTOR_ELT(feed_dict, i));
   }
   return feeds;
 }
 
 SEXP session_handle(Session& session) {
-  if (auto* binding = static_cast<SessionBinding*>(session.foreign.get())) return binding->object.get();
+  if (auto* binding = static_cast<SessionBinding*>(session.foreign.get()))
+    return binding->object.get();
   static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   auto binding = std::make_shared<SessionBinding>();
   Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
@@ -150,7 +157,8 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
   return border([&]() -> SEXP {
-    auto session = std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
+    auto session =
+        std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
     Rcpp::Shield<SEXP> object(session_handle(*session));
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
     Rf_defineVar(Rf_install(".owner"), owner, object);

@@ -8,7 +8,8 @@ namespace {
 
 int held_count = 0;
 
-// One list of all held objects: cells link to both neighbours, so that letting go costs the same however many there are.
+// One list of all held objects: cells link to both neighbours, so that letting go costs the same
+// however many there are.
 SEXP held_list() {
   static SEXP list = [] {
     SEXP made = Rf_cons(R_NilValue, R_NilValue);

@@ -19,7 +19,8 @@ namespace r {
 
 // --- r_conditions.cpp: errors across the border
 
-// An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the border is reached.
+// An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the
+// border is reached.
 class RUnwind : public ForeignUnwind {
  public:
   RUnwind(SEXP token, bool is_interrupt) : ForeignUnwind(is_interrupt), token_(token) {}
@@ -32,7 +33,8 @@ class RUnwind : public ForeignUnwind {
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
 
-// The body of every exported function: no exception of the core leaves it, no R jump crosses a C++ frame.
+// The body of every exported function: no exception of the core leaves it, no R jump crosses a C++
+// frame.
 template <typename Body>
 auto border(Body body) -> decltype(body()) {
   try {
@@ -60,14 +62,16 @@ class UnwindToken {
   bool in_use_ = false;
 };
 
-// Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the conditions that steer a loop
-// (out_of_range, aborted, ...), an Error that carries the condition. The result is not protected.
+// Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the
+// conditions that steer a loop (out_of_range, aborted, ...), an Error that carries the condition.
+// The result is not protected.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
 
 // --- r_xptr.cpp: R objects that C++ holds, C++ objects that R holds
 
-// Keeps an R object alive. How many there are is counted, so that tests can see that none is forgotten.
+// Keeps an R object alive. How many there are is counted, so that tests can see that none is
+// forgotten.
 class Held {
  public:
   Held() = default;
@@ -139,7 +143,8 @@ std::shared_ptr<T>& from_handle(SEXP handle, const HandleKind& kind) {
   return *static_cast<std::shared_ptr<T>*>(handle_address(handle, kind));
 }
 
-// --- r_graph.cpp: handles of graphs and what is in them; the same thing has the same handle as long as R holds it
+// --- r_graph.cpp: handles of graphs and what is in them; the same thing has the same handle as
+// long as R holds it
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph);
 std::shared_ptr<Graph> graph_of(SEXP handle);
@@ -165,8 +170,8 @@ std::shared_ptr<Graph> default_graph();
 
 // --- r_convert.cpp: values
 
-// R's vectors are in column-major, tensors in row-major order. `wanted` kInvalid: double to float64, integer to int32,
-// logical to bool, character to string.
+// R's vectors are in column-major, tensors in row-major order. `wanted` kInvalid: double to
+// float64, integer to int32, logical to bool, character to string.
 Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
 // The same with a dimension of rows in any case: one number is one row.
 Tensor rows_from_r(SEXP x, DType wanted = DType::kInvalid);

@@ -1,5 +1,5 @@
 # House rules as code. A line that must break one says so: `lint: allow <rule>` in a comment on
-# that line.
+# that line or alone on the line above.
 source("tools/common.R")
 
 cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
@@ -10,6 +10,10 @@ text_files <- paste0(cpp_files, "|[.]([rR]|Rmd|qmd|sh|mk|win|py)$|(^|/)(Makefile
 absolute <- "(/(home|tmp|usr|opt|work|root|var|etc|mnt|Users|private)\\b|[A-Za-z]:[\\\\/])"
 
 allowed_here <- function(lines, rule) grepl(paste("lint: allow", rule), lines, fixed = TRUE)
+allowed_at <- function(lines, at, rule) {
+  above <- ifelse(at > 1, lines[pmax(at - 1, 1)], "")
+  allowed_here(lines[at], rule) | (grepl("^\\s*(#|//)", above) & allowed_here(above, rule))
+}
 
 # Rules that are one pattern: what to look at, where, and what to say.
 pattern_rules <- list(
@@ -54,7 +58,7 @@ check_pattern <- function(root, rule) {
       strings = cpp_code(lines, keep_strings = TRUE)
     )
     at <- grep(rule$pattern, seen, perl = TRUE)
-    violations(file, at[!allowed_here(lines[at], rule$rule)], rule$rule, rule$message)
+    violations(file, at[!allowed_at(lines, at, rule$rule)], rule$rule, rule$message)
   }))
 }
 
@@ -93,7 +97,7 @@ check_r_file <- function(root, file) {
   if (is.null(tokens) || nrow(tokens) == 0) return(violations())
   lines <- read_lines(root, file)
   say <- function(at, rule, message) {
-    violations(file, at[!allowed_here(lines[at], rule)], rule, message)
+    violations(file, at[!allowed_at(lines, at, rule)], rule, message)
   }
   found <- violations()
   if (startsWith(file, "R/")) {

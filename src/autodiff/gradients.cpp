@@ -17,7 +17,8 @@ using Arrived = std::map<std::pair<int, int>, std::vector<Gradient>>;
 std::pair<int, int> key_of(const Output& output) { return {output.op->id(), output.index}; }
 
 // Inputs come before what uses them, so one pass in order of creation finds all that depends on xs.
-std::vector<bool> operations_after(const Graph& graph, const std::vector<Output>& xs,
+std::vector<bool> operations_after(const Graph& graph,
+                                   const std::vector<Output>& xs,
                                    const std::vector<Output>& stops) {
   std::vector<bool> depends(graph.operations().size(), false);
   for (const auto& op : graph.operations()) {
@@ -40,7 +41,8 @@ Gradient sum_of(Graph& graph, const std::vector<Gradient>& parts) {
   }
   if (indices.empty()) return graph.op("AddN", values);
   if (indices.size() != parts.size()) {
-    fail(Code::kUnimplemented, "A gradient of rows and a dense one of the same tensor cannot be added.");
+    fail(Code::kUnimplemented,
+         "A gradient of rows and a dense one of the same tensor cannot be added.");
   }
   const Output axis = graph.scalar(DType::kInt32, 0);
   values.push_back(axis);
@@ -57,7 +59,8 @@ Output ones_for(Graph& graph, Output y) {
   return graph.op("Fill", {shape, graph.scalar(y.dtype(), 1)}).named("grad_ys_0");
 }
 
-// The gradient of each output of `op`, zeros where none has arrived; empty where none has arrived at all.
+// The gradient of each output of `op`, zeros where none has arrived; empty where none has arrived
+// at all.
 std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arrived) {
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
@@ -66,7 +69,8 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
     if (found == arrived.end()) continue;
     const Gradient sum = sum_of(graph, found->second);
     if (sum.is_indexed_slices()) {
-      fail(Code::kUnimplemented, "A gradient of rows reached '", op.name(), "', which is not a variable.");
+      fail(Code::kUnimplemented, "A gradient of rows reached '", op.name(),
+           "', which is not a variable.");
     }
     dy[static_cast<size_t>(i)] = sum.values;
     any = true;
@@ -83,7 +87,8 @@ void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops,
   const std::vector<Output> dy = output_gradients(graph, op, arrived);
   if (dy.empty() || op.def().not_differentiable) return;
   if (!op.def().gradient_fn) {
-    fail(Code::kNotFound, "No gradient defined for operation '", op.name(), "' (op type: ", op.type(), ").");
+    fail(Code::kNotFound, "No gradient defined for operation '", op.name(),
+         "' (op type: ", op.type(), ").");
   }
   const std::vector<Gradient> dx = op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
@@ -94,8 +99,10 @@ void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops,
 
 }  // namespace
 
-std::vector<Gradient> gradients(Graph& graph, const std::vector<Output>& ys,
-                                const std::vector<Output>& xs, const std::vector<Output>& grad_ys,
+std::vector<Gradient> gradients(Graph& graph,
+                                const std::vector<Output>& ys,
+                                const std::vector<Output>& xs,
+                                const std::vector<Output>& grad_ys,
                                 const std::vector<Output>& stop_gradients,
                                 const std::string& name) {
   NameScope scope(graph, name);
@@ -104,8 +111,8 @@ std::vector<Gradient> gradients(Graph& graph, const std::vector<Output>& ys,
   int last = -1;
   for (size_t i = 0; i < ys.size(); ++i) {
     if (!is_floating(ys[i].dtype())) {
-      invalid_argument("Gradients can be taken of floating-point tensors only; '", ys[i].name(), "' is ",
-                       dtype_name(ys[i].dtype()), ".");
+      invalid_argument("Gradients can be taken of floating-point tensors only; '", ys[i].name(),
+                       "' is ", dtype_name(ys[i].dtype()), ".");
     }
     const Output given = i < grad_ys.size() ? grad_ys[i] : Output();
     if (given && !given.shape().is_compatible_with(ys[i].shape())) {

@@ -9,10 +9,12 @@
 
 namespace runhooks {
 
-// d sum(ys) / d x for each x, "none" where ys do not depend on it. `grad_ys`, if not empty, weights the elements of each
-// y; no gradient flows through `stop_gradients`. A resource variable is asked for by its handle. Operations are added
-// under the name scope `name`. Throws where an op on the way has no gradient.
-std::vector<Gradient> gradients(Graph& graph, const std::vector<Output>& ys,
+// d sum(ys) / d x for each x, "none" where ys do not depend on it. `grad_ys`, if not empty, weights
+// the elements of each y; no gradient flows through `stop_gradients`. A resource variable is asked
+// for by its handle. Operations are added under the name scope `name`. Throws where an op on the
+// way has no gradient.
+std::vector<Gradient> gradients(Graph& graph,
+                                const std::vector<Output>& ys,
                                 const std::vector<Output>& xs,
                                 const std::vector<Output>& grad_ys = {},
                                 const std::vector<Output>& stop_gradients = {},

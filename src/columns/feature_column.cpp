@@ -17,7 +17,8 @@ Output TransformationCache::feature(const std::string& key) {
     invalid_argument("Feature '", key, "' must have a row for each example; got a scalar.");
   }
   if (feature.shape().has_rank() && feature.shape().rank() == 1) {
-    feature = graph_.op("ExpandDims", {feature, graph_.scalar(DType::kInt32, -1, "ExpandDims/dim")});
+    feature =
+        graph_.op("ExpandDims", {feature, graph_.scalar(DType::kInt32, -1, "ExpandDims/dim")});
   }
   raw_[key] = feature;
   return feature;

@@ -20,7 +20,8 @@ class FeatureColumn;
 // Features by name and, computed once, what columns make of them.
 class TransformationCache {
  public:
-  TransformationCache(Graph& graph, const Features& features) : graph_(graph), features_(features) {}
+  TransformationCache(Graph& graph, const Features& features)
+      : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
   // A raw feature of at least 2 dimensions; throws where there is none of this name.
   Output feature(const std::string& key);
@@ -35,7 +36,8 @@ class TransformationCache {
 class FeatureColumn {
  public:
   virtual ~FeatureColumn() = default;
-  // As TensorFlow names it: "age", "age_bucketized", "a_X_b". Variables and scopes are named after it.
+  // As TensorFlow names it: "age", "age_bucketized", "a_X_b". Variables and scopes are named after
+  // it.
   virtual std::string name() const = 0;
   // The features that it reads.
   virtual std::vector<std::string> feature_keys() const = 0;
@@ -57,11 +59,11 @@ using ColumnPtr = std::shared_ptr<FeatureColumn>;
 ColumnPtr make_column(const Args& spec);
 std::vector<ColumnPtr> make_columns(const ValueList& specs);
 
-#define RUNHOOKS_REGISTER_COLUMN(Class)                                                           \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =              \
-      ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                             \
+#define RUNHOOKS_REGISTER_COLUMN(Class)                                                            \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =               \
+      ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                              \
           #Class, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \
-            return std::make_shared<Class>(args);                                                 \
+            return std::make_shared<Class>(args);                                                  \
           })
 
 }  // namespace runhooks

@@ -12,23 +12,28 @@ std::vector<ColumnPtr> sorted_by_name(std::vector<ColumnPtr> columns) {
             [](const ColumnPtr& a, const ColumnPtr& b) { return a->name() < b->name(); });
   for (size_t i = 1; i < columns.size(); ++i) {
     if (columns[i]->name() == columns[i - 1]->name()) {
-      invalid_argument("Duplicate feature column name found for columns: '", columns[i]->name(), "'.");
+      invalid_argument("Duplicate feature column name found for columns: '", columns[i]->name(),
+                       "'.");
     }
   }
   return columns;
 }
 
-// A column's name as part of the names of operations and variables, which allow fewer characters: "log(x)" is "log_x_".
+// A column's name as part of the names of operations and variables, which allow fewer characters:
+// "log(x)" is "log_x_".
 std::string scope_name(const FeatureColumn& column) {
   std::string name = column.name();
   for (char& c : name) {
-    const bool good = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
     if (!good) c = '_';
   }
   return name;
 }
 
-Output weighted_sum(Graph& graph, TransformationCache& cache, const FeatureColumn& column,
+Output weighted_sum(Graph& graph,
+                    TransformationCache& cache,
+                    const FeatureColumn& column,
                     const std::vector<VariablePtr>& weights) {
   const auto* dense = dynamic_cast<const DenseColumn*>(&column);
   if (!dense) {
@@ -51,9 +56,11 @@ Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   NameScope scope(graph, name + "/");
   std::vector<Output> values;
   for (const VariablePtr& part : parts) {
-    values.push_back(part->is_resource ? static_cast<Output>(graph.op("ReadVariableOp", {part->handle})
-                                                                 .attr("dtype", part->dtype))
-                                       : part->snapshot);
+    values.push_back(
+        part->is_resource
+            ? static_cast<Output>(
+                  graph.op("ReadVariableOp", {part->handle}).attr("dtype", part->dtype))
+            : part->snapshot);
   }
   if (!parts[0]->slice) return values[0];
   Output whole = values[0];
@@ -68,8 +75,10 @@ Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   return graph.op("Identity", {whole}).named(name + "/");
 }
 
-LinearModel linear_model(Graph& graph, const Features& features,
-                         const std::vector<ColumnPtr>& columns, int64_t units) {
+LinearModel linear_model(Graph& graph,
+                         const Features& features,
+                         const std::vector<ColumnPtr>& columns,
+                         int64_t units) {
   const std::vector<ColumnPtr> sorted = sorted_by_name(columns);
   LinearModel model;
   VariableOptions options;
@@ -96,10 +105,10 @@ LinearModel linear_model(Graph& graph, const Features& features,
     NameScope column_scope(graph, scope_name(*sorted[i]));
     sums.push_back(weighted_sum(graph, cache, *sorted[i], weights[i]));
   }
-  const Output no_bias = sums.size() == 1
-                             ? graph.op("Identity", sums).named("weighted_sum_no_bias")
-                             : graph.op("AddN", sums).named("weighted_sum_no_bias");
-  model.logits = graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
+  const Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
+                                          : graph.op("AddN", sums).named("weighted_sum_no_bias");
+  model.logits =
+      graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
   return model;
 }
 

@@ -35,17 +35,20 @@ class NumericColumn : public DenseColumn {
  private:
   void check(Output tensor) const {
     if (!is_numeric(tensor.dtype()) && tensor.dtype() != DType::kBool) {
-      throw Error(Code::kInvalidArgument,
-                  str_cat("column_numeric(\"", key_, "\") needs numbers, but the feature is of type ",
-                          dtype_name(tensor.dtype()), "."),
-                  {"Use a categorical column for strings."});
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("column_numeric(\"", key_, "\") needs numbers, but the feature is of type ",
+                  dtype_name(tensor.dtype()), "."),
+          {"Use a categorical column for strings."});
     }
     Shape row;
     const Shape& shape = tensor.shape();
     for (int i = 1; shape.has_rank() && i < shape.rank(); ++i) row.append(shape.dim(i));
     if (shape.has_rank() && row.is_fully_defined() && row.num_elements() != num_elements()) {
-      invalid_argument("column_numeric(\"", key_, "\") has shape ", shape_, ", but the feature has ",
-                       row.num_elements(), row.num_elements() == 1 ? " number" : " numbers", " in each row (shape ", shape, ").");
+      invalid_argument("column_numeric(\"", key_, "\") has shape ", shape_,
+                       ", but the feature has ", row.num_elements(),
+                       row.num_elements() == 1 ? " number" : " numbers", " in each row (shape ",
+                       shape, ").");
     }
   }
 

@@ -16,7 +16,8 @@ namespace runhooks {
 class ElementSink {
  public:
   virtual ~ElementSink() = default;
-  // A tensor for component i, to be filled by the caller: one at hand where it has this type and shape.
+  // A tensor for component i, to be filled by the caller: one at hand where it has this type and
+  // shape.
   virtual Tensor& allocate(int i, DType dtype, const Shape& shape) = 0;
 };
 
@@ -46,11 +47,12 @@ class Dataset {
   virtual std::unique_ptr<DatasetIterator> make_iterator() const = 0;
 };
 
-// The next element of the dataset as tensors of the graph, by operations IteratorV2 and IteratorGetNext. A session
-// begins anew at the first element.
+// The next element of the dataset as tensors of the graph, by operations IteratorV2 and
+// IteratorGetNext. A session begins anew at the first element.
 std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset);
 
-// The iterator that a session keeps for the IteratorV2 operation of this name; NULL before it is first used.
+// The iterator that a session keeps for the IteratorV2 operation of this name; NULL before it is
+// first used.
 DatasetIterator* find_iterator(const ResourceManager& resources, const std::string& op_name);
 
 }  // namespace runhooks

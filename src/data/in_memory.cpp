@@ -36,7 +36,8 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
     std::vector<Shape> all;
     for (const Tensor& tensor : tensors_) {
       Shape shape = tensor.shape();
-      shape.set_dim(0, options_.num_epochs == 0 && rows_ > 0 ? options_.batch_size : Shape::kUnknownDim);
+      shape.set_dim(
+          0, options_.num_epochs == 0 && rows_ > 0 ? options_.batch_size : Shape::kUnknownDim);
       all.push_back(shape);
     }
     return all;
@@ -56,7 +57,8 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
   int64_t rows_ = 0;
 };
 
-// Copies rows `order[0 ... n - 1]`, or rows 0 ... n - 1 where `order` is NULL, of `size` bytes each.
+// Copies rows `order[0 ... n - 1]`, or rows 0 ... n - 1 where `order` is NULL, of `size` bytes
+// each.
 void copy_rows(const char* from, char* to, size_t size, const int64_t* order, int64_t n) {
   if (!order) {
     std::memcpy(to, from, size * static_cast<size_t>(n));
@@ -66,14 +68,15 @@ void copy_rows(const char* from, char* to, size_t size, const int64_t* order, in
   auto copy_fixed = [=](auto width) {
     constexpr size_t kWidth = decltype(width)::value;
     for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(to + static_cast<size_t>(i) * kWidth, from + static_cast<size_t>(order[i]) * kWidth,
-                  kWidth);
+      std::memcpy(to + static_cast<size_t>(i) * kWidth,
+                  from + static_cast<size_t>(order[i]) * kWidth, kWidth);
     }
   };
   if (size == 4) return copy_fixed(std::integral_constant<size_t, 4>());
   if (size == 8) return copy_fixed(std::integral_constant<size_t, 8>());
   for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + static_cast<size_t>(i) * size, from + static_cast<size_t>(order[i]) * size, size);
+    std::memcpy(to + static_cast<size_t>(i) * size, from + static_cast<size_t>(order[i]) * size,
+                size);
   }
 }
 
@@ -82,8 +85,8 @@ class InMemoryIterator : public DatasetIterator {
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
       : dataset_(std::move(dataset)) {
     for (const Tensor& tensor : dataset_->tensors()) {
-      row_bytes_.push_back(dataset_->rows() == 0 ? 0
-                                                 : tensor.num_bytes() / static_cast<size_t>(dataset_->rows()));
+      row_bytes_.push_back(
+          dataset_->rows() == 0 ? 0 : tensor.num_bytes() / static_cast<size_t>(dataset_->rows()));
     }
   }
 
@@ -125,7 +128,8 @@ class InMemoryIterator : public DatasetIterator {
     if (options.num_epochs == 0) return options.batch_size;
     const int64_t epochs_after = options.num_epochs - epoch_ - 1;
     const int64_t in_this = dataset_->rows() - position_;
-    if (in_this >= options.batch_size || epochs_after > options.batch_size) return options.batch_size;
+    if (in_this >= options.batch_size || epochs_after > options.batch_size)
+      return options.batch_size;
     return in_this + epochs_after * dataset_->rows();
   }
 

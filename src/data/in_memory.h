@@ -14,9 +14,11 @@ struct InMemoryOptions {
   uint64_t seed = 0;
 };
 
-// The first dimension of every tensor counts the rows. With several epochs the rows are one stream that is cut into
-// batches, so a batch may hold the last rows of one epoch and the first of the next; only the very last one can be
-// short. When shuffled, each epoch has an order of its own, which depends on the seed and the epoch alone.
-std::shared_ptr<Dataset> in_memory_dataset(std::vector<Tensor> tensors, const InMemoryOptions& options);
+// The first dimension of every tensor counts the rows. With several epochs the rows are one stream
+// that is cut into batches, so a batch may hold the last rows of one epoch and the first of the
+// next; only the very last one can be short. When shuffled, each epoch has an order of its own,
+// which depends on the seed and the epoch alone.
+std::shared_ptr<Dataset> in_memory_dataset(std::vector<Tensor> tensors,
+                                           const InMemoryOptions& options);
 
 }  // namespace runhooks

@@ -6,7 +6,8 @@ namespace runhooks {
 
 namespace {
 
-std::shared_ptr<Optimizer> from_value(const Value& value, const std::string& name,
+std::shared_ptr<Optimizer> from_value(const Value& value,
+                                      const std::string& name,
                                       double named_rate) {
   if (const auto* type = value.get_if<std::string>()) {
     Args args(*type);
@@ -19,14 +20,18 @@ std::shared_ptr<Optimizer> from_value(const Value& value, const std::string& nam
   if (const auto* function = value.get_if<std::shared_ptr<Callable>>()) {
     return from_value((*function)->call({}), name, named_rate);
   }
-  invalid_argument("`", name, "` must be the name of an optimizer, an optimizer or a function that returns one, not ",
-                   value.kind(), ".");
+  invalid_argument(
+      "`", name,
+      "` must be the name of an optimizer, an optimizer or a function that returns one, not ",
+      value.kind(), ".");
 }
 
 }  // namespace
 
-std::shared_ptr<Optimizer> optimizer_of(const Args& args, const std::string& name,
-                                        const std::string& missing, double named_rate,
+std::shared_ptr<Optimizer> optimizer_of(const Args& args,
+                                        const std::string& name,
+                                        const std::string& missing,
+                                        double named_rate,
                                         double missing_rate) {
   const Value* value = args.find(name);
   if (!value) return from_value(Value::of(missing), name, missing_rate);

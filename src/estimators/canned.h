@@ -12,14 +12,17 @@
 
 namespace runhooks {
 
-// The optimizer that argument `name` gives: a name (with the learning rate `named_rate`), a specification with its
-// hyperparameters, or a function that returns one and is called now, while the graph is built. Missing: `missing` with
-// the learning rate `missing_rate`.
-std::shared_ptr<Optimizer> optimizer_of(const Args& args, const std::string& name,
-                                        const std::string& missing, double named_rate,
+// The optimizer that argument `name` gives: a name (with the learning rate `named_rate`), a
+// specification with its hyperparameters, or a function that returns one and is called now, while
+// the graph is built. Missing: `missing` with the learning rate `missing_rate`.
+std::shared_ptr<Optimizer> optimizer_of(const Args& args,
+                                        const std::string& name,
+                                        const std::string& missing,
+                                        double named_rate,
                                         double missing_rate);
 
-// Cuts what is larger than 64 MiB, as tf.min_max_variable_partitioner does for one parameter server: never.
+// Cuts what is larger than 64 MiB, as tf.min_max_variable_partitioner does for one parameter
+// server: never.
 Partitioner size_partitioner();
 
 }  // namespace runhooks

@@ -13,7 +13,8 @@ namespace runhooks {
 
 namespace {
 
-HookPtr hook_with(const char* type, std::initializer_list<std::pair<const char*, Value>> arguments) {
+HookPtr hook_with(const char* type,
+                  std::initializer_list<std::pair<const char*, Value>> arguments) {
   Args args(type);
   for (const auto& argument : arguments) args.set(argument.first, argument.second);
   return make_hook(type, args);
@@ -59,7 +60,8 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   return built;
 }
 
-// In TensorFlow's order: the saver, the chief's hooks, the user's, the step limit, the watch over the loss, the model's.
+// In TensorFlow's order: the saver, the chief's hooks, the user's, the step limit, the watch over
+// the loss, the model's.
 HookList Estimator::training_hooks(const Built& built, const TrainOptions& options) const {
   const EstimatorSpec& spec = built.spec;
   HookList others = options.hooks;
@@ -69,11 +71,11 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
   HookList hooks;
   if (!saver && (config_.save_checkpoints_steps > 0 || config_.save_checkpoints_secs > 0)) {
     const bool by_steps = config_.save_checkpoints_steps > 0;
-    saver = std::static_pointer_cast<CheckpointSaverHook>(hook_with(
-        "CheckpointSaverHook",
-        {{"checkpoint_dir", Value::of(config_.model_dir)},
-         {by_steps ? "save_steps" : "save_secs",
-          by_steps ? Value::of(config_.save_checkpoints_steps) : Value::of(config_.save_checkpoints_secs)}}));
+    saver = std::static_pointer_cast<CheckpointSaverHook>(
+        hook_with("CheckpointSaverHook", {{"checkpoint_dir", Value::of(config_.model_dir)},
+                                          {by_steps ? "save_steps" : "save_secs",
+                                           by_steps ? Value::of(config_.save_checkpoints_steps)
+                                                    : Value::of(config_.save_checkpoints_secs)}}));
     hooks.push_back(saver);
   }
   if (saver && !saver->has_scaffold()) saver->set_scaffold(spec.scaffold);
@@ -85,9 +87,9 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
   for (const ListenerPtr& listener : options.saving_listeners) saver->add_listener(listener);
   append(hooks, spec.training_chief_hooks);
   if (config_.log_step_count_steps > 0) {
-    hooks.push_back(hook_with("StepCounterHook",
-                              {{"every_n_steps", Value::of(config_.log_step_count_steps)},
-                               {"output_dir", Value::of(config_.model_dir)}}));
+    hooks.push_back(
+        hook_with("StepCounterHook", {{"every_n_steps", Value::of(config_.log_step_count_steps)},
+                                      {"output_dir", Value::of(config_.model_dir)}}));
   }
   append(hooks, options.hooks);
   if (options.steps > 0) {
@@ -101,10 +103,10 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
     auto tensors = std::make_shared<Args>("LoggingTensorHook");
     tensors->set("loss", Value::of(spec.loss));
     tensors->set("step", Value::of(global_step(*built.graph)->snapshot));
-    hooks.push_back(hook_with("LoggingTensorHook",
-                              {{"tensors", Value::of(tensors)},
-                               {"every_n_iter", Value::of(config_.log_step_count_steps)},
-                               {"asked_for", Value::of(false)}}));
+    hooks.push_back(
+        hook_with("LoggingTensorHook", {{"tensors", Value::of(tensors)},
+                                        {"every_n_iter", Value::of(config_.log_step_count_steps)},
+                                        {"asked_for", Value::of(false)}}));
   }
   append(hooks, spec.training_hooks);
   return hooks;
@@ -128,10 +130,10 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   const auto last_step =
       std::make_shared<FinalOpsHook>(std::vector<Fetch>{global_step(*built.graph)->snapshot});
   hooks.push_back(last_step);
-  MonitoredSession session(built.graph,
-                           std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold,
-                                                                 config_.model_dir),
-                           std::move(hooks), loop_options(options.interrupted));
+  MonitoredSession session(
+      built.graph,
+      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
+      std::move(hooks), loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) {
       result.loss = Tensor();  // lets the plan use the buffer again
@@ -185,8 +187,8 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
   hooks.push_back(final_ops);
   MonitoredSession session(
       built.graph,
-      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint), hooks,
-      loop_options(options.interrupted));
+      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
+      hooks, loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args);
   });
@@ -206,20 +208,21 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   for (const auto& prediction : built.spec.predictions) {
     existing.push_back(prediction.first);
     const auto& wanted = options.predict_keys;
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), prediction.first) != wanted.end()) {
+    if (wanted.empty() ||
+        std::find(wanted.begin(), wanted.end(), prediction.first) != wanted.end()) {
       outputs.push_back(prediction);
     }
   }
   if (outputs.empty()) {
-    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "), ", provided ",
-                     str_join(options.predict_keys, ", "), ".");
+    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "),
+                     ", provided ", str_join(options.predict_keys, ", "), ".");
   }
   HookList hooks = options.hooks;
   append(hooks, built.spec.prediction_hooks);
   auto session = std::make_unique<MonitoredSession>(
       built.graph,
-      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint), hooks,
-      loop_options(options.interrupted));
+      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
+      hooks, loop_options(options.interrupted));
   return std::make_unique<Predictions>(std::move(session), std::move(outputs));
 }
 

@@ -14,7 +14,8 @@
 
 namespace runhooks {
 
-// tf.estimator.RunConfig, as far as it has a meaning in one process. A count of 0 turns a thing off.
+// tf.estimator.RunConfig, as far as it has a meaning in one process. A count of 0 turns a thing
+// off.
 struct RunConfig {
   std::string model_dir;
   bool has_seed = false;
@@ -39,7 +40,7 @@ struct TrainOptions {
 };
 
 struct EvaluateOptions {
-  int64_t steps = 0;  // 0: until the input ends
+  int64_t steps = 0;            // 0: until the input ends
   std::string checkpoint_path;  // "": the newest
   std::string name;
   HookList hooks;
@@ -100,7 +101,8 @@ class Estimator {
   RunConfig config_;
 };
 
-// The newest checkpoint of a folder, "" where there is none; what is odd about its state file is logged.
+// The newest checkpoint of a folder, "" where there is none; what is odd about its state file is
+// logged.
 std::string newest_checkpoint(const std::string& model_dir);
 // The global step of that checkpoint; 0 where there is none.
 int64_t saved_global_step(const std::string& model_dir);

@@ -19,18 +19,21 @@ class Head {
   virtual ~Head() = default;
   virtual int64_t logits_dimension() const = 0;
   // Labels may be missing in prediction.
-  virtual EstimatorSpec create_estimator_spec(Graph& graph, const ModelInput& input, Mode mode,
-                                              Output logits, const TrainOpFn& train_op) const = 0;
+  virtual EstimatorSpec create_estimator_spec(Graph& graph,
+                                              const ModelInput& input,
+                                              Mode mode,
+                                              Output logits,
+                                              const TrainOpFn& train_op) const = 0;
 };
 
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
 
-#define RUNHOOKS_REGISTER_HEAD(type, Class)                                                     \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) =              \
-      ::runhooks::Factory<::runhooks::Head>::instance().add(                                    \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {         \
-            return std::make_shared<Class>(args);                                               \
+#define RUNHOOKS_REGISTER_HEAD(type, Class)                                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) =      \
+      ::runhooks::Factory<::runhooks::Head>::instance().add(                            \
+          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> { \
+            return std::make_shared<Class>(args);                                       \
           })
 
 }  // namespace runhooks

@@ -57,7 +57,10 @@ Output reduced(Graph& graph, Output losses, Output weights, Reduction reduction)
 
 }  // namespace
 
-Output compute_weighted_loss(Graph& graph, Output losses, Output weights, Reduction reduction,
+Output compute_weighted_loss(Graph& graph,
+                             Output losses,
+                             Output weights,
+                             Reduction reduction,
                              const std::string& scope_name) {
   NameScope scope(graph, scope_name);
   if (!weights) weights = graph.scalar(losses.dtype(), 1, "Cast/x");
@@ -66,8 +69,8 @@ Output compute_weighted_loss(Graph& graph, Output losses, Output weights, Reduct
   return loss;
 }
 
-Output mean_squared_error(Graph& graph, Output labels, Output predictions, Output weights,
-                          Reduction reduction) {
+Output mean_squared_error(
+    Graph& graph, Output labels, Output predictions, Output weights, Reduction reduction) {
   NameScope scope(graph, "mean_squared_error");
   const Output losses = graph.op("SquaredDifference", {predictions, labels});
   // The scope is entered again: what is added stays under "mean_squared_error/".

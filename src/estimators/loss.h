@@ -10,16 +10,20 @@
 namespace runhooks {
 
 enum class Reduction { kNone, kSum, kMean, kSumOverBatchSize, kSumByNonzeroWeights };
-// "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" and TensorFlow's spellings ("weighted_sum", ...).
+// "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" and TensorFlow's spellings
+// ("weighted_sum", ...).
 Reduction reduction_from_name(const std::string& name);
 
-// The losses times their weights, reduced; the result joins the collection `losses`. `weights` is broadcast to the
-// losses; an invalid Output is a weight of 1.
-Output compute_weighted_loss(Graph& graph, Output losses, Output weights, Reduction reduction,
+// The losses times their weights, reduced; the result joins the collection `losses`. `weights` is
+// broadcast to the losses; an invalid Output is a weight of 1.
+Output compute_weighted_loss(Graph& graph,
+                             Output losses,
+                             Output weights,
+                             Reduction reduction,
                              const std::string& scope = "weighted_loss");
 
 // (predictions - labels)^2.
-Output mean_squared_error(Graph& graph, Output labels, Output predictions, Output weights,
-                          Reduction reduction);
+Output mean_squared_error(
+    Graph& graph, Output labels, Output predictions, Output weights, Reduction reduction);
 
 }  // namespace runhooks

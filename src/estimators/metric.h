@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// tf.metrics.mean: the mean of all values of all batches, weighted by `weights` (broadcast to the values) where given.
-// 0 where there has been none.
+// tf.metrics.mean: the mean of all values of all batches, weighted by `weights` (broadcast to the
+// values) where given. 0 where there has been none.
 Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name);
 
 }  // namespace runhooks

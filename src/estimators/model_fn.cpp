@@ -31,8 +31,9 @@ void check_loss(const EstimatorSpec& spec) {
 void check_metric_names(const EstimatorSpec& spec) {
   for (const auto& metric : spec.eval_metric_ops) {
     if (metric.first != "loss" && metric.first != "global_step") continue;
-    invalid_argument("Metric with name '", metric.first,
-                     "' is not allowed, because Estimator already defines a default metric with the same name.");
+    invalid_argument(
+        "Metric with name '", metric.first,
+        "' is not allowed, because Estimator already defines a default metric with the same name.");
   }
 }
 

@@ -47,21 +47,23 @@ struct EstimatorSpec {
 // Throws where the mode misses a field or a field is not what it must be.
 void check_spec(const EstimatorSpec& spec);
 
-// Builds a model in the graph; canned ones are made of heads and columns, custom ones are functions of the user.
+// Builds a model in the graph; canned ones are made of heads and columns, custom ones are functions
+// of the user.
 using ModelFn = std::function<EstimatorSpec(Graph&, const ModelInput&, Mode)>;
 
-// Makes a canned model function by the name of its estimator ("linear_regressor") from its arguments.
+// Makes a canned model function by the name of its estimator ("linear_regressor") from its
+// arguments.
 struct ModelFnFactory {
   ModelFn model_fn;
 };
 ModelFn make_model_fn(const std::string& estimator, const Args& args);
 
-#define RUNHOOKS_REGISTER_ESTIMATOR(type, function)                                                   \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(estimator_registered_, __LINE__) =               \
-      ::runhooks::Factory<::runhooks::ModelFnFactory>::instance().add(                                \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::ModelFnFactory> {     \
-            return std::make_shared<::runhooks::ModelFnFactory>(                                      \
-                ::runhooks::ModelFnFactory{function(args)});                                          \
+#define RUNHOOKS_REGISTER_ESTIMATOR(type, function)                                               \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(estimator_registered_, __LINE__) =           \
+      ::runhooks::Factory<::runhooks::ModelFnFactory>::instance().add(                            \
+          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::ModelFnFactory> { \
+            return std::make_shared<::runhooks::ModelFnFactory>(                                  \
+                ::runhooks::ModelFnFactory{function(args)});                                      \
           })
 
 }  // namespace runhooks

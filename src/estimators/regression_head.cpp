@@ -24,8 +24,11 @@ class RegressionHead : public Head {
 
   int64_t logits_dimension() const override { return label_dimension_; }
 
-  EstimatorSpec create_estimator_spec(Graph& graph, const ModelInput& input, Mode mode,
-                                      Output logits, const TrainOpFn& train_op) const override {
+  EstimatorSpec create_estimator_spec(Graph& graph,
+                                      const ModelInput& input,
+                                      Mode mode,
+                                      Output logits,
+                                      const TrainOpFn& train_op) const override {
     NameScope scope(graph, "head");
     EstimatorSpec spec;
     spec.mode = mode;
@@ -41,8 +44,10 @@ class RegressionHead : public Head {
       return spec;
     }
     NameScope metrics(graph, "metrics");
-    spec.eval_metric_ops.emplace_back("average_loss", mean_metric(graph, losses, weights, "average_loss"));
-    spec.eval_metric_ops.emplace_back("label/mean", mean_metric(graph, labels, weights, "label/mean"));
+    spec.eval_metric_ops.emplace_back("average_loss",
+                                      mean_metric(graph, losses, weights, "average_loss"));
+    spec.eval_metric_ops.emplace_back("label/mean",
+                                      mean_metric(graph, labels, weights, "label/mean"));
     spec.eval_metric_ops.emplace_back("prediction/mean",
                                       mean_metric(graph, logits, weights, "prediction/mean"));
     return spec;
@@ -62,7 +67,8 @@ class RegressionHead : public Head {
       invalid_argument("You must provide labels: the input function returns features only.");
     }
     if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
-      invalid_argument("The labels of a regressor must be numbers; got type ", dtype_name(labels.dtype()), ".");
+      invalid_argument("The labels of a regressor must be numbers; got type ",
+                       dtype_name(labels.dtype()), ".");
     }
     NameScope scope(graph, "labels");
     if (labels.shape().has_rank() && labels.shape().rank() == 1) {
@@ -71,8 +77,8 @@ class RegressionHead : public Head {
     const Shape wanted{logits.shape().dim(0), label_dimension_};
     if (!wanted.is_compatible_with(labels.shape())) {
       throw Error(Code::kInvalidArgument,
-                  str_cat("labels shape must be [batch_size, ", label_dimension_, "], but the labels have shape ",
-                          labels.shape(), "."),
+                  str_cat("labels shape must be [batch_size, ", label_dimension_,
+                          "], but the labels have shape ", labels.shape(), "."),
                   {"`label_dimension` says how many numbers the label of one example is."});
     }
     labels = graph.op("EnsureShape", {labels}).attr("shape", wanted);

@@ -7,9 +7,9 @@
 namespace runhooks {
 
 const char* Value::kind() const {
-  static const char* const kKinds[] = {"NULL",         "a logical",  "a whole number", "a number",
-                                       "a string",     "a tensor",   "an operation",   "a variable",
-                                       "an array",     "a function", "a list",         "a named list"};
+  static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
+                                       "a string", "a tensor",   "an operation",   "a variable",
+                                       "an array", "a function", "a list",         "a named list"};
   return kKinds[data_.index()];
 }
 
@@ -63,7 +63,8 @@ double Args::number(const std::string& name, double otherwise) const {
 
 int64_t Args::integer(const std::string& name) const {
   const double x = number(name);
-  if (x != std::floor(x)) invalid_argument("`", name, "` of ", owner_, " must be whole, not ", x, ".");
+  if (x != std::floor(x))
+    invalid_argument("`", name, "` of ", owner_, " must be whole, not ", x, ".");
   return static_cast<int64_t>(x);
 }
 

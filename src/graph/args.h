@@ -1,5 +1,6 @@
 // What lives here: Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
-// made: plain data that the embedding language can build, print and store, and functions of it that the core may call.
+// made: plain data that the embedding language can build, print and store, and functions of it that
+// the core may call.
 // Who may use it: every layer above graph.
 // What it must not know: what any argument means, R.
 #pragma once
@@ -28,9 +29,18 @@ using ValueList = std::vector<Value>;
 
 class Value {
  public:
-  using Variant = std::variant<std::monostate, bool, int64_t, double, std::string, Output, Operation*,
-                               std::shared_ptr<Variable>, Tensor, std::shared_ptr<Callable>,
-                               std::shared_ptr<ValueList>, std::shared_ptr<Args>>;
+  using Variant = std::variant<std::monostate,
+                               bool,
+                               int64_t,
+                               double,
+                               std::string,
+                               Output,
+                               Operation*,
+                               std::shared_ptr<Variable>,
+                               Tensor,
+                               std::shared_ptr<Callable>,
+                               std::shared_ptr<ValueList>,
+                               std::shared_ptr<Args>>;
   Value() = default;
   Value(Variant data) : data_(std::move(data)) {}  // NOLINT
   template <typename T>
@@ -51,7 +61,8 @@ class Value {
   Variant data_;
 };
 
-// Arguments by name, in order. Reading one that is missing or of another kind throws an error that names it.
+// Arguments by name, in order. Reading one that is missing or of another kind throws an error that
+// names it.
 class Args {
  public:
   Args() = default;

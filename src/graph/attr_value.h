@@ -13,10 +13,19 @@
 
 namespace runhooks {
 
-using AttrValue =
-    std::variant<std::monostate, int64_t, float, bool, std::string, DType, Shape, Tensor,
-                 std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
-                 std::vector<DType>, std::vector<Shape>>;
+using AttrValue = std::variant<std::monostate,
+                               int64_t,
+                               float,
+                               bool,
+                               std::string,
+                               DType,
+                               Shape,
+                               Tensor,
+                               std::vector<int64_t>,
+                               std::vector<float>,
+                               std::vector<std::string>,
+                               std::vector<DType>,
+                               std::vector<Shape>>;
 
 // In the spelling of an op's attribute specification: "int", "list(type)", ...
 const char* attr_type_name(const AttrValue& value);

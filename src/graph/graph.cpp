@@ -16,7 +16,8 @@ std::string lower(std::string text) {
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
 void check_op_name(const std::string& name) {
-  bool good = !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '.');
+  bool good =
+      !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '.');
   for (char c : name) {
     good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
                     c == '-' || c == '/' || c == '\\' || c == '>');
@@ -35,8 +36,10 @@ MatchedInputs match_inputs(const OpDef& def, size_t given, const AttrMap& attrs)
   int lists = 0;
   for (const ArgDef& arg : def.inputs) {
     const bool is_list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
-    if (is_list) ++lists;
-    else ++fixed;
+    if (is_list)
+      ++lists;
+    else
+      ++fixed;
   }
   for (const ArgDef& arg : def.inputs) {
     int count = 1;
@@ -99,16 +102,17 @@ void infer_attrs(const OpDef& def, const std::vector<Output>& inputs, AttrMap& a
 
 void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
   if (attr.type != attr_type_name(value)) {
-    invalid_argument("Attribute '", attr.name, "' of '", def.type, "' Op must be of type ", attr.type,
-                     "; got ", attr_type_name(value), ".");
+    invalid_argument("Attribute '", attr.name, "' of '", def.type, "' Op must be of type ",
+                     attr.type, "; got ", attr_type_name(value), ".");
   }
   if (const auto* type = std::get_if<DType>(&value)) {
     const auto& allowed = attr.allowed_types;
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), *type) == allowed.end()) {
       std::vector<std::string> names;
       for (DType t : allowed) names.push_back(dtype_name(t));
-      invalid_argument("Value passed to parameter '", attr.name, "' of '", def.type, "' Op has DataType ",
-                       dtype_name(*type), " not in list of allowed values: ", str_join(names, ", "), ".");
+      invalid_argument("Value passed to parameter '", attr.name, "' of '", def.type,
+                       "' Op has DataType ", dtype_name(*type),
+                       " not in list of allowed values: ", str_join(names, ", "), ".");
     }
   }
   if (const auto* text = std::get_if<std::string>(&value)) {
@@ -138,7 +142,8 @@ AttrMap complete_attrs(const OpDef& def, const AttrMap& given) {
   }
   for (const auto& item : given.items()) {
     // "_output_shapes" and the like are carried along; others must be known.
-    if (item.first[0] == '_') attrs.set(item.first, item.second);
+    if (item.first[0] == '_')
+      attrs.set(item.first, item.second);
     else if (!def.find_attr(item.first)) {
       invalid_argument("Op '", def.type, "' has no attribute '", item.first, "'.");
     }
@@ -154,7 +159,8 @@ const Tensor* constant_value(const Output& output) {
 }  // namespace
 
 void Operation::fail_attr(const char* name) const {
-  fail(Code::kInternal, "Op '", name_, "' (", type_, ") has no attribute '", name, "' of this type.");
+  fail(Code::kInternal, "Op '", name_, "' (", type_, ") has no attribute '", name,
+       "' of this type.");
 }
 
 void Operation::set_output_shape(int i, const Shape& shape) {
@@ -175,8 +181,10 @@ void Graph::check_not_finalized() const {
   }
 }
 
-Operation* Graph::create_op(const std::string& type, const std::vector<Output>& inputs,
-                            const AttrMap& attrs, const std::string& name,
+Operation* Graph::create_op(const std::string& type,
+                            const std::vector<Output>& inputs,
+                            const AttrMap& attrs,
+                            const std::string& name,
                             const std::vector<Operation*>& control_inputs) {
   check_not_finalized();
   const OpDef& def = find_op(type);
@@ -215,7 +223,8 @@ Operation* Graph::create_op(const std::string& type, const std::vector<Output>& 
     values.push_back(constant_value(input));
   }
   const bool is_exact = !name.empty() && name.back() == '/';
-  const std::string wanted = is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
+  const std::string wanted =
+      is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
   op->name_ = is_exact ? wanted : name_scope_ + wanted;
   check_op_name(op->name_);
   if (def.shape_fn) {
@@ -275,7 +284,8 @@ Operation* Graph::operation(const std::string& name) const {
   if (name.find(':') != std::string::npos) {
     invalid_argument("The name '", name, "' appears to refer to a Tensor, not an Operation.");
   }
-  throw Error(Code::kNotFound, str_cat("The name '", name, "' refers to an Operation not in the graph."));
+  throw Error(Code::kNotFound,
+              str_cat("The name '", name, "' refers to an Operation not in the graph."));
 }
 
 Output Graph::tensor(const std::string& name) const {
@@ -284,32 +294,36 @@ Output Graph::tensor(const std::string& name) const {
     if (find_operation(name)) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The name '", name, "' refers to an Operation, not a Tensor."),
-                  {str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"", name,
-                           ":0\".")});
+                  {str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"",
+                           name, ":0\".")});
     }
-    invalid_argument("The name '", name,
-                     "' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the "
-                     "form \"<op_name>:<output_index>\".");
+    invalid_argument(
+        "The name '", name,
+        "' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the "
+        "form \"<op_name>:<output_index>\".");
   }
   const std::string op_name = name.substr(0, colon), digits = name.substr(colon + 1);
   const bool good = !digits.empty() && digits.size() < 9 &&
                     digits.find_first_not_of("0123456789") == std::string::npos;
   if (!good) {
-    invalid_argument("The name '", name,
-                     "' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "
-                     "\"<op_name>:<output_index>\".");
+    invalid_argument(
+        "The name '", name,
+        "' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "
+        "\"<op_name>:<output_index>\".");
   }
   Operation* op = find_operation(op_name);
   if (!op) {
-    throw Error(Code::kNotFound,
-                str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
-                        op_name, "', does not exist in the graph."));
+    throw Error(
+        Code::kNotFound,
+        str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
+                op_name, "', does not exist in the graph."));
   }
   const int index = std::stoi(digits);
   if (index >= op->num_outputs()) {
-    throw Error(Code::kNotFound,
-                str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
-                        op_name, "', exists but only has ", op->num_outputs(), " outputs."));
+    throw Error(
+        Code::kNotFound,
+        str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
+                op_name, "', exists but only has ", op->num_outputs(), " outputs."));
   }
   return op->output(index);
 }
@@ -347,7 +361,8 @@ void Graph::add_to_collection(const std::string& name, CollectionItem item) {
 std::string collection_item_name(const CollectionItem& item) {
   if (const auto* output = std::get_if<Output>(&item)) return output->name();
   if (auto* const* op = std::get_if<Operation*>(&item)) return (*op)->name();
-  if (const auto* variable = std::get_if<std::shared_ptr<Variable>>(&item)) return (*variable)->name();
+  if (const auto* variable = std::get_if<std::shared_ptr<Variable>>(&item))
+    return (*variable)->name();
   if (const auto* text = std::get_if<std::string>(&item)) return *text;
   return "";
 }

@@ -23,8 +23,8 @@ using CollectionItem =
 
 class Graph;
 
-// One operation in the making: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits"). Reading it as an
-// Output or an Operation* adds it to the graph.
+// One operation in the making: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
+// Reading it as an Output or an Operation* adds it to the graph.
 class OpBuilder {
  public:
   OpBuilder(Graph& graph, const char* type, std::vector<Output> inputs)
@@ -45,8 +45,8 @@ class OpBuilder {
     return *this;
   }
   Operation* build();
-  operator Output() { return build()->output(0); }       // NOLINT: that is its purpose
-  operator Operation*() { return build(); }              // NOLINT
+  operator Output() { return build()->output(0); }              // NOLINT: that is its purpose
+  operator Operation*() { return build(); }                     // NOLINT
   operator Gradient() { return Gradient(build()->output(0)); }  // NOLINT
 
  private:
@@ -64,10 +64,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Adds an operation. `name` is made unique in the current name scope; one that ends in "/" is taken as it is. Type
-  // attributes and lengths of lists follow from the inputs. Throws when the graph is finalized or the inputs do not fit.
-  Operation* create_op(const std::string& type, const std::vector<Output>& inputs,
-                       const AttrMap& attrs = {}, const std::string& name = "",
+  // Adds an operation. `name` is made unique in the current name scope; one that ends in "/" is
+  // taken as it is. Type attributes and lengths of lists follow from the inputs. Throws when the
+  // graph is finalized or the inputs do not fit.
+  Operation* create_op(const std::string& type,
+                       const std::vector<Output>& inputs,
+                       const AttrMap& attrs = {},
+                       const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
   OpBuilder op(const char* type, std::vector<Output> inputs = {}) {
     return OpBuilder(*this, type, std::move(inputs));
@@ -121,7 +124,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool has_seed() const { return has_seed_; }
   int64_t seed() const { return seed_; }
 
-  // Where the embedding language keeps what belongs to this graph (its handles of the graph's tensors).
+  // Where the embedding language keeps what belongs to this graph (its handles of the graph's
+  // tensors).
   std::shared_ptr<void> foreign;
 
  private:
@@ -149,7 +153,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int64_t seed_ = 0;
 };
 
-// While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that scope, "" leaves all.
+// While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that
+// scope, "" leaves all.
 class NameScope {
  public:
   NameScope(Graph& graph, const std::string& name);
@@ -163,7 +168,8 @@ class NameScope {
   std::string outer_, name_;
 };
 
-// While it lives, new operations run after `ops`; with clears = TRUE the outer control dependencies do not count.
+// While it lives, new operations run after `ops`; with clears = TRUE the outer control dependencies
+// do not count.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);
@@ -175,7 +181,8 @@ class ControlDependencies {
   Graph& graph_;
 };
 
-// What an item of a collection is called: the name of the tensor, operation or variable, or the text.
+// What an item of a collection is called: the name of the tensor, operation or variable, or the
+// text.
 std::string collection_item_name(const CollectionItem& item);
 
 // TensorFlow's names of collections.

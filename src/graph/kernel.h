@@ -14,7 +14,8 @@ namespace runhooks {
 
 class Operation;
 
-// State that outlives a step: a variable, an iterator, a random generator. A session owns it by name.
+// State that outlives a step: a variable, an iterator, a random generator. A session owns it by
+// name.
 class Resource {
  public:
   virtual ~Resource() = default;
@@ -43,8 +44,8 @@ class ResourceManager {
 // The place of one operation output in a plan.
 struct Slot {
   Tensor tensor;
-  // Grows when the tensor gets another buffer or shape (or a value that only depends on shapes changes):
-  // what has been prepared for the old one must be prepared anew.
+  // Grows when the tensor gets another buffer or shape (or a value that only depends on shapes
+  // changes): what has been prepared for the old one must be prepared anew.
   uint64_t version = 1;
   // FALSE where the tensor shares the buffer of another one, which must not be written to.
   bool owned = false;
@@ -54,8 +55,12 @@ struct Slot {
 
 class KernelContext {
  public:
-  KernelContext(const Operation& op, std::vector<Slot*> inputs, Slot* outputs, int num_outputs,
-                ResourceManager& resources, bool& layout_changed)
+  KernelContext(const Operation& op,
+                std::vector<Slot*> inputs,
+                Slot* outputs,
+                int num_outputs,
+                ResourceManager& resources,
+                bool& layout_changed)
       : op_(op),
         inputs_(std::move(inputs)),
         outputs_(outputs),
@@ -78,8 +83,8 @@ class KernelContext {
   int num_outputs() const { return num_outputs_; }
   Tensor& output(int i) { return outputs_[i].tensor; }
 
-  // A buffer of this shape for output i: the old one where it fits. Nothing outside the plan holds it: what is fetched
-  // is copied.
+  // A buffer of this shape for output i: the old one where it fits. Nothing outside the plan holds
+  // it: what is fetched is copied.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
   // Output i shares the buffer of `tensor`.
   void alias_output(int i, const Tensor& tensor);
@@ -115,13 +120,15 @@ class KernelContext {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Called before compute() whenever an input has another buffer or shape than at the last call. The outputs are
-  // allocated already, in the shapes that the op's shape function gives. Pointers taken here stay valid until the next call.
+  // Called before compute() whenever an input has another buffer or shape than at the last call.
+  // The outputs are allocated already, in the shapes that the op's shape function gives. Pointers
+  // taken here stay valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
   // FALSE where prepare() has done everything and compute() need not be called.
   virtual bool computes() const { return true; }
-  // Said of a kernel whose output shares a variable's buffer, when the output is used after the variable is changed.
+  // Said of a kernel whose output shares a variable's buffer, when the output is used after the
+  // variable is changed.
   virtual void require_snapshot() {}
 };
 

@@ -154,9 +154,12 @@ const std::map<std::string, OpDef>& all_ops() { return registry(); }
 namespace {
 OpDef& new_op(const char* type) {
   auto inserted = registry().emplace(type, OpDef());
-  // Two definitions of one op are a mistake of ours; the registry test reports what this leaves behind.
-  if (!inserted.second) inserted.first->second.type = str_cat("duplicate of ", type);
-  else inserted.first->second.type = type;
+  // Two definitions of one op are a mistake of ours; the registry test reports what this leaves
+  // behind.
+  if (!inserted.second)
+    inserted.first->second.type = str_cat("duplicate of ", type);
+  else
+    inserted.first->second.type = type;
   return inserted.first->second;
 }
 }  // namespace

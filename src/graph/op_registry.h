@@ -13,8 +13,8 @@
 
 namespace runhooks {
 
-// One input or output in the words of TensorFlow's op definitions: "x: T", "xs: N * T", "components: output_types",
-// "ref: Ref(T)", "indices: int64".
+// One input or output in the words of TensorFlow's op definitions: "x: T", "xs: N * T",
+// "components: output_types", "ref: Ref(T)", "indices: int64".
 struct ArgDef {
   std::string name;
   DType dtype = DType::kInvalid;  // where the type is fixed
@@ -24,7 +24,8 @@ struct ArgDef {
   bool is_ref = false;
 };
 
-// One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false", "padding: {'SAME', 'VALID'}".
+// One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false",
+// "padding: {'SAME', 'VALID'}".
 struct AttrDef {
   std::string name;
   std::string type;
@@ -35,11 +36,14 @@ struct AttrDef {
   int64_t minimum = 0;
 };
 
-// What a shape function sees. While the graph is built shapes may be partial and values unknown; when a plan prepares
-// the operation all are known, and the same function gives the outputs' exact shapes.
+// What a shape function sees. While the graph is built shapes may be partial and values unknown;
+// when a plan prepares the operation all are known, and the same function gives the outputs' exact
+// shapes.
 class ShapeContext {
  public:
-  ShapeContext(const Operation& op, std::vector<Shape> inputs, std::vector<const Tensor*> values,
+  ShapeContext(const Operation& op,
+               std::vector<Shape> inputs,
+               std::vector<const Tensor*> values,
                int num_outputs)
       : op_(op),
         inputs_(std::move(inputs)),
@@ -68,7 +72,8 @@ class ShapeContext {
   mutable uint64_t values_read_ = 0;
 };
 
-// A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of shape `dense_shape`).
+// A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of
+// shape `dense_shape`).
 struct Gradient {
   Output values;
   Output indices;
@@ -148,8 +153,8 @@ class OpRegistration {
 
 #define RUNHOOKS_CONCAT_(a, b) a##b
 #define RUNHOOKS_CONCAT(a, b) RUNHOOKS_CONCAT_(a, b)
-#define RUNHOOKS_REGISTER_OP(type)                                            \
-  [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT(  \
+#define RUNHOOKS_REGISTER_OP(type)                                          \
+  [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT( \
       op_registration_, __LINE__) = ::runhooks::OpRegistration(type)
 
 // A kernel class template, instantiated for the value of a type attribute.
@@ -158,7 +163,8 @@ KernelFactory kernel_by_type(const char* attr = "T") {
   return [attr](const Operation& op) -> std::unique_ptr<Kernel> {
     const DType dtype = op.attr_type(attr);
     std::unique_ptr<Kernel> kernel;
-    ((dtype == dtype_of<Types>() ? void(kernel = std::make_unique<KernelFor<Types>>()) : void()), ...);
+    ((dtype == dtype_of<Types>() ? void(kernel = std::make_unique<KernelFor<Types>>()) : void()),
+     ...);
     if (!kernel) {
       fail(Code::kUnimplemented, "There is no kernel for type ", dtype_name(dtype), ".");
     }
@@ -173,9 +179,9 @@ KernelFactory kernel_of() {
 }
 
 // Shape functions that many ops share.
-void unchanged_shape(ShapeContext& c);   // output 0 is as input 0
-void scalar_shape(ShapeContext& c);      // every output is a scalar
+void unchanged_shape(ShapeContext& c);  // output 0 is as input 0
+void scalar_shape(ShapeContext& c);     // every output is a scalar
 void no_outputs(ShapeContext& c);
-void broadcast_shape(ShapeContext& c);   // of inputs 0 and 1
+void broadcast_shape(ShapeContext& c);  // of inputs 0 and 1
 
 }  // namespace runhooks

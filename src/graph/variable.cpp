@@ -60,9 +60,11 @@ void add_reference_ops(Graph& graph, Variable& variable, const std::string& base
   variable.snapshot = graph.op("Identity", {variable.handle}).named(base + "/read/");
 }
 
-VariablePtr make_variable_in_scope(Graph& graph, const std::string& base,
+VariablePtr make_variable_in_scope(Graph& graph,
+                                   const std::string& base,
                                    const std::function<Output()>& initial_value,
-                                   const VariableOptions& options, const std::string& shared_name) {
+                                   const VariableOptions& options,
+                                   const std::string& shared_name) {
   // A variable must not wait for what happens to run when it is made.
   ControlDependencies none(graph, {}, true);
   auto variable = std::make_shared<Variable>();
@@ -93,8 +95,11 @@ VariablePtr make_variable_in_scope(Graph& graph, const std::string& base,
 
 }  // namespace
 
-VariablePtr make_variable(Graph& graph, Output initial_value, const std::string& name,
-                          const VariableOptions& options, const std::string& shared_name) {
+VariablePtr make_variable(Graph& graph,
+                          Output initial_value,
+                          const std::string& name,
+                          const VariableOptions& options,
+                          const std::string& shared_name) {
   const bool is_exact = !name.empty() && name.back() == '/';
   const std::string base = is_exact ? name.substr(0, name.size() - 1) : graph.unique_name(name);
   return make_variable_in_scope(
@@ -106,13 +111,15 @@ VariablePtr VariableStore::find(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-VariablePtr VariableStore::get(const std::string& name, const Shape& shape,
+VariablePtr VariableStore::get(const std::string& name,
+                               const Shape& shape,
                                const VariableOptions& options) {
   const std::string full = current_.name.empty() ? name : current_.name + "/" + name;
   if (VariablePtr existing = find(full)) {
     if (current_.reuse == Reuse::kNever) {
-      throw Error(Code::kAlreadyExists, str_cat("Variable ", full, " already exists, disallowed."),
-                  {"Did you mean to set reuse = TRUE or reuse = tf$AUTO_REUSE in the variable scope?"});
+      throw Error(
+          Code::kAlreadyExists, str_cat("Variable ", full, " already exists, disallowed."),
+          {"Did you mean to set reuse = TRUE or reuse = tf$AUTO_REUSE in the variable scope?"});
     }
     if (!existing->shape.is_compatible_with(shape)) {
       invalid_argument("Trying to share variable ", full, ", but specified shape ", shape,
@@ -121,7 +128,9 @@ VariablePtr VariableStore::get(const std::string& name, const Shape& shape,
     return existing;
   }
   if (current_.reuse == Reuse::kAlways) {
-    throw Error(Code::kNotFound, str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
+    throw Error(
+        Code::kNotFound,
+        str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
   }
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) initializer = zeros_initializer();
@@ -135,7 +144,8 @@ VariablePtr VariableStore::get(const std::string& name, const Shape& shape,
   return variable;
 }
 
-std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name, const Shape& shape,
+std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
+                                                        const Shape& shape,
                                                         const VariableOptions& options) {
   if (!current_.partitioner) return {get(name, shape, options)};
   const std::vector<int64_t> parts = current_.partitioner(shape, options.dtype);

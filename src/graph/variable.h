@@ -21,7 +21,8 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
-  // Copies into the buffer at hand where the shape is the same, so that what has been prepared for it stays valid.
+  // Copies into the buffer at hand where the shape is the same, so that what has been prepared for
+  // it stays valid.
   void assign(const Tensor& value);
 
  private:
@@ -40,8 +41,8 @@ struct SaveSliceInfo {
 
 class Variable {
  public:
-  // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the op that sets it to
-  // its initial value.
+  // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the
+  // op that sets it to its initial value.
   Output handle;
   Output snapshot;
   Operation* initializer = nullptr;
@@ -79,10 +80,14 @@ struct VariableOptions {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// A variable with operations of its own, initialized to `initial_value`, which fixes dtype and shape. `name` is made
-// unique in the current name scope; where it ends in "/" it is taken as it is.
-VariablePtr make_variable(Graph& graph, Output initial_value, const std::string& name,
-                          const VariableOptions& options, const std::string& shared_name = "");
+// A variable with operations of its own, initialized to `initial_value`, which fixes dtype and
+// shape. `name` is made unique in the current name scope; where it ends in "/" it is taken as it
+// is.
+VariablePtr make_variable(Graph& graph,
+                          Output initial_value,
+                          const std::string& name,
+                          const VariableOptions& options,
+                          const std::string& shared_name = "");
 
 // Variables that get_variable() made, and the scopes it looks through.
 class VariableStore {
@@ -102,7 +107,8 @@ class VariableStore {
   // The variable "<scope>/<name>": a new one, or the one at hand, as the scope's `reuse` says.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
   // The same cut into parts by the scope's partitioner; one part without one.
-  std::vector<VariablePtr> get_partitioned(const std::string& name, const Shape& shape,
+  std::vector<VariablePtr> get_partitioned(const std::string& name,
+                                           const Shape& shape,
                                            const VariableOptions& options);
 
  private:
@@ -130,7 +136,8 @@ std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& col
 // The int64 variable `global_step` of the graph; NULL where there is none.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
-// A tensor of the step's value that hooks fetch ("global_step/add:0"); invalid where the graph has no global step.
+// A tensor of the step's value that hooks fetch ("global_step/add:0"); invalid where the graph has
+// no global step.
 Output global_step_read(Graph& graph);
 
 }  // namespace runhooks

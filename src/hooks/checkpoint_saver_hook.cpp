@@ -52,7 +52,8 @@ void CheckpointSaverHook::end(Session& session) {
 }
 
 void CheckpointSaverHook::on_error(Session& session, const LoopFailure& failure) {
-  // After an error the state may be what caused it: the last checkpoint stays the last. An interrupt breaks nothing.
+  // After an error the state may be what caused it: the last checkpoint stays the last. An
+  // interrupt breaks nothing.
   if (!failure.is_interrupt || !has_session_) return;
   const int64_t step = step_.now(session);
   if (step != trigger_.last_step()) saver(session).save(session, save_path_, step);
@@ -63,11 +64,13 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
   const std::vector<CollectionItem> savers = session.graph().collection(collection_keys::kSavers);
   if (savers.empty()) {
     fail(Code::kFailedPrecondition,
-         "No items in collection savers. Please add a saver to the collection or provide a saver or scaffold.");
+         "No items in collection savers. Please add a saver to the collection or provide a saver "
+         "or scaffold.");
   }
   if (savers.size() > 1) {
     fail(Code::kFailedPrecondition,
-         "More than one item in collection savers. Please indicate which one to use by passing it to the "
+         "More than one item in collection savers. Please indicate which one to use by passing it "
+         "to the "
          "constructor.");
   }
   return *static_cast<Saver*>(std::get<std::shared_ptr<void>>(savers.front()).get());

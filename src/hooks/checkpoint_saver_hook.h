@@ -26,8 +26,8 @@ class CheckpointListener {
 
 using ListenerPtr = std::shared_ptr<CheckpointListener>;
 
-// tf.train.CheckpointSaverHook: saves when the session is made, then at intervals, and at the end. After an interrupt it
-// saves the step that was reached.
+// tf.train.CheckpointSaverHook: saves when the session is made, then at intervals, and at the end.
+// After an interrupt it saves the step that was reached.
 class CheckpointSaverHook : public RunHook {
  public:
   explicit CheckpointSaverHook(const Args& args);

@@ -5,7 +5,8 @@ namespace runhooks {
 HistorySaverHook::HistorySaverHook(const Args& args)
     : every_n_step_(args.integer("every_n_step", 10)) {
   if (every_n_step_ < 1) {
-    invalid_argument("`every_n_step` of ", args.owner(), " must be 1 or more, not ", every_n_step_, ".");
+    invalid_argument("`every_n_step` of ", args.owner(), " must be 1 or more, not ", every_n_step_,
+                     ".");
   }
 }
 

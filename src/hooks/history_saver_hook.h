@@ -15,8 +15,8 @@ struct History {
   std::vector<double> steps;  // global steps
 };
 
-// Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the first tensor of the
-// collection `losses`, and the global step after the run.
+// Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
+// first tensor of the collection `losses`, and the global step after the run.
 class HistorySaverHook : public RunHook {
  public:
   explicit HistorySaverHook(const Args& args);

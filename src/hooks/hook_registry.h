@@ -30,16 +30,15 @@ class GlobalStep {
   void find(Graph& graph, const std::string& hook_name);
   const Output& tensor() const { return tensor_; }
   const Variable& variable() const { return *variable_; }
-  int64_t now(const Session& session) const {
-    return *session.value(*variable_).data<int64_t>();
-  }
+  int64_t now(const Session& session) const { return *session.value(*variable_).data<int64_t>(); }
 
  private:
   VariablePtr variable_;
   Output tensor_;
 };
 
-// A tensor or operation that an argument names or is: "loss:0", "loss" (its first output), a tensor, a variable.
+// A tensor or operation that an argument names or is: "loss:0", "loss" (its first output), a
+// tensor, a variable.
 Output tensor_argument(Graph& graph, const Value& value);
 
 // The interval of a hook, by whichever of the two arguments is given.

@@ -10,7 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// `tensors` is a named list tag -> tensor or name, logged in the order of the tags, or a list of names, logged in its own.
+// `tensors` is a named list tag -> tensor or name, logged in the order of the tags, or a list of
+// names, logged in its own.
 class LoggingTensorHook : public RunHook {
  public:
   explicit LoggingTensorHook(const Args& args)
@@ -20,7 +21,8 @@ class LoggingTensorHook : public RunHook {
         formatter_(args.callable("formatter")) {
     const bool has_iter = args.has("every_n_iter"), has_secs = args.has("every_n_secs");
     if ((has_iter && has_secs) || (!has_iter && !has_secs && !at_end_)) {
-      invalid_argument("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.");
+      invalid_argument(
+          "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.");
     }
     if (has_iter && args.integer("every_n_iter") <= 0) {
       invalid_argument("invalid every_n_iter=", args.integer("every_n_iter"), ".");
@@ -93,7 +95,8 @@ class LoggingTensorHook : public RunHook {
     }
     const Value text = formatter_->call({Value::of(named)});
     if (!text.get_if<std::string>()) {
-      invalid_argument("`formatter` of hook_logging_tensor() must return a string, not ", text.kind(), ".");
+      invalid_argument("`formatter` of hook_logging_tensor() must return a string, not ",
+                       text.kind(), ".");
     }
     return *text.get_if<std::string>();
   }

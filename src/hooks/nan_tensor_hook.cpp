@@ -20,7 +20,8 @@ class NanTensorHook : public RunHook {
   explicit NanTensorHook(const Args& args)
       : args_(args), fails_(args.flag("fail_on_nan_loss", true)) {
     if (!args.has("loss_tensor")) {
-      invalid_argument("`loss_tensor` of ", args.owner(), " must be a tensor or the name of one, not NULL.");
+      invalid_argument("`loss_tensor` of ", args.owner(),
+                       " must be a tensor or the name of one, not NULL.");
     }
   }
   std::string name() const override { return "NanTensorHook"; }

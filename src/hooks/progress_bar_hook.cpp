@@ -6,9 +6,10 @@ namespace runhooks {
 
 namespace {
 
-// `draw` is called as draw(run, loss, global_step, is_last), at most every `min_secs` seconds and once at the end;
-// without it nothing is fetched. `finish` is called as finish(runs) when the loop has ended well; runs of training are counted
-// by the global step, which also knows what was lost and made again.
+// `draw` is called as draw(run, loss, global_step, is_last), at most every `min_secs` seconds and
+// once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
+// has ended well; runs of training are counted by the global step, which also knows what was lost
+// and made again.
 class ProgressBarHook : public RunHook {
  public:
   explicit ProgressBarHook(const Args& args)

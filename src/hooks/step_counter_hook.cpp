@@ -60,7 +60,8 @@ class StepCounterHook : public RunHook {
     static int warnings = 0;
     if (++warnings > kMaxWarnings) return;
     log(LogLevel::kWarn,
-        str_cat("It seems that global step (tf.train.get_global_step) has not been increased. Current value "
+        str_cat("It seems that global step (tf.train.get_global_step) has not been increased. "
+                "Current value "
                 "(could be stable): ",
                 stale, " vs previous value: ", last_step_,
                 ". You could increase the global step by passing tf.train.get_global_step() to "

@@ -5,12 +5,14 @@ namespace runhooks {
 
 namespace {
 
-// Unlike TensorFlow's, the object can be used again: the last step is worked out anew after each begin().
+// Unlike TensorFlow's, the object can be used again: the last step is worked out anew after each
+// begin().
 class StopAtStepHook : public RunHook {
  public:
   explicit StopAtStepHook(const Args& args) : args_(args) {
     const bool has_num = args.has("num_steps"), has_last = args.has("last_step");
-    if (has_num && has_last) invalid_argument("Only one of num_steps or last_step can be specified.");
+    if (has_num && has_last)
+      invalid_argument("Only one of num_steps or last_step can be specified.");
     if (!has_num && !has_last) invalid_argument("One of num_steps or last_step must be specified.");
   }
   std::string name() const override { return "StopAtStepHook"; }

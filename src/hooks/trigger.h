@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Every so many steps, every so many seconds, or never. The first question is always answered with yes, a step that has
-// triggered is not answered with yes again.
+// Every so many steps, every so many seconds, or never. The first question is always answered with
+// yes, a step that has triggered is not answered with yes again.
 class Trigger {
  public:
   Trigger() = default;  // never

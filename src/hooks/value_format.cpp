@@ -15,7 +15,8 @@ constexpr int64_t kEdgeItems = 3;
 constexpr size_t kLineWidth = 75;
 constexpr int kPrecision = 8;
 
-// The fewest digits that give the same number back, in scientific form: sign, digits without the point, exponent.
+// The fewest digits that give the same number back, in scientific form: sign, digits without the
+// point, exponent.
 struct Decimal {
   bool negative;
   std::string digits;
@@ -109,14 +110,19 @@ std::string bytes_literal(const std::string& text) {
   std::string out = std::string("b") + quote;
   for (unsigned char c : text) {
     char hex[8];
-    if (c == quote || c == '\\') out += std::string("\\") + static_cast<char>(c);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
+    if (c == quote || c == '\\')
+      out += std::string("\\") + static_cast<char>(c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
     else if (c < 0x20 || c >= 0x7f) {
       std::snprintf(hex, sizeof hex, "\\x%02x", c);
       out += hex;
-    } else out += static_cast<char>(c);
+    } else
+      out += static_cast<char>(c);
   }
   return out + quote;
 }
@@ -167,7 +173,8 @@ ElementFormat float_format(const Tensor& value, const std::vector<int64_t>& show
       const Decimal decimal = shortest_decimal(x, is_float32);
       left = std::max(left, size_t{1} + decimal.negative);
       right = std::max(right, std::min<size_t>(decimal.digits.size() - 1, kPrecision));
-      exponent_digits = std::max(exponent_digits, std::to_string(std::abs(decimal.exponent)).size());
+      exponent_digits =
+          std::max(exponent_digits, std::to_string(std::abs(decimal.exponent)).size());
     } else {
       const Positional text = positional(x, is_float32);
       left = std::max(left, text.whole.size());
@@ -209,8 +216,9 @@ ElementFormat element_format(const Tensor& value, const std::vector<int64_t>& sh
   if (is_floating(value.dtype())) return float_format(value, shown);
   size_t width = 0;
   auto text = [&value](int64_t i) {
-    return std::to_string(static_cast<long long>(value.dtype() == DType::kInt64 ? value.data<int64_t>()[i]
-                                                                                : static_cast<int64_t>(value.number_at(i))));
+    return std::to_string(static_cast<long long>(value.dtype() == DType::kInt64
+                                                     ? value.data<int64_t>()[i]
+                                                     : static_cast<int64_t>(value.number_at(i))));
   };
   for (int64_t i : shown) width = std::max(width, text(i).size());
   return [text, width](int64_t i) { return padded(text(i), width); };
@@ -243,8 +251,13 @@ class ArrayText {
   }
 
  private:
-  static void add(const std::string& word, const std::string& separator, int axes_left,
-                  const std::string& indent, size_t width, std::string& text, std::string& line) {
+  static void add(const std::string& word,
+                  const std::string& separator,
+                  int axes_left,
+                  const std::string& indent,
+                  size_t width,
+                  std::string& text,
+                  std::string& line) {
     if (axes_left > 1) {
       text += indent + word + separator;
       return;

@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// "0.33333334", "[ 1.   2.5 -3. ]", "b'abc'", ...; more than 1000 elements are shown by the first and last three of each axis.
+// "0.33333334", "[ 1.   2.5 -3. ]", "b'abc'", ...; more than 1000 elements are shown by the first
+// and last three of each axis.
 std::string format_value(const Tensor& value);
 
 }  // namespace runhooks

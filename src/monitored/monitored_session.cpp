@@ -9,7 +9,8 @@ namespace runhooks {
 namespace {
 
 const char kRecoveryLine[] =
-    "An error was raised. The current session will be closed and a new session will be created. Error: ";
+    "An error was raised. The current session will be closed and a new session will be created. "
+    "Error: ";
 
 bool ends_well(const Error& error) {
   return error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration;
@@ -18,7 +19,8 @@ bool ends_well(const Error& error) {
 }  // namespace
 
 MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
-                                   std::unique_ptr<SessionCreator> creator, HookList hooks,
+                                   std::unique_ptr<SessionCreator> creator,
+                                   HookList hooks,
                                    MonitoredOptions options)
     : graph_(std::move(graph)),
       creator_(std::move(creator)),
@@ -141,8 +143,8 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
 
 void MonitoredSession::call_before_run(RunContext& context, const RunArgs& caller) {
   asked_.clear();
-  bool is_same = merged_.plan && merged_.caller.args == &caller &&
-                 merged_.caller.revision == caller.revision;
+  bool is_same =
+      merged_.plan && merged_.caller.args == &caller && merged_.caller.revision == caller.revision;
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunArgs* args = nullptr;
     call_hook(hooks_[i], "before_run", [&](RunHook& h) { args = h.before_run(context); });
@@ -156,7 +158,8 @@ void MonitoredSession::call_before_run(RunContext& context, const RunArgs& calle
       if (!asked_[i]) continue;
       for (const auto& other : asked_[i]->feeds) {
         if (other.first != feed.first) continue;
-        fail(Code::kFailedPrecondition, "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '",
+        fail(Code::kFailedPrecondition,
+             "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '",
              feed.first.name(), "' by hook `", hooks_[i]->name(), "` and by the caller.");
       }
     }
@@ -188,7 +191,8 @@ void MonitoredSession::merge(const RunArgs& caller) {
     if (!args) return part;
     part.revision = args->revision;
     for (const Fetch& fetch : args->fetches) {
-      // What several hooks ask for is computed and copied once. The caller's results stay at the front.
+      // What several hooks ask for is computed and copied once. The caller's results stay at the
+      // front.
       auto found = shares ? std::find(fetches.begin(), fetches.end(), fetch) : fetches.end();
       part.results.push_back(static_cast<size_t>(found - fetches.begin()));
       if (found == fetches.end()) fetches.push_back(fetch);

@@ -13,7 +13,8 @@
 
 namespace runhooks {
 
-// The user has asked to stop while the core was running. The embedding language raises its own interrupt for it.
+// The user has asked to stop while the core was running. The embedding language raises its own
+// interrupt for it.
 struct Interrupted {};
 
 struct MonitoredOptions {
@@ -25,13 +26,16 @@ struct MonitoredOptions {
   std::function<bool()> interrupted;
 };
 
-// tf.train.MonitoredSession (with recovers = FALSE: SingularMonitoredSession). The order of all calls is TensorFlow's, as
-// recorded in the goldens, with these departures: a second close() does nothing, and recovery is limited.
+// tf.train.MonitoredSession (with recovers = FALSE: SingularMonitoredSession). The order of all
+// calls is TensorFlow's, as recorded in the goldens, with these departures: a second close() does
+// nothing, and recovery is limited.
 class MonitoredSession {
  public:
   // Calls begin() of every hook, makes the session, calls after_create_session().
-  MonitoredSession(std::shared_ptr<Graph> graph, std::unique_ptr<SessionCreator> creator,
-                   HookList hooks, MonitoredOptions options = {});
+  MonitoredSession(std::shared_ptr<Graph> graph,
+                   std::unique_ptr<SessionCreator> creator,
+                   HookList hooks,
+                   MonitoredOptions options = {});
   // A session that was not closed is closed without end().
   ~MonitoredSession();
   MonitoredSession(const MonitoredSession&) = delete;
@@ -41,8 +45,8 @@ class MonitoredSession {
   // One run with the hooks. The first results of the plan are the caller's fetches, in order.
   const Plan& run(const RunArgs& caller);
 
-  // Ends well: end() of every hook. An error of one end() keeps the later ones from being called; the session is closed
-  // all the same.
+  // Ends well: end() of every hook. An error of one end() keeps the later ones from being called;
+  // the session is closed all the same.
   void close();
   // Ends by an error or an interrupt: on_error() of every hook, no end().
   void close_after(const LoopFailure& failure);
@@ -92,7 +96,8 @@ class MonitoredSession {
   bool closed_ = false;
 };
 
-// Runs `body` as a with-block runs: end of data and stop_iteration end it well, other errors close the session and go on.
+// Runs `body` as a with-block runs: end of data and stop_iteration end it well, other errors close
+// the session and go on.
 void run_block(MonitoredSession& session, const std::function<void()>& body);
 // The same for a part of such a block: the session stays open where `body` returns.
 void step_in_block(MonitoredSession& session, const std::function<void()>& body);

@@ -10,7 +10,8 @@ namespace {
 // "a, b" of the variables that have no value; "" where all have one.
 std::string uninitialized(const Session& session) {
   std::vector<std::string> names;
-  for (const char* collection : {collection_keys::kGlobalVariables, collection_keys::kLocalVariables}) {
+  for (const char* collection :
+       {collection_keys::kGlobalVariables, collection_keys::kLocalVariables}) {
     for (const VariablePtr& variable : variables_in(session.graph(), collection)) {
       if (!session.is_initialized(*variable)) names.push_back(variable->op_name());
     }
@@ -22,7 +23,8 @@ std::string uninitialized(const Session& session) {
 
 ChiefSessionCreator::ChiefSessionCreator(std::shared_ptr<Graph> graph,
                                          std::shared_ptr<Scaffold> scaffold,
-                                         std::string checkpoint_dir, std::string checkpoint_path)
+                                         std::string checkpoint_dir,
+                                         std::string checkpoint_path)
     : graph_(std::move(graph)),
       scaffold_(scaffold ? std::move(scaffold) : std::make_shared<Scaffold>()),
       checkpoint_dir_(std::move(checkpoint_dir)),
@@ -41,8 +43,9 @@ std::unique_ptr<Session> ChiefSessionCreator::create_session() {
   log(LogLevel::kInfo, "Done running local_init_op.");
   const std::string missing = uninitialized(*session);
   if (!missing.empty()) {
-    fail(Code::kFailedPrecondition, "Init operations did not make model ready. Init op: ",
-         scaffold_->init_op->name(), ", error: Variables not initialized: ", missing, ".");
+    fail(Code::kFailedPrecondition,
+         "Init operations did not make model ready. Init op: ", scaffold_->init_op->name(),
+         ", error: Variables not initialized: ", missing, ".");
   }
   return session;
 }

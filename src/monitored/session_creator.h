@@ -18,12 +18,14 @@ class SessionCreator {
   virtual std::unique_ptr<Session> create_session() = 0;
 };
 
-// tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest checkpoint of
-// `checkpoint_dir` (or `checkpoint_path`), where there is one, else runs the init op.
+// tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
+// checkpoint of `checkpoint_dir` (or `checkpoint_path`), where there is one, else runs the init op.
 class ChiefSessionCreator : public SessionCreator {
  public:
-  ChiefSessionCreator(std::shared_ptr<Graph> graph, std::shared_ptr<Scaffold> scaffold,
-                      std::string checkpoint_dir = "", std::string checkpoint_path = "");
+  ChiefSessionCreator(std::shared_ptr<Graph> graph,
+                      std::shared_ptr<Scaffold> scaffold,
+                      std::string checkpoint_dir = "",
+                      std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
 
  private:

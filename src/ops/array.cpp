@@ -39,8 +39,8 @@ void reshape_shape(ShapeContext& c) {
   if (!dims) {
     const Shape& vector = c.input(1);
     const bool rank_known = vector.has_rank() && vector.rank() == 1 && vector.dim(0) >= 0;
-    c.set_output(0, rank_known ? Shape::unknown_of_rank(static_cast<int>(vector.dim(0)))
-                               : Shape::unknown());
+    c.set_output(
+        0, rank_known ? Shape::unknown_of_rank(static_cast<int>(vector.dim(0))) : Shape::unknown());
     return;
   }
   Shape out = shape_from(*dims);
@@ -59,7 +59,8 @@ void reshape_shape(ShapeContext& c) {
     const int64_t n = c.input(0).num_elements();
     if (unknown >= 0 && known > 0 && n % known == 0) out.set_dim(unknown, n / known);
     if (!out.is_fully_defined() || out.num_elements() != n) {
-      invalid_argument("Cannot reshape a tensor with ", n, " elements to shape ", shape_from(*dims), ".");
+      invalid_argument("Cannot reshape a tensor with ", n, " elements to shape ", shape_from(*dims),
+                       ".");
     }
   }
   c.set_output(0, out);
@@ -75,7 +76,8 @@ void expand_dims_shape(ShapeContext& c) {
   const int64_t given = dim->integers()[0];
   const int64_t axis = given < 0 ? given + x.rank() + 1 : given;
   if (axis < 0 || axis > x.rank()) {
-    invalid_argument("Cannot insert dimension ", given, " in a tensor of ", x.rank(), " dimensions.");
+    invalid_argument("Cannot insert dimension ", given, " in a tensor of ", x.rank(),
+                     " dimensions.");
   }
   Shape out;
   for (int i = 0; i <= x.rank(); ++i) {
@@ -194,7 +196,8 @@ class BroadcastToKernel : public Kernel {
       for (int64_t i = 0; i < n; ++i) words[i] = bits;
       return;
     }
-    for (int64_t i = 0; i < n; ++i) std::memcpy(out + static_cast<size_t>(i) * size_, from_->raw(), size_);
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(out + static_cast<size_t>(i) * size_, from_->raw(), size_);
   }
 
   // Writes the block of the result from axis on, returns its end.
@@ -297,8 +300,8 @@ RUNHOOKS_REGISTER_OP("EnsureShape")
     .shape([](ShapeContext& c) {
       const Shape& wanted = c.op().attr<Shape>("shape");
       if (!wanted.is_compatible_with(c.input(0))) {
-        invalid_argument("The tensor has shape ", c.input(0), ", which is not compatible with the expected shape ", wanted,
-                         ".");
+        invalid_argument("The tensor has shape ", c.input(0),
+                         ", which is not compatible with the expected shape ", wanted, ".");
       }
       c.set_output(0, wanted.merge_with(c.input(0)));
     })
@@ -354,8 +357,8 @@ RUNHOOKS_REGISTER_OP("Fill")
     .shape([](ShapeContext& c) { shape_given_by(c, 0); })
     .kernel(kernel_of<FillKernel>())
     .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
-      const Output axes = g.op("Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dy[0]}),
-                                         g.scalar(DType::kInt32, 1)});
+      const Output axes = g.op(
+          "Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dy[0]}), g.scalar(DType::kInt32, 1)});
       return {Gradient(), g.op("Sum", {dy[0], axes})};
     })
     .summary("A tensor of one value everywhere.")

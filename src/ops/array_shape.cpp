@@ -29,12 +29,16 @@ class ShapeKernel : public Kernel {
 
 class SizeKernel : public Kernel {
  public:
-  void compute(KernelContext& c) override { set_integer(c.output(0), 0, c.input(0).num_elements()); }
+  void compute(KernelContext& c) override {
+    set_integer(c.output(0), 0, c.input(0).num_elements());
+  }
 };
 
 class RankKernel : public Kernel {
  public:
-  void compute(KernelContext& c) override { set_integer(c.output(0), 0, c.input(0).shape().rank()); }
+  void compute(KernelContext& c) override {
+    set_integer(c.output(0), 0, c.input(0).shape().rank());
+  }
 };
 
 // Which axes of the result of a broadcasting op each operand's gradient has to be summed over.
@@ -146,7 +150,8 @@ void concat_shape(ShapeContext& c) {
     Shape rest = c.input(i);
     if (i == 0 && axis < 0) axis += rest.rank();
     if (axis < 0 || axis >= rest.rank()) {
-      invalid_argument("Cannot concatenate along axis ", axis_value->integers()[0], " of shape ", rest, ".");
+      invalid_argument("Cannot concatenate along axis ", axis_value->integers()[0], " of shape ",
+                       rest, ".");
     }
     const int64_t d = rest.dim(static_cast<int>(axis));
     total = d < 0 || total < 0 ? -1 : total + d;
@@ -286,9 +291,8 @@ RUNHOOKS_REGISTER_OP("Pack")
     .shape(pack_shape)
     .kernel(kernel_of<PackKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      Operation* parts = g.op("Unpack", {dy[0]})
-                             .attr("num", op.attr_int("N"))
-                             .attr("axis", op.attr_int("axis"));
+      Operation* parts =
+          g.op("Unpack", {dy[0]}).attr("num", op.attr_int("N")).attr("axis", op.attr_int("axis"));
       Grads grads;
       for (int i = 0; i < parts->num_outputs(); ++i) grads.push_back(parts->output(i));
       return grads;

@@ -11,9 +11,13 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in `to`.
-void copy_box(const Tensor& from, const std::vector<int64_t>& from_begin, Tensor& to,
-              const std::vector<int64_t>& to_begin, const Shape& box) {
+// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in
+// `to`.
+void copy_box(const Tensor& from,
+              const std::vector<int64_t>& from_begin,
+              Tensor& to,
+              const std::vector<int64_t>& to_begin,
+              const Shape& box) {
   if (box.num_elements() == 0) return;
   const size_t size = dtype_size(from.dtype());
   const int rank = box.rank();
@@ -59,15 +63,17 @@ void slice_shape(ShapeContext& c) {
   }
   const std::vector<int64_t> begins = begin->integers(), sizes = size->integers();
   if (static_cast<int>(begins.size()) != x.rank() || begins.size() != sizes.size()) {
-    invalid_argument("begin and size must have one entry for each of the ", x.rank(), " dimensions.");
+    invalid_argument("begin and size must have one entry for each of the ", x.rank(),
+                     " dimensions.");
   }
   Shape out;
   for (size_t i = 0; i < begins.size(); ++i) {
     const int64_t d = x.dim(static_cast<int>(i));
     const int64_t n = sizes[i] < 0 ? (d < 0 ? -1 : d - begins[i]) : sizes[i];
     if (begins[i] < 0 || (d >= 0 && (n < 0 || begins[i] + n > d))) {
-      invalid_argument("Expected begin[", i, "] in [0, ", d, "] and begin + size within it; got begin ",
-                       begins[i], ", size ", sizes[i], ".");
+      invalid_argument("Expected begin[", i, "] in [0, ", d,
+                       "] and begin + size within it; got begin ", begins[i], ", size ", sizes[i],
+                       ".");
     }
     out.append(n);
   }

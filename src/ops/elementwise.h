@@ -28,8 +28,8 @@ class UnaryKernel : public Kernel {
   int64_t n_ = 0;
 };
 
-// How two operands line up with the result. `*_step` is 0 where an operand is a single element; the general case walks
-// `outer` blocks of `inner` elements with an offset for each operand and block.
+// How two operands line up with the result. `*_step` is 0 where an operand is a single element; the
+// general case walks `outer` blocks of `inner` elements with an offset for each operand and block.
 struct BroadcastLayout {
   int64_t n = 0;
   int64_t inner = 0;

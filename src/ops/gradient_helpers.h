@@ -7,8 +7,12 @@
 
 namespace runhooks {
 
-// The gradients of the two operands of a broadcasting op from those that have the result's shape; either may be none.
-std::vector<Gradient> sum_to_operands(Graph& graph, Operation& op, Gradient grad_a, Gradient grad_b);
+// The gradients of the two operands of a broadcasting op from those that have the result's shape;
+// either may be none.
+std::vector<Gradient> sum_to_operands(Graph& graph,
+                                      Operation& op,
+                                      Gradient grad_a,
+                                      Gradient grad_b);
 
 Output shape_of(Graph& graph, Output x);
 Output ones_like(Graph& graph, Output x);

@@ -151,7 +151,7 @@ Grads squared_difference_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 }  // namespace
 
-#define RUNHOOKS_BINARY_OP(type)                                                           \
+#define RUNHOOKS_BINARY_OP(type) \
   RUNHOOKS_REGISTER_OP(type).input("x: T").input("y: T").output("z: T").shape(broadcast_shape)
 
 RUNHOOKS_BINARY_OP("AddV2")

@@ -22,7 +22,7 @@ RUNHOOKS_COMPARISON(LessFn, a < b);
 RUNHOOKS_COMPARISON(LessEqualFn, a <= b);
 RUNHOOKS_COMPARISON(GreaterFn, a > b);
 RUNHOOKS_COMPARISON(GreaterEqualFn, a >= b);
-RUNHOOKS_COMPARISON(AndFn, a && b);
+RUNHOOKS_COMPARISON(AndFn, a&& b);
 RUNHOOKS_COMPARISON(OrFn, a || b);
 
 #undef RUNHOOKS_COMPARISON
@@ -118,13 +118,13 @@ class SelectKernel : public Kernel {
 
 }  // namespace
 
-#define RUNHOOKS_COMPARISON_OP(type)   \
-  RUNHOOKS_REGISTER_OP(type)           \
-      .input("x: T")                   \
-      .input("y: T")                   \
-      .output("z: bool")               \
-      .shape(broadcast_shape)          \
-      .not_differentiable()            \
+#define RUNHOOKS_COMPARISON_OP(type) \
+  RUNHOOKS_REGISTER_OP(type)         \
+      .input("x: T")                 \
+      .input("y: T")                 \
+      .output("z: bool")             \
+      .shape(broadcast_shape)        \
+      .not_differentiable()          \
       .example("f[2,3] f[3]")
 
 RUNHOOKS_COMPARISON_OP("Equal")
@@ -181,18 +181,20 @@ RUNHOOKS_REGISTER_OP("LogicalNot")
     .summary("not x, elementwise.")
     .example("b[2,3]");
 
-#define RUNHOOKS_TEST_OP(type)             \
-  RUNHOOKS_REGISTER_OP(type)               \
-      .input("x: T")                       \
-      .output("y: bool")                   \
-      .attr("T: {float, double}")          \
-      .shape(unchanged_shape)              \
-      .not_differentiable()                \
+#define RUNHOOKS_TEST_OP(type)    \
+  RUNHOOKS_REGISTER_OP(type)      \
+      .input("x: T")              \
+      .output("y: bool")          \
+      .attr("T: {float, double}") \
+      .shape(unchanged_shape)     \
+      .not_differentiable()       \
       .example("f[2,3]")
 
 RUNHOOKS_TEST_OP("IsNan").kernel(test<IsNanFn>()).summary("Whether x is NaN, elementwise.");
 RUNHOOKS_TEST_OP("IsInf").kernel(test<IsInfFn>()).summary("Whether x is infinite, elementwise.");
-RUNHOOKS_TEST_OP("IsFinite").kernel(test<IsFiniteFn>()).summary("Whether x is finite, elementwise.");
+RUNHOOKS_TEST_OP("IsFinite")
+    .kernel(test<IsFiniteFn>())
+    .summary("Whether x is finite, elementwise.");
 
 RUNHOOKS_REGISTER_OP("SelectV2")
     .input("condition: bool")

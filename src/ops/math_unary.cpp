@@ -8,12 +8,12 @@ namespace runhooks {
 
 namespace {
 
-#define RUNHOOKS_UNARY_FN(name, expression)  \
-  struct name {                              \
-    template <typename T>                    \
-    static T apply(T x) {                    \
-      return expression;                     \
-    }                                        \
+#define RUNHOOKS_UNARY_FN(name, expression) \
+  struct name {                             \
+    template <typename T>                   \
+    static T apply(T x) {                   \
+      return expression;                    \
+    }                                       \
   }
 
 RUNHOOKS_UNARY_FN(NegFn, -x);
@@ -98,14 +98,15 @@ std::unique_ptr<Kernel> make_cast_kernel(const Operation& op) {
   if (from == DType::kBool) kernel = cast_kernel<bool>(to);
   if (from == DType::kUint8) kernel = cast_kernel<uint8_t>(to);
   if (!kernel) {
-    fail(Code::kUnimplemented, "Cast ", dtype_name(from), " to ", dtype_name(to), " is not supported.");
+    fail(Code::kUnimplemented, "Cast ", dtype_name(from), " to ", dtype_name(to),
+         " is not supported.");
   }
   return kernel;
 }
 
 }  // namespace
 
-#define RUNHOOKS_UNARY_OP(type)                                                        \
+#define RUNHOOKS_UNARY_OP(type) \
   RUNHOOKS_REGISTER_OP(type).input("x: T").output("y: T").shape(unchanged_shape)
 
 RUNHOOKS_UNARY_OP("Neg")

@@ -115,7 +115,8 @@ void bias_add_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   const Shape bias = c.with_rank(1, 1);
   if (x.has_rank()) {
-    if (x.rank() < 2) invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
+    if (x.rank() < 2)
+      invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
     const int64_t width = x.dim(x.rank() - 1);
     if (width >= 0 && bias.dim(0) >= 0 && width != bias.dim(0)) {
       invalid_argument("A bias of ", bias.dim(0), " elements cannot be added to shape ", x, ".");

@@ -14,7 +14,8 @@ std::vector<bool> reduced_axes(const Tensor& axes, int rank) {
   for (int64_t axis : axes.integers()) {
     const int64_t positive = axis < 0 ? axis + rank : axis;
     if (positive < 0 || positive >= rank) {
-      invalid_argument("Invalid reduction dimension ", axis, " for input with ", rank, " dimensions.");
+      invalid_argument("Invalid reduction dimension ", axis, " for input with ", rank,
+                       " dimensions.");
     }
     reduced[static_cast<size_t>(positive)] = true;
   }
@@ -26,14 +27,17 @@ void reduce_shape(ShapeContext& c) {
   const Shape& input = c.input(0);
   const Tensor* axes = c.value(1);
   if (!input.has_rank() || !axes) {
-    c.set_output(0, keep && input.has_rank() ? Shape::unknown_of_rank(input.rank()) : Shape::unknown());
+    c.set_output(
+        0, keep && input.has_rank() ? Shape::unknown_of_rank(input.rank()) : Shape::unknown());
     return;
   }
   const std::vector<bool> reduced = reduced_axes(*axes, input.rank());
   Shape out;
   for (int i = 0; i < input.rank(); ++i) {
-    if (!reduced[static_cast<size_t>(i)]) out.append(input.dim(i));
-    else if (keep) out.append(1);
+    if (!reduced[static_cast<size_t>(i)])
+      out.append(input.dim(i));
+    else if (keep)
+      out.append(1);
   }
   c.set_output(0, out);
 }
@@ -133,7 +137,8 @@ struct AnyFn : AllFn {
   static bool combine(bool a, bool b) { return a || b; }
 };
 
-// The input seen as outer x reduced x inner where that is possible, else element by element through a map.
+// The input seen as outer x reduced x inner where that is possible, else element by element through
+// a map.
 template <typename T, typename F>
 class ReduceKernel : public Kernel {
  public:
@@ -252,7 +257,8 @@ Output with_reduced_axes(Graph& g, Operation& op, Output dy) {
   const Output x = op.input(0), axes = op.input(1);
   const bool is_known = axes.op->type() == "Const" && x.shape().has_rank();
   if (is_known) {
-    const std::vector<bool> reduced = reduced_axes(axes.op->attr<Tensor>("value"), x.shape().rank());
+    const std::vector<bool> reduced =
+        reduced_axes(axes.op->attr<Tensor>("value"), x.shape().rank());
     for (size_t i = 0; i < reduced.size(); ++i) {
       if (reduced[i]) {
         dy = g.op("ExpandDims", {dy, g.scalar(DType::kInt32, static_cast<double>(i))});
@@ -279,7 +285,8 @@ Grads sum_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 Grads mean_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output n_in = g.op("Size", {op.input(0)}), n_out = g.op("Size", {op.output(0)});
-  const Output factor = g.op("FloorDiv", {n_in, g.op("Maximum", {n_out, g.scalar(DType::kInt32, 1)})});
+  const Output factor =
+      g.op("FloorDiv", {n_in, g.op("Maximum", {n_out, g.scalar(DType::kInt32, 1)})});
   return {divide(g, spread(g, op, dy[0]), cast(g, factor, dy[0].dtype())), Gradient()};
 }
 

@@ -1,4 +1,5 @@
-// Variables: reference variables (VariableV2) and resource variables (VarHandleOp), and what reads and changes them.
+// Variables: reference variables (VariableV2) and resource variables (VarHandleOp), and what reads
+// and changes them.
 #include "graph/variable.h"
 #include "ops/gradient_helpers.h"
 
@@ -64,8 +65,8 @@ class AssignKernel : public Kernel {
     auto& state = c.input_resource<VariableState>(0);
     const Tensor& value = c.input(1);
     if (state.is_initialized() && state.value().shape() != value.shape() && validates(c.op())) {
-      invalid_argument("Assign requires shapes of both tensors to match: variable ", state.value().shape(),
-                       ", value ", value.shape(), ".");
+      invalid_argument("Assign requires shapes of both tensors to match: variable ",
+                       state.value().shape(), ", value ", value.shape(), ".");
     }
     state.assign(value);
     if (c.num_outputs() > 0) {
@@ -89,8 +90,8 @@ class AssignUpdateKernel : public Kernel {
     check_initialized(state);
     const Tensor& delta = c.input(1);
     if (state.value().shape() != delta.shape()) {
-      invalid_argument("The shapes of the variable, ", state.value().shape(), ", and of the value, ",
-                       delta.shape(), ", must be the same.");
+      invalid_argument("The shapes of the variable, ", state.value().shape(),
+                       ", and of the value, ", delta.shape(), ", must be the same.");
     }
     T* value = state.value().template data<T>();
     const T* d = delta.data<T>();

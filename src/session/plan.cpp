@@ -17,7 +17,8 @@ bool holds_tensor(DType dtype) { return dtype_size(dtype) > 0; }
 
 }  // namespace
 
-Plan::Plan(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds,
+Plan::Plan(const std::vector<Fetch>& fetches,
+           const std::vector<Output>& feeds,
            ResourceManager& resources)
     : resources_(resources), results_(fetches.size()) {
   const std::vector<Operation*> order = ordered_operations(fetches, feeds);
@@ -67,12 +68,13 @@ void Plan::add_node(Operation& op) {
   }
   const size_t num_inputs = inputs.size();
   Slot* outputs = op.num_outputs() > 0 ? &slots_[first_slot_.at(&op)] : nullptr;
-  nodes_.emplace_back(op, KernelContext(op, std::move(inputs), outputs, op.num_outputs(), resources_,
-                                        layout_changed_));
+  nodes_.emplace_back(op, KernelContext(op, std::move(inputs), outputs, op.num_outputs(),
+                                        resources_, layout_changed_));
   Node& node = nodes_.back();
   node.layout_inputs = layout_inputs;
   bool all_layout = true;
-  for (size_t i = 0; i < num_inputs; ++i) all_layout = all_layout && (layout_inputs >> (i % 64) & 1);
+  for (size_t i = 0; i < num_inputs; ++i)
+    all_layout = all_layout && (layout_inputs >> (i % 64) & 1);
   const bool is_pure = !def.is_stateful && op.num_outputs() > 0;
   node.is_layout = def.reads_shape_only || (is_pure && all_layout);
   is_layout_[&op] = node.is_layout;
@@ -85,7 +87,8 @@ void Plan::add_node(Operation& op) {
   }
 }
 
-// A value read from a variable without a copy that is used after the variable was changed has to be a copy.
+// A value read from a variable without a copy that is used after the variable was changed has to be
+// a copy.
 void Plan::mark_snapshots() {
   for (size_t read = 0; read < nodes_.size(); ++read) {
     Node& reader = nodes_[read];
@@ -215,8 +218,8 @@ void Plan::check_inputs(const Node& node) const {
   }
 }
 
-// Runs the op's shape function on the shapes at hand and gives the outputs their buffers. Returns which inputs' values
-// it has read, a bit each.
+// Runs the op's shape function on the shapes at hand and gives the outputs their buffers. Returns
+// which inputs' values it has read, a bit each.
 uint64_t Plan::infer_outputs(Node& node) {
   const OpDef& def = node.op.def();
   if (def.allocates_outputs || !def.shape_fn) return 0;
@@ -242,7 +245,8 @@ uint64_t Plan::infer_outputs(Node& node) {
   return shape_context.values_read();
 }
 
-// Downstream preparations have taken in the values: they are told when these are others than before.
+// Downstream preparations have taken in the values: they are told when these are others than
+// before.
 void Plan::compute_layout(Node& node, bool is_first) {
   KernelContext& context = node.context;
   std::vector<Tensor> before;
@@ -251,7 +255,8 @@ void Plan::compute_layout(Node& node, bool is_first) {
   }
   if (node.kernel) node.kernel->compute(context);
   for (int i = 0; i < context.num_outputs(); ++i) {
-    const bool is_same = !before.empty() && before[static_cast<size_t>(i)].equals(context.output(i));
+    const bool is_same =
+        !before.empty() && before[static_cast<size_t>(i)].equals(context.output(i));
     if (!is_same) context.touch_output(i);
   }
 }

@@ -28,24 +28,27 @@ struct Fetch {
   bool operator==(const Fetch& other) const { return op == other.op && index == other.index; }
 };
 
-// The order of a run is fixed when the plan is made: operations that change a variable come after everything that does
-// not depend on such a change, so what is read or fetched beside a training step is the value before it. A value that
-// is fetched is copied right after it is computed.
+// The order of a run is fixed when the plan is made: operations that change a variable come after
+// everything that does not depend on such a change, so what is read or fetched beside a training
+// step is the value before it. A value that is fetched is copied right after it is computed.
 //
-// Work that depends on shapes only (shape functions, allocation, constants, shape arithmetic) is done when shapes change,
-// not at every run.
+// Work that depends on shapes only (shape functions, allocation, constants, shape arithmetic) is
+// done when shapes change, not at every run.
 class Plan {
  public:
-  Plan(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds,
+  Plan(const std::vector<Fetch>& fetches,
+       const std::vector<Output>& feeds,
        ResourceManager& resources);
 
-  // One value for each of the feeds. Afterwards result(i) is the value of fetch i (invalid for an operation); it is good
-  // until the next run, unless it is copied: who keeps a Tensor keeps its value.
+  // One value for each of the feeds. Afterwards result(i) is the value of fetch i (invalid for an
+  // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
+  // value.
   void run(const std::vector<Tensor>& feed_values);
   const Tensor& result(size_t i) const { return results_[i]; }
   size_t num_results() const { return results_.size(); }
   bool in_use() const { return users_ > 0; }
-  // While one lives, a session makes another plan for the same fetches instead of running this one again.
+  // While one lives, a session makes another plan for the same fetches instead of running this one
+  // again.
   class Hold {
    public:
     explicit Hold(Plan& plan) : plan_(plan) { ++plan_.users_; }

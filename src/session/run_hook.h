@@ -20,8 +20,9 @@ struct RunOptions {
   int64_t timeout_in_ms = 0;
 };
 
-// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches` or which tensors are fed raises
-// `revision`, so that the loop sees at a glance that the plan at hand still fits.
+// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches` or which
+// tensors are fed raises `revision`, so that the loop sees at a glance that the plan at hand still
+// fits.
 struct RunArgs {
   std::vector<Fetch> fetches;
   Feeds feeds;
@@ -46,8 +47,8 @@ class RunContext {
   bool stop_requested_ = false;
 };
 
-// The results of a run as one hook sees them (tf.train.SessionRunValues): in the order of its fetches. They are good until
-// the next run; a copied Tensor keeps its value.
+// The results of a run as one hook sees them (tf.train.SessionRunValues): in the order of its
+// fetches. They are good until the next run; a copied Tensor keeps its value.
 class RunValues {
  public:
   RunValues(const Plan& plan, const std::vector<size_t>& which) : plan_(plan), which_(which) {}
@@ -72,17 +73,20 @@ class RunHook {
   // The class, as messages and traces name it ("StopAtStepHook").
   virtual std::string name() const = 0;
 
-  // Before the graph is finalized: operations may be added. A hook that is used again starts anew here.
+  // Before the graph is finalized: operations may be added. A hook that is used again starts anew
+  // here.
   virtual void begin(Graph&) {}
   // After a session has been made, or made again after a failure it could be recovered from.
   virtual void after_create_session(Session&, Coordinator&) {}
-  // Before each run; NULL where the hook wants nothing of it. What is returned must live until after_run().
+  // Before each run; NULL where the hook wants nothing of it. What is returned must live until
+  // after_run().
   virtual const RunArgs* before_run(RunContext&) { return nullptr; }
   // After each run that has succeeded.
   virtual void after_run(RunContext&, const RunValues&) {}
   // When the loop ends well.
   virtual void end(Session&) {}
-  // When it does not: after an error or an interrupt. Must not throw core errors; what it throws is dropped.
+  // When it does not: after an error or an interrupt. Must not throw core errors; what it throws is
+  // dropped.
   virtual void on_error(Session&, const LoopFailure&) {}
 
   // Values for checkpoints, by name; empty where the hook has no state to resume.

@@ -9,8 +9,9 @@
 
 namespace runhooks {
 
-// One loop; it is the innermost while a method of one of its hooks runs. Loops can be nested (a hook that trains another
-// model) and can outlive each other (predictions that are read bit by bit).
+// One loop; it is the innermost while a method of one of its hooks runs. Loops can be nested (a
+// hook that trains another model) and can outlive each other (predictions that are read bit by
+// bit).
 struct RunWhere {
   const class RunHook* hook = nullptr;
   const char* method = "";
@@ -25,7 +26,8 @@ struct RunWhere {
   // While it lives, `method` of `hook` is what runs.
   class Scope {
    public:
-    Scope(RunWhere& where, const RunHook* hook, const char* method) : where_(where), outer_(innermost()) {
+    Scope(RunWhere& where, const RunHook* hook, const char* method)
+        : where_(where), outer_(innermost()) {
       where.hook = hook;
       where.method = method;
       innermost() = &where;

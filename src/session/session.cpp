@@ -80,7 +80,8 @@ bool Session::is_initialized(const Variable& variable) const {
 const Tensor& Session::value(const Variable& variable) const {
   VariableState* state = find_variable_state(resources_, *variable.handle.op);
   if (!state || !state->is_initialized()) {
-    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", variable.op_name(), ".");
+    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", variable.op_name(),
+         ".");
   }
   return state->value();
 }

@@ -28,7 +28,8 @@ class Session {
   Tensor run(Output fetch);
   void run(Operation* op);
 
-  // The compiled form of these fetches and feeds, made on first use. It lives as long as the session.
+  // The compiled form of these fetches and feeds, made on first use. It lives as long as the
+  // session.
   Plan& plan(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds);
 
   ResourceManager& resources() { return resources_; }

@@ -11,12 +11,14 @@ struct DTypeInfo {
 };
 
 const DTypeInfo kInfos[] = {
-    {DType::kFloat32, "float32", 4},   {DType::kFloat64, "float64", 8}, {DType::kInt32, "int32", 4},
-    {DType::kUint8, "uint8", 1},       {DType::kInt16, "int16", 2},     {DType::kInt8, "int8", 1},
-    {DType::kString, "string", 4},     {DType::kInt64, "int64", 8},     {DType::kBool, "bool", 1},
-    {DType::kBfloat16, "bfloat16", 2}, {DType::kUint16, "uint16", 2},   {DType::kFloat16, "float16", 2},
-    {DType::kResource, "resource", 0}, {DType::kVariant, "variant", 0}, {DType::kUint32, "uint32", 4},
-    {DType::kUint64, "uint64", 8},
+    {DType::kFloat32, "float32", 4},   {DType::kFloat64, "float64", 8},
+    {DType::kInt32, "int32", 4},       {DType::kUint8, "uint8", 1},
+    {DType::kInt16, "int16", 2},       {DType::kInt8, "int8", 1},
+    {DType::kString, "string", 4},     {DType::kInt64, "int64", 8},
+    {DType::kBool, "bool", 1},         {DType::kBfloat16, "bfloat16", 2},
+    {DType::kUint16, "uint16", 2},     {DType::kFloat16, "float16", 2},
+    {DType::kResource, "resource", 0}, {DType::kVariant, "variant", 0},
+    {DType::kUint32, "uint32", 4},     {DType::kUint64, "uint64", 8},
 };
 
 const DTypeInfo* find(DType dtype) {

@@ -30,7 +30,8 @@ enum class DType : int {
   kUint64 = 23,
 };
 
-// Added to the number of a type where a reference variable's own output is meant (float_ref is 101).
+// Added to the number of a type where a reference variable's own output is meant (float_ref is
+// 101).
 constexpr int kRefOffset = 100;
 
 // "float32", "int64", "string", ...
@@ -38,7 +39,8 @@ const char* dtype_name(DType dtype);
 // Also takes TensorFlow's C++ spellings "float", "double"; kInvalid for other words.
 DType dtype_from_name(const std::string& name);
 
-// Bytes of one element in memory; a string is its int32 code in a dictionary. 0 for resource and variant.
+// Bytes of one element in memory; a string is its int32 code in a dictionary. 0 for resource and
+// variant.
 size_t dtype_size(DType dtype);
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);

@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3". Its state is two seeds and a position, so it can
-// be saved, and any part of the stream can be had without the part before it.
+// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3". Its state is two seeds and a
+// position, so it can be saved, and any part of the stream can be had without the part before it.
 class Philox {
  public:
   Philox(uint64_t seed, uint64_t stream) : key_(seed), stream_(stream) {}

@@ -12,7 +12,8 @@
 
 namespace runhooks {
 
-// TensorFlow's canonical codes (error_codes.proto); those from kStopIteration on are Python's or our own.
+// TensorFlow's canonical codes (error_codes.proto); those from kStopIteration on are Python's or
+// our own.
 enum class Code {
   kCancelled = 1,
   kUnknown = 2,
@@ -63,7 +64,8 @@ class Error : public std::exception {
   std::string op_type_, op_name_;
 };
 
-// A callback of the embedding language is unwinding. The core closes what is open and rethrows it; it never swallows it.
+// A callback of the embedding language is unwinding. The core closes what is open and rethrows it;
+// it never swallows it.
 class ForeignUnwind {
  public:
   explicit ForeignUnwind(bool is_interrupt) : is_interrupt_(is_interrupt) {}

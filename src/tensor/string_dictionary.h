@@ -11,7 +11,8 @@
 
 namespace runhooks {
 
-// Grows only, so a code stays valid and work done per distinct string (hashing, look-up) can be kept by code.
+// Grows only, so a code stays valid and work done per distinct string (hashing, look-up) can be
+// kept by code.
 class StringDictionary {
  public:
   int32_t code(std::string_view text);

@@ -108,8 +108,7 @@ double Tensor::number_at(int64_t i) const {
 std::vector<int64_t> Tensor::integers() const {
   std::vector<int64_t> out(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {
-    out[static_cast<size_t>(i)] =
-        dtype_ == DType::kInt32 ? data<int32_t>()[i] : data<int64_t>()[i];
+    out[static_cast<size_t>(i)] = dtype_ == DType::kInt32 ? data<int32_t>()[i] : data<int64_t>()[i];
   }
   return out;
 }

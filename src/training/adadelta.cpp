@@ -17,7 +17,8 @@ struct AdadeltaRule {
     const T* grad = in.gradient(6);
     for (int64_t i = 0; i < in.size(); ++i) {
       accum[i] = accum[i] * rho + grad[i] * grad[i] * (T(1) - rho);
-      const T update = std::sqrt(accum_update[i] + epsilon) / std::sqrt(accum[i] + epsilon) * grad[i];
+      const T update =
+          std::sqrt(accum_update[i] + epsilon) / std::sqrt(accum[i] + epsilon) * grad[i];
       accum_update[i] = accum_update[i] * rho + update * update * (T(1) - rho);
       var[i] -= update * lr;
     }
@@ -54,7 +55,9 @@ class Adadelta : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(AdadeltaRule, "Adadelta", {"var", "accum", "accum_update"},
+RUNHOOKS_REGISTER_APPLY_OP(AdadeltaRule,
+                           "Adadelta",
+                           {"var", "accum", "accum_update"},
                            {"lr: T", "rho: T", "epsilon: T", "grad: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("Adadelta", Adadelta);
 

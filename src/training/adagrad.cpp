@@ -46,8 +46,8 @@ class Adagrad : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(AdagradRule, "Adagrad", {"var", "accum"}, {"lr: T", "grad: T"},
-                           {"update_slots: bool = true"});
+RUNHOOKS_REGISTER_APPLY_OP(
+    AdagradRule, "Adagrad", {"var", "accum"}, {"lr: T", "grad: T"}, {"update_slots: bool = true"});
 RUNHOOKS_REGISTER_OPTIMIZER("Adagrad", Adagrad);
 
 }  // namespace runhooks

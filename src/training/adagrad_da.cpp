@@ -39,8 +39,9 @@ class AdagradDA : public Optimizer {
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
     make_slot(graph, variable, "gradient_accumulator", zeros_initializer());
-    make_slot(graph, variable, "gradient_squared_accumulator",
-              constant_initializer(args().number("initial_gradient_squared_accumulator_value", 0.1)));
+    make_slot(
+        graph, variable, "gradient_squared_accumulator",
+        constant_initializer(args().number("initial_gradient_squared_accumulator_value", 0.1)));
   }
   void prepare(Graph& graph) override {
     learning_rate_ = hyperparameter(graph, "learning_rate");
@@ -64,7 +65,8 @@ class AdagradDA : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(AdagradDARule, "AdagradDA",
+RUNHOOKS_REGISTER_APPLY_OP(AdagradDARule,
+                           "AdagradDA",
                            {"var", "gradient_accumulator", "gradient_squared_accumulator"},
                            {"grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"});
 RUNHOOKS_REGISTER_OPTIMIZER("AdagradDA", AdagradDA);

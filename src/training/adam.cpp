@@ -1,4 +1,5 @@
-// Adam (tf.train.AdamOptimizer; Kingma and Ba 2015, with the correction of the bias in the learning rate).
+// Adam (tf.train.AdamOptimizer; Kingma and Ba 2015, with the correction of the bias in the learning
+// rate).
 #include <cmath>
 
 #include "training/apply_kernel.h"
@@ -46,8 +47,8 @@ class Adam : public Optimizer {
     options.trainable = false;
     options.use_resource = first->is_resource;
     auto power = [&](const char* beta, double otherwise, const char* name) {
-      const Output initial =
-          graph.scalar(DType::kFloat32, args().number(beta, otherwise), str_cat(name, "/initial_value"));
+      const Output initial = graph.scalar(DType::kFloat32, args().number(beta, otherwise),
+                                          str_cat(name, "/initial_value"));
       return make_variable(graph, initial, name, options);
     };
     beta1_power_ = power("beta1", 0.9, "beta1_power");
@@ -86,7 +87,9 @@ class Adam : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(AdamRule, "Adam", {"var", "m", "v"},
+RUNHOOKS_REGISTER_APPLY_OP(AdamRule,
+                           "Adam",
+                           {"var", "m", "v"},
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "grad: T"},
                            {"use_nesterov: bool = false"});

@@ -12,14 +12,16 @@
 
 namespace runhooks {
 
-// The inputs of an update: `num_refs` variables (the trained one and its slots), then scalars and the gradient.
+// The inputs of an update: `num_refs` variables (the trained one and its slots), then scalars and
+// the gradient.
 template <typename T>
 class ApplyInputs {
  public:
   ApplyInputs(KernelContext& c, int num_refs) : c_(c), n_(state(0).value().num_elements()) {
     for (int i = 0; i < num_refs; ++i) {
       if (state(i).value().num_elements() != n_) {
-        invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(), "'.");
+        invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(),
+                         "'.");
       }
     }
   }
@@ -28,7 +30,8 @@ class ApplyInputs {
   T scalar(int i) const { return *c_.input(i).data<T>(); }
   const T* gradient(int i) const {
     if (c_.input(i).num_elements() != n_) {
-      invalid_argument("The gradient has shape ", c_.input(i).shape(), ", but the variable has ", n_, " elements.");
+      invalid_argument("The gradient has shape ", c_.input(i).shape(), ", but the variable has ",
+                       n_, " elements.");
     }
     return c_.input(i).data<T>();
   }
@@ -47,7 +50,8 @@ class ApplyInputs {
   int64_t n_;
 };
 
-// Rule has kRefs, the number of variables, and `template <typename T> static void apply(ApplyInputs<T>& in)`.
+// Rule has kRefs, the number of variables, and `template <typename T> static void
+// apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
   template <typename T>
@@ -65,10 +69,11 @@ struct ApplyRule {
   };
 };
 
-// Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables). `refs` are the variables;
-// `inputs` are specifications of the other inputs ("grad: T").
+// Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables). `refs`
+// are the variables; `inputs` are specifications of the other inputs ("grad: T").
 template <typename Rule>
-bool register_apply_op(const char* name, const std::vector<std::string>& refs,
+bool register_apply_op(const char* name,
+                       const std::vector<std::string>& refs,
                        const std::vector<std::string>& inputs,
                        const std::vector<std::string>& attrs = {}) {
   for (const bool is_resource : {false, true}) {
@@ -96,8 +101,8 @@ bool register_apply_op(const char* name, const std::vector<std::string>& refs,
   return true;
 }
 
-#define RUNHOOKS_REGISTER_APPLY_OP(Rule, ...)                                        \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(apply_registered_, __LINE__) =  \
+#define RUNHOOKS_REGISTER_APPLY_OP(Rule, ...)                                       \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(apply_registered_, __LINE__) = \
       ::runhooks::register_apply_op<Rule>(__VA_ARGS__)
 
 }  // namespace runhooks

@@ -25,7 +25,10 @@ struct FtrlParameters {
 };
 
 template <typename T, typename Power>
-void ftrl_update(ApplyInputs<T>& in, const T* grad, const FtrlParameters<T>& p, const Power& power) {
+void ftrl_update(ApplyInputs<T>& in,
+                 const T* grad,
+                 const FtrlParameters<T>& p,
+                 const Power& power) {
   T *var = in.variable(0), *accum = in.variable(1), *linear = in.variable(2);
   for (int64_t i = 0; i < in.size(); ++i) {
     const T shrunk = grad[i] + T(2) * p.l2_shrinkage * var[i];
@@ -98,7 +101,8 @@ class Ftrl : public Optimizer {
                                   like(graph, l1_, variable), like(graph, l2_, variable)};
     if (has_shrinkage_) inputs.push_back(like(graph, l2_shrinkage_, variable));
     inputs.push_back(like(graph, learning_rate_power_, variable));
-    return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, {"accum", "linear"}, inputs);
+    return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, {"accum", "linear"},
+                    inputs);
   }
 
  private:
@@ -108,10 +112,15 @@ class Ftrl : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(FtrlRule, "Ftrl", {"var", "accum", "linear"},
+RUNHOOKS_REGISTER_APPLY_OP(FtrlRule,
+                           "Ftrl",
+                           {"var", "accum", "linear"},
                            {"grad: T", "lr: T", "l1: T", "l2: T", "lr_power: T"});
-RUNHOOKS_REGISTER_APPLY_OP(FtrlV2Rule, "FtrlV2", {"var", "accum", "linear"},
-                           {"grad: T", "lr: T", "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"});
+RUNHOOKS_REGISTER_APPLY_OP(FtrlV2Rule,
+                           "FtrlV2",
+                           {"var", "accum", "linear"},
+                           {"grad: T", "lr: T", "l1: T", "l2: T", "l2_shrinkage: T",
+                            "lr_power: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("Ftrl", Ftrl);
 
 }  // namespace runhooks

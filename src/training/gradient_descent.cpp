@@ -37,7 +37,10 @@ class GradientDescent : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(GradientDescentRule, "GradientDescent", {"var"}, {"alpha: T", "delta: T"});
+RUNHOOKS_REGISTER_APPLY_OP(GradientDescentRule,
+                           "GradientDescent",
+                           {"var"},
+                           {"alpha: T", "delta: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("SGD", GradientDescent);
 
 }  // namespace runhooks

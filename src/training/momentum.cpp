@@ -49,8 +49,11 @@ class Momentum : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(MomentumRule, "Momentum", {"var", "accum"},
-                           {"lr: T", "grad: T", "momentum: T"}, {"use_nesterov: bool = false"});
+RUNHOOKS_REGISTER_APPLY_OP(MomentumRule,
+                           "Momentum",
+                           {"var", "accum"},
+                           {"lr: T", "grad: T", "momentum: T"},
+                           {"use_nesterov: bool = false"});
 RUNHOOKS_REGISTER_OPTIMIZER("Momentum", Momentum);
 
 }  // namespace runhooks

@@ -4,7 +4,8 @@
 
 namespace runhooks {
 
-std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph, Output loss,
+std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
+                                                              Output loss,
                                                               std::vector<VariablePtr> variables) {
   if (variables.empty()) variables = variables_in(graph, collection_keys::kTrainableVariables);
   if (variables.empty()) invalid_argument("No variables to optimize.");
@@ -18,7 +19,8 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph, Outp
 
 Operation* Optimizer::apply_gradients(Graph& graph,
                                       const std::vector<GradientAndVariable>& gradients,
-                                      const VariablePtr& global_step, const std::string& name) {
+                                      const VariablePtr& global_step,
+                                      const std::string& name) {
   std::vector<GradientAndVariable> given;
   std::vector<std::string> names;
   for (const GradientAndVariable& pair : gradients) {
@@ -56,9 +58,13 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   return graph.op(type, {global_step->handle, one}).named(scope.name());
 }
 
-Operation* Optimizer::minimize(Graph& graph, Output loss, const VariablePtr& global_step,
-                               std::vector<VariablePtr> variables, const std::string& name) {
-  return apply_gradients(graph, compute_gradients(graph, loss, std::move(variables)), global_step, name);
+Operation* Optimizer::minimize(Graph& graph,
+                               Output loss,
+                               const VariablePtr& global_step,
+                               std::vector<VariablePtr> variables,
+                               const std::string& name) {
+  return apply_gradients(graph, compute_gradients(graph, loss, std::move(variables)), global_step,
+                         name);
 }
 
 Operation* Optimizer::finish(Graph& graph, const std::vector<Operation*>& updates) {
@@ -70,8 +76,10 @@ VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_na
   return found == slots_.end() ? nullptr : found->second;
 }
 
-VariablePtr Optimizer::make_slot(Graph& graph, const VariablePtr& variable,
-                                 const std::string& slot_name, const Initializer& initializer) {
+VariablePtr Optimizer::make_slot(Graph& graph,
+                                 const VariablePtr& variable,
+                                 const std::string& slot_name,
+                                 const Initializer& initializer) {
   VariableStore& store = graph.variables();
   const std::string base = variable->op_name() + "/" + name_;
   const std::string prefix = store.current().name.empty() ? "" : store.current().name + "/";
@@ -84,8 +92,9 @@ VariablePtr Optimizer::make_slot(Graph& graph, const VariablePtr& variable,
   options.use_resource = variable->is_resource;
   VariablePtr slot = store.get(name, variable->shape, options);
   if (variable->slice) {
-    // TensorFlow cuts the variable's name off the slot's, which has the name of the variable scope in front: hence keys
-    // such as "linear/linear_model/x/weights/part_0/Ftrl" and "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
+    // TensorFlow cuts the variable's name off the slot's, which has the name of the variable scope
+    // in front: hence keys such as "linear/linear_model/x/weights/part_0/Ftrl" and
+    // "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
     auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
     slice->full_name += "/" + slot->op_name().substr(variable->op_name().size() + 1);
     slot->slice = slice;
@@ -103,8 +112,9 @@ Output Optimizer::given_or(Graph& graph, const std::string& name, const double* 
       if (const auto* tensor = result.get_if<Output>()) return *tensor;
       double x;
       if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, name);
-      invalid_argument("`", name, "` of ", args_.owner(), " is a function that must return a number or a tensor, not ",
-                       result.kind(), ".");
+      invalid_argument("`", name, "` of ", args_.owner(),
+                       " is a function that must return a number or a tensor, not ", result.kind(),
+                       ".");
     }
   }
   const double x = otherwise ? args_.number(name, *otherwise) : args_.number(name);
@@ -124,9 +134,12 @@ Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {
   return graph.op("Cast", {x}).attr("DstT", variable.dtype);
 }
 
-Operation* Optimizer::apply_op(Graph& graph, const char* name, const Variable& variable,
+Operation* Optimizer::apply_op(Graph& graph,
+                               const char* name,
+                               const Variable& variable,
                                const std::vector<std::string>& slots,
-                               const std::vector<Output>& inputs, const AttrMap& attrs) {
+                               const std::vector<Output>& inputs,
+                               const AttrMap& attrs) {
   std::vector<Output> all = {variable.handle};
   for (const std::string& slot_name : slots) all.push_back(slot(variable, slot_name)->handle);
   all.insert(all.end(), inputs.begin(), inputs.end());
@@ -153,7 +166,8 @@ void check_number(const Args& args, const std::string& name, const char* wanted,
   const Value* value = args.find(name);
   double x;
   if (!value || !value_number(*value, &x)) return;
-  if (!holds(x)) invalid_argument("`", name, "` of ", args.owner(), " must be ", wanted, ", not ", x, ".");
+  if (!holds(x))
+    invalid_argument("`", name, "` of ", args.owner(), " must be ", wanted, ", not ", x, ".");
 }
 
 }  // namespace

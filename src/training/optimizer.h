@@ -19,7 +19,8 @@ struct GradientAndVariable {
   VariablePtr variable;
 };
 
-// As tf.train.Optimizer of TensorFlow 1.x: what it adds to the graph, and under which names, is TensorFlow's.
+// As tf.train.Optimizer of TensorFlow 1.x: what it adds to the graph, and under which names, is
+// TensorFlow's.
 class Optimizer {
  public:
   // `name` is the default of the name scope and of the slots ("Ftrl").
@@ -29,13 +30,20 @@ class Optimizer {
   const std::string& name() const { return name_; }
 
   // Gradients of the loss with respect to `variables`, by default all trainable ones.
-  std::vector<GradientAndVariable> compute_gradients(Graph& graph, Output loss,
+  std::vector<GradientAndVariable> compute_gradients(Graph& graph,
+                                                     Output loss,
                                                      std::vector<VariablePtr> variables = {});
-  // The operation of a step: updates every variable that has a gradient, then adds 1 to `global_step`, if given.
-  Operation* apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
-                             const VariablePtr& global_step, const std::string& name = "");
-  Operation* minimize(Graph& graph, Output loss, const VariablePtr& global_step,
-                      std::vector<VariablePtr> variables = {}, const std::string& name = "");
+  // The operation of a step: updates every variable that has a gradient, then adds 1 to
+  // `global_step`, if given.
+  Operation* apply_gradients(Graph& graph,
+                             const std::vector<GradientAndVariable>& gradients,
+                             const VariablePtr& global_step,
+                             const std::string& name = "");
+  Operation* minimize(Graph& graph,
+                      Output loss,
+                      const VariablePtr& global_step,
+                      std::vector<VariablePtr> variables = {},
+                      const std::string& name = "");
 
   // The slot of a variable ("momentum"), NULL where there is none.
   VariablePtr slot(const Variable& variable, const std::string& slot_name) const;
@@ -52,17 +60,24 @@ class Optimizer {
   virtual Operation* finish(Graph& graph, const std::vector<Operation*>& updates);
 
   const Args& args() const { return args_; }
-  VariablePtr make_slot(Graph& graph, const VariablePtr& variable, const std::string& slot_name,
+  VariablePtr make_slot(Graph& graph,
+                        const VariablePtr& variable,
+                        const std::string& slot_name,
                         const Initializer& initializer);
-  // A hyperparameter as a constant named after itself, or the tensor or function that was given for it.
+  // A hyperparameter as a constant named after itself, or the tensor or function that was given for
+  // it.
   Output hyperparameter(Graph& graph, const std::string& name, double otherwise);
   Output hyperparameter(Graph& graph, const std::string& name);
   // The scalar `x` in the variable's type.
   static Output like(Graph& graph, Output x, const Variable& variable);
 
-  // Adds the op Apply<name>, or ResourceApply<name> for a resource variable: references first, then the other inputs.
-  Operation* apply_op(Graph& graph, const char* name, const Variable& variable,
-                      const std::vector<std::string>& slots, const std::vector<Output>& inputs,
+  // Adds the op Apply<name>, or ResourceApply<name> for a resource variable: references first, then
+  // the other inputs.
+  Operation* apply_op(Graph& graph,
+                      const char* name,
+                      const Variable& variable,
+                      const std::vector<std::string>& slots,
+                      const std::vector<Output>& inputs,
                       const AttrMap& attrs = {});
 
  private:
@@ -73,19 +88,21 @@ class Optimizer {
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slots_;
 };
 
-// Makes an optimizer by its name ("Ftrl", "SGD", ...). Bad hyperparameters throw an error that names them.
+// Makes an optimizer by its name ("Ftrl", "SGD", ...). Bad hyperparameters throw an error that
+// names them.
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args);
 std::vector<std::string> optimizer_names();
 
 // Registers an optimizer class under `type`, the name that estimators know it by.
-#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class)                                                  \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __LINE__) =           \
-      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                                 \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> {      \
-            return std::make_shared<Class>(args);                                                 \
+#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class)                                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __LINE__) =      \
+      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                            \
+          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> { \
+            return std::make_shared<Class>(args);                                            \
           })
 
-// Throws where a hyperparameter that is given as a number does not hold; tensors and functions are taken as they are.
+// Throws where a hyperparameter that is given as a number does not hold; tensors and functions are
+// taken as they are.
 void check_positive(const Args& args, const std::string& name);
 void check_not_negative(const Args& args, const std::string& name);
 void check_between(const Args& args, const std::string& name, double low, double high);

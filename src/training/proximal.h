@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Duchi and Singer (2009), "Efficient learning using forward-backward splitting": what is left of x after a step of size
-// `rate` against l1 |x| + l2 / 2 x^2.
+// Duchi and Singer (2009), "Efficient learning using forward-backward splitting": what is left of x
+// after a step of size `rate` against l1 |x| + l2 / 2 x^2.
 template <typename T>
 T proximal_step(T x, T rate, T l1, T l2) {
   if (l1 > 0) {

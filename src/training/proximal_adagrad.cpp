@@ -54,7 +54,9 @@ class ProximalAdagrad : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(ProximalAdagradRule, "ProximalAdagrad", {"var", "accum"},
+RUNHOOKS_REGISTER_APPLY_OP(ProximalAdagradRule,
+                           "ProximalAdagrad",
+                           {"var", "accum"},
                            {"lr: T", "l1: T", "l2: T", "grad: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("ProximalAdagrad", ProximalAdagrad);
 

@@ -47,7 +47,9 @@ class ProximalGradientDescent : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(ProximalGradientDescentRule, "ProximalGradientDescent", {"var"},
+RUNHOOKS_REGISTER_APPLY_OP(ProximalGradientDescentRule,
+                           "ProximalGradientDescent",
+                           {"var"},
                            {"alpha: T", "l1: T", "l2: T", "delta: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("ProximalGradientDescent", ProximalGradientDescent);
 

@@ -63,10 +63,9 @@ class RMSProp : public Optimizer {
     epsilon_ = hyperparameter(graph, "epsilon", 1e-10);
   }
   Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    const std::vector<Output> inputs = {like(graph, learning_rate_, variable),
-                                        like(graph, decay_, variable),
-                                        like(graph, momentum_, variable),
-                                        like(graph, epsilon_, variable), gradient};
+    const std::vector<Output> inputs = {
+        like(graph, learning_rate_, variable), like(graph, decay_, variable),
+        like(graph, momentum_, variable), like(graph, epsilon_, variable), gradient};
     if (centered_) {
       return apply_op(graph, "CenteredRMSProp", variable, {"mg", "rms", "momentum"}, inputs);
     }
@@ -80,9 +79,13 @@ class RMSProp : public Optimizer {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_APPLY_OP(RMSPropRule, "RMSProp", {"var", "ms", "mom"},
+RUNHOOKS_REGISTER_APPLY_OP(RMSPropRule,
+                           "RMSProp",
+                           {"var", "ms", "mom"},
                            {"lr: T", "rho: T", "momentum: T", "epsilon: T", "grad: T"});
-RUNHOOKS_REGISTER_APPLY_OP(CenteredRMSPropRule, "CenteredRMSProp", {"var", "mg", "ms", "mom"},
+RUNHOOKS_REGISTER_APPLY_OP(CenteredRMSPropRule,
+                           "CenteredRMSProp",
+                           {"var", "mg", "ms", "mom"},
                            {"lr: T", "rho: T", "momentum: T", "epsilon: T", "grad: T"});
 RUNHOOKS_REGISTER_OPTIMIZER("RMSProp", RMSProp);
 

@@ -24,17 +24,18 @@ TensorSlice slice_of(const SaveSliceInfo& info) {
 Tensor read_value(const BundleReader& reader, const Variable& variable) {
   const std::string& key = variable.save_name();
   if (!reader.contains(key)) {
-    throw Error(Code::kNotFound, str_cat("Key ", key, " not found in checkpoint ", reader.prefix(), "."),
-                {"The model has a variable that was not there when the checkpoint was written. Use another "
-                 "model_dir, or the model that the checkpoint is of."});
+    throw Error(
+        Code::kNotFound, str_cat("Key ", key, " not found in checkpoint ", reader.prefix(), "."),
+        {"The model has a variable that was not there when the checkpoint was written. Use another "
+         "model_dir, or the model that the checkpoint is of."});
   }
   const BundleReader::Info info = reader.info(key);
   const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
   if (info.shape != wanted || info.dtype != variable.dtype) {
     throw Error(Code::kInvalidArgument,
-                str_cat("Variable '", key, "' is ", dtype_name(variable.dtype), " of shape ", wanted,
-                        " in the model, but ", dtype_name(info.dtype), " of shape ", info.shape,
-                        " in checkpoint ", reader.prefix(), "."),
+                str_cat("Variable '", key, "' is ", dtype_name(variable.dtype), " of shape ",
+                        wanted, " in the model, but ", dtype_name(info.dtype), " of shape ",
+                        info.shape, " in checkpoint ", reader.prefix(), "."),
                 {"Use another model_dir, or the model that the checkpoint is of."});
   }
   return variable.slice ? reader.read_slice(key, slice_of(*variable.slice)) : reader.read(key);
@@ -43,8 +44,8 @@ Tensor read_value(const BundleReader& reader, const Variable& variable) {
 void delete_checkpoint(const std::string& path) {
   const std::string folder = parent_folder(path), base = base_name(path);
   for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
-    const bool belongs = name == base + ".index" || name == base + ".meta" ||
-                         name.rfind(base + ".data-", 0) == 0;
+    const bool belongs =
+        name == base + ".index" || name == base + ".meta" || name.rfind(base + ".data-", 0) == 0;
     if (belongs) remove_file(join_path(folder, name));
   }
 }
@@ -69,7 +70,8 @@ std::string Saver::save(Session& session, const std::string& prefix, int64_t glo
   for (const VariablePtr& variable : variables_) {
     const Tensor& value = session.value(*variable);
     if (variable->slice) {
-      writer.add_slice(variable->save_name(), variable->slice->full_shape, slice_of(*variable->slice), value);
+      writer.add_slice(variable->save_name(), variable->slice->full_shape,
+                       slice_of(*variable->slice), value);
     } else {
       writer.add(variable->save_name(), value);
     }

@@ -23,16 +23,18 @@ class Saver {
  public:
   explicit Saver(SaverOptions options = {});
 
-  // Which variables it saves: those that the graph has now. Called once, before the graph is finalized.
+  // Which variables it saves: those that the graph has now. Called once, before the graph is
+  // finalized.
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>", then the state file `checkpoint` beside it, then deletes what is too old. Returns
-  // the path of the checkpoint. A process that is killed at any moment leaves the old state or the new one.
+  // Writes "<prefix>-<global_step>", then the state file `checkpoint` beside it, then deletes what
+  // is too old. Returns the path of the checkpoint. A process that is killed at any moment leaves
+  // the old state or the new one.
   std::string save(Session& session, const std::string& prefix, int64_t global_step);
 
-  // Gives every variable its value. All are read and checked before the first is changed: a missing variable or one of
-  // another shape or type is an error that names it.
+  // Gives every variable its value. All are read and checked before the first is changed: a missing
+  // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path) const;
 
   // Takes over the checkpoints that a state file lists, so that they are deleted in their turn.

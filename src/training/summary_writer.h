@@ -10,7 +10,8 @@
 
 namespace runhooks {
 
-// The writer of this folder: the open one, or a new one. It is closed when the last who holds it lets go.
+// The writer of this folder: the open one, or a new one. It is closed when the last who holds it
+// lets go.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir);
 
 }  // namespace runhooks

@@ -66,7 +66,9 @@ AttrMap read_attrs(const OpDef& def, const std::string& text) {
 
 }  // namespace
 
-OpExample build_example(const OpDef& def, const std::string& example, DType dtype,
+OpExample build_example(const OpDef& def,
+                        const std::string& example,
+                        DType dtype,
                         std::mt19937& random) {
   OpExample built;
   built.graph = std::make_shared<Graph>();

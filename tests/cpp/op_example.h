@@ -13,7 +13,8 @@ namespace runhooks_test {
 
 // One operation in a graph of its own. Tensors of numbers are placeholders with random values:
 //   f[2,3]  numbers away from 0;  p[2,3]  positive numbers;  b[2]  TRUE and FALSE;
-//   i{1,2}  an int32 vector;  i:1  an int32 scalar;  i[2,2]{1,2,3,4}  an int32 matrix: these are constants.
+//   i{1,2}  an int32 vector;  i:1  an int32 scalar;  i[2,2]{1,2,3,4}  an int32 matrix: these are
+//   constants.
 struct OpExample {
   std::shared_ptr<runhooks::Graph> graph;
   runhooks::Operation* op = nullptr;
@@ -21,7 +22,9 @@ struct OpExample {
   std::vector<runhooks::Tensor> values;
 };
 
-OpExample build_example(const runhooks::OpDef& def, const std::string& example,
-                        runhooks::DType dtype, std::mt19937& random);
+OpExample build_example(const runhooks::OpDef& def,
+                        const std::string& example,
+                        runhooks::DType dtype,
+                        std::mt19937& random);
 
 }  // namespace runhooks_test

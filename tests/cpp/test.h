@@ -49,33 +49,33 @@ std::string read_file(const std::string& path);
 
 }  // namespace runhooks_test
 
-#define TEST(name)                                                                          \
-  static void test_##name();                                                                \
-  static const runhooks_test::Registration registration_##name(#name, &test_##name);        \
+#define TEST(name)                                                                   \
+  static void test_##name();                                                         \
+  static const runhooks_test::Registration registration_##name(#name, &test_##name); \
   static void test_##name()
 
-#define CHECK(condition)                                                                    \
-  do {                                                                                      \
-    if (!(condition)) runhooks_test::fail_at(__FILE__, __LINE__, "not true: " #condition);  \
+#define CHECK(condition)                                                                   \
+  do {                                                                                     \
+    if (!(condition)) runhooks_test::fail_at(__FILE__, __LINE__, "not true: " #condition); \
   } while (0)
 
-#define CHECK_EQ(a, b)                                                                      \
-  do {                                                                                      \
-    const auto value_a = (a);                                                               \
-    const auto value_b = (b);                                                               \
-    if (!(value_a == value_b)) {                                                            \
-      runhooks_test::fail_at(__FILE__, __LINE__,                                            \
-                             runhooks::str_cat(#a " is ", value_a, ", not ", value_b));     \
-    }                                                                                       \
+#define CHECK_EQ(a, b)                                                                  \
+  do {                                                                                  \
+    const auto value_a = (a);                                                           \
+    const auto value_b = (b);                                                           \
+    if (!(value_a == value_b)) {                                                        \
+      runhooks_test::fail_at(__FILE__, __LINE__,                                        \
+                             runhooks::str_cat(#a " is ", value_a, ", not ", value_b)); \
+    }                                                                                   \
   } while (0)
 
-#define CHECK_NEAR(a, b, tolerance)                                                         \
-  do {                                                                                      \
-    const double value_a = (a), value_b = (b);                                              \
-    if (!(std::fabs(value_a - value_b) <= (tolerance))) {                                   \
-      runhooks_test::fail_at(__FILE__, __LINE__,                                            \
-                             runhooks::str_cat(#a " is ", value_a, ", not ", value_b));     \
-    }                                                                                       \
+#define CHECK_NEAR(a, b, tolerance)                                                     \
+  do {                                                                                  \
+    const double value_a = (a), value_b = (b);                                          \
+    if (!(std::fabs(value_a - value_b) <= (tolerance))) {                               \
+      runhooks_test::fail_at(__FILE__, __LINE__,                                        \
+                             runhooks::str_cat(#a " is ", value_a, ", not ", value_b)); \
+    }                                                                                   \
   } while (0)
 
 // The expression throws a runhooks::Error of this code whose message holds `text`.
@@ -87,9 +87,9 @@ std::string read_file(const std::string& path);
     } catch (const runhooks::Error& error) {                                                \
       thrown = true;                                                                        \
       if (error.code() != (wanted) || error.message().find(text) == std::string::npos) {    \
-        runhooks_test::fail_at(__FILE__, __LINE__,                                          \
-                               runhooks::str_cat("threw ", code_name(error.code()), ": ",   \
-                                                 error.message()));                         \
+        runhooks_test::fail_at(                                                             \
+            __FILE__, __LINE__,                                                             \
+            runhooks::str_cat("threw ", code_name(error.code()), ": ", error.message()));   \
       }                                                                                     \
     }                                                                                       \
     if (!thrown) runhooks_test::fail_at(__FILE__, __LINE__, "did not throw: " #expression); \

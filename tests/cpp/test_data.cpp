@@ -23,7 +23,8 @@ class CollectingSink : public ElementSink {
     return tensor;
   }
   std::vector<int32_t> values() const {
-    return std::vector<int32_t>(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.num_elements());
+    return std::vector<int32_t>(tensor.data<int32_t>(),
+                                tensor.data<int32_t>() + tensor.num_elements());
   }
   Tensor tensor;
 };
@@ -70,7 +71,8 @@ TEST(shuffled_epochs_hold_each_row_once_and_repeat_by_seed) {
   const auto dataset = in_memory_dataset({rows(50)}, options(7, 3, true));
   auto iterator = dataset->make_iterator(), again = dataset->make_iterator();
   std::vector<int32_t> stream;
-  for (const auto& batch : all_batches(*iterator)) stream.insert(stream.end(), batch.begin(), batch.end());
+  for (const auto& batch : all_batches(*iterator))
+    stream.insert(stream.end(), batch.begin(), batch.end());
   CHECK_EQ(stream.size(), size_t{150});
   std::vector<std::vector<int32_t>> orders;
   for (size_t epoch = 0; epoch < 3; ++epoch) {
@@ -80,14 +82,16 @@ TEST(shuffled_epochs_hold_each_row_once_and_repeat_by_seed) {
   }
   CHECK(orders[0] != orders[1] && orders[1] != orders[2]);
   std::vector<int32_t> second;
-  for (const auto& batch : all_batches(*again)) second.insert(second.end(), batch.begin(), batch.end());
+  for (const auto& batch : all_batches(*again))
+    second.insert(second.end(), batch.begin(), batch.end());
   CHECK(stream == second);
 }
 
 TEST(iterators_go_on_from_a_saved_position) {
   for (const bool shuffle : {false, true}) {
     const auto dataset = in_memory_dataset({rows(11)}, options(4, 3, shuffle));
-    auto whole = dataset->make_iterator(), first = dataset->make_iterator(), second = dataset->make_iterator();
+    auto whole = dataset->make_iterator(), first = dataset->make_iterator(),
+         second = dataset->make_iterator();
     const auto expected = all_batches(*whole);
     for (size_t cut = 0; cut <= expected.size(); ++cut) {
       first = dataset->make_iterator();
@@ -95,14 +99,17 @@ TEST(iterators_go_on_from_a_saved_position) {
       for (size_t i = 0; i < cut; ++i) first->next(sink);
       second->restore(first->save());
       const auto rest = all_batches(*second);
-      CHECK(std::equal(rest.begin(), rest.end(), expected.begin() + static_cast<long>(cut), expected.end()));
+      CHECK(std::equal(rest.begin(), rest.end(), expected.begin() + static_cast<long>(cut),
+                       expected.end()));
     }
   }
 }
 
 TEST(datasets_refuse_what_does_not_fit) {
-  CHECK_THROWS(in_memory_dataset({rows(2), rows(3)}, options(1, 1)), Code::kInvalidArgument, "same number of rows");
-  CHECK_THROWS(in_memory_dataset({rows(2)}, options(0, 1)), Code::kInvalidArgument, "batch size must be 1 or more");
+  CHECK_THROWS(in_memory_dataset({rows(2), rows(3)}, options(1, 1)), Code::kInvalidArgument,
+               "same number of rows");
+  CHECK_THROWS(in_memory_dataset({rows(2)}, options(0, 1)), Code::kInvalidArgument,
+               "batch size must be 1 or more");
   CHECK(all_batches(*in_memory_dataset({rows(0)}, options(2, 0))->make_iterator()).empty());
 }
 

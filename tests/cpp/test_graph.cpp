@@ -26,7 +26,8 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
     NameScope root(g, "");
     CHECK_EQ(g.scalar(DType::kFloat32, 1, "x").name(), "x:0");
   }
-  CHECK_THROWS(g.scalar(DType::kFloat32, 1, "no good"), Code::kInvalidArgument, "not a valid scope name");
+  CHECK_THROWS(g.scalar(DType::kFloat32, 1, "no good"), Code::kInvalidArgument,
+               "not a valid scope name");
 }
 
 TEST(graph_finds_by_name_and_says_what_is_wrong) {
@@ -35,7 +36,8 @@ TEST(graph_finds_by_name_and_says_what_is_wrong) {
   Operation* nothing = g.op("NoOp").named("nothing");
   CHECK(g.tensor("x:0") == x);
   CHECK(g.operation("nothing") == nothing);
-  CHECK_THROWS(g.tensor("y:0"), Code::kNotFound, "The operation, 'y', does not exist in the graph.");
+  CHECK_THROWS(g.tensor("y:0"), Code::kNotFound,
+               "The operation, 'y', does not exist in the graph.");
   CHECK_THROWS(g.tensor("nothing:0"), Code::kNotFound, "exists but only has 0 outputs.");
   CHECK_THROWS(g.tensor("x"), Code::kInvalidArgument, "refers to an Operation, not a Tensor");
   CHECK_THROWS(g.tensor("x:y"), Code::kInvalidArgument, "not a valid one");
@@ -45,21 +47,25 @@ TEST(graph_finds_by_name_and_says_what_is_wrong) {
 TEST(graph_checks_types_attributes_and_owners) {
   Graph g, other;
   const Output x = g.scalar(DType::kFloat32, 1), d = g.scalar(DType::kFloat64, 1);
-  CHECK_THROWS(g.op("AddV2", {x, d}).build(), Code::kInvalidArgument, "float64 that does not match type float32");
+  CHECK_THROWS(g.op("AddV2", {x, d}).build(), Code::kInvalidArgument,
+               "float64 that does not match type float32");
   CHECK_THROWS(g.op("Sqrt", {g.scalar(DType::kInt32, 4)}).build(), Code::kInvalidArgument,
                "not in list of allowed values: float32, float64");
   CHECK_THROWS(g.op("AddV2", {x}).build(), Code::kInvalidArgument, "takes 2 inputs; got 1");
   CHECK_THROWS(g.op("Cast", {x}).build(), Code::kInvalidArgument, "needs the attribute 'DstT'");
-  CHECK_THROWS(g.op("Neg", {x}).attr("axis", 1).build(), Code::kInvalidArgument, "has no attribute 'axis'");
+  CHECK_THROWS(g.op("Neg", {x}).attr("axis", 1).build(), Code::kInvalidArgument,
+               "has no attribute 'axis'");
   CHECK_THROWS(g.op("Quaternion").build(), Code::kNotFound, "not registered 'Quaternion'");
-  CHECK_THROWS(other.op("Neg", {x}).build(), Code::kInvalidArgument, "is not an element of this graph");
+  CHECK_THROWS(other.op("Neg", {x}).build(), Code::kInvalidArgument,
+               "is not an element of this graph");
   CHECK_THROWS(g.op("Assign", {x, x}).build(), Code::kInvalidArgument, "must be a variable");
 }
 
 TEST(graph_that_is_finalized_takes_nothing_more) {
   Graph g;
   g.finalize();
-  CHECK_THROWS(g.scalar(DType::kFloat32, 1), Code::kFailedPrecondition, "Graph is finalized and cannot be modified.");
+  CHECK_THROWS(g.scalar(DType::kFloat32, 1), Code::kFailedPrecondition,
+               "Graph is finalized and cannot be modified.");
   CHECK_THROWS(g.add_to_collection("a", std::string("x")), Code::kFailedPrecondition, "finalized");
   g.unfinalize();
   g.scalar(DType::kFloat32, 1);
@@ -101,10 +107,12 @@ TEST(variables_are_shared_as_their_scope_says) {
   const VariablePtr w = g.variables().get("w", {2}, options);
   CHECK_EQ(w->op_name(), "layer/w");
   CHECK_EQ(w->snapshot.name(), "layer/w/read:0");
-  CHECK_THROWS(g.variables().get("w", {2}, options), Code::kAlreadyExists, "Variable layer/w already exists");
+  CHECK_THROWS(g.variables().get("w", {2}, options), Code::kAlreadyExists,
+               "Variable layer/w already exists");
   scope.options().reuse = VariableStore::Reuse::kAuto;
   CHECK(g.variables().get("w", {2}, options) == w);
-  CHECK_THROWS(g.variables().get("w", {3}, options), Code::kInvalidArgument, "specified shape (3,) and found shape (2,)");
+  CHECK_THROWS(g.variables().get("w", {3}, options), Code::kInvalidArgument,
+               "specified shape (3,) and found shape (2,)");
   scope.options().reuse = VariableStore::Reuse::kAlways;
   CHECK_THROWS(g.variables().get("v", {2}, options), Code::kNotFound, "layer/v does not exist");
 }

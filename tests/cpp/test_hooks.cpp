@@ -1,4 +1,5 @@
-// Triggers and built-in hooks against TensorFlow's tables (golden/hooks: timer, stop_at_step, checkpoint_saver).
+// Triggers and built-in hooks against TensorFlow's tables (golden/hooks: timer, stop_at_step,
+// checkpoint_saver).
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"
@@ -36,9 +37,13 @@ struct Counter {
   RunArgs run_args;
   Counter(int64_t start, int64_t increment) {
     const VariablePtr step = get_or_create_global_step(*graph);
-    graph->add_to_collection(collection_keys::kLosses, graph->constant(Tensor::vector<float>({1, 3})));
+    graph->add_to_collection(collection_keys::kLosses,
+                             graph->constant(Tensor::vector<float>({1, 3})));
     run_args.fetches = {
-        graph->op("AssignAdd", {step->handle, graph->scalar(DType::kInt64, static_cast<double>(increment))}).build()};
+        graph
+            ->op("AssignAdd",
+                 {step->handle, graph->scalar(DType::kInt64, static_cast<double>(increment))})
+            .build()};
     scaffold->init_fn = [step, start](Session& session) {
       session.assign(*step, Tensor::scalar<int64_t>(start));
     };
@@ -50,7 +55,8 @@ struct Counter {
 int run_counter(Counter& counter, const HookPtr& hook, int limit = 1000, double secs_per_run = 0) {
   int runs = 0;
   MonitoredSession session(counter.graph,
-                           std::make_unique<ChiefSessionCreator>(counter.graph, counter.scaffold), {hook});
+                           std::make_unique<ChiefSessionCreator>(counter.graph, counter.scaffold),
+                           {hook});
   run_block(session, [&] {
     while (!session.should_stop() && runs < limit) {
       fake_time += secs_per_run;
@@ -71,8 +77,8 @@ std::string fresh_folder(const char* name) {
 TEST(trigger_by_steps_is_tensorflows) {
   Trigger trigger = Trigger::every_steps(3);
   const int64_t steps[] = {0, 0, 1, 2, 3, 3, 5, 6, 7, 12, 13, 14, 15, 2, 18};
-  const bool expected[] = {true, false, false, false, true, false, false, true,
-                           false, true, false, false, true, false, true};
+  const bool expected[] = {true,  false, false, false, true, false, false, true,
+                           false, true,  false, false, true, false, true};
   for (size_t i = 0; i < 15; ++i) {
     CHECK_EQ(trigger.should_trigger(steps[i]), expected[i]);
     if (expected[i]) trigger.update(steps[i]);
@@ -85,7 +91,7 @@ TEST(trigger_by_seconds_is_tensorflows) {
   const FakeClock clock;
   Trigger trigger = Trigger::every_secs(10);
   const int64_t steps[] = {0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7, 8, 9, 10};
-  const bool expected[] = {true, false, false, true, false, false, true, false,
+  const bool expected[] = {true,  false, false, true, false, false, true, false,
                            false, false, false, true, false, false, true};
   for (size_t i = 0; i < 15; ++i, fake_time += 4) {
     CHECK_EQ(trigger.should_trigger(steps[i]), expected[i]);
@@ -101,9 +107,10 @@ TEST(stop_at_step_hook_is_tensorflows) {
     int runs;
   };
   const Row table[] = {
-      {"num_steps", 3, 0, 1, 3}, {"last_step", 3, 0, 1, 3}, {"num_steps", 3, 4, 1, 3}, {"last_step", 6, 4, 1, 2},
-      {"last_step", 3, 4, 1, 1}, {"last_step", 4, 4, 1, 1}, {"num_steps", 5, 0, 2, 3}, {"num_steps", 1, 0, 1, 1},
-      {"num_steps", 0, 0, 1, 1}, {"last_step", 0, 0, 1, 1}, {"num_steps", -2, 0, 1, 1},
+      {"num_steps", 3, 0, 1, 3}, {"last_step", 3, 0, 1, 3},  {"num_steps", 3, 4, 1, 3},
+      {"last_step", 6, 4, 1, 2}, {"last_step", 3, 4, 1, 1},  {"last_step", 4, 4, 1, 1},
+      {"num_steps", 5, 0, 2, 3}, {"num_steps", 1, 0, 1, 1},  {"num_steps", 0, 0, 1, 1},
+      {"last_step", 0, 0, 1, 1}, {"num_steps", -2, 0, 1, 1},
   };
   for (const Row& row : table) {
     const HookPtr hook = make_hook("StopAtStepHook", args_of({{row.argument, whole(row.value)}}));
@@ -113,14 +120,20 @@ TEST(stop_at_step_hook_is_tensorflows) {
       CHECK_EQ(run_counter(counter, hook), row.runs);
     }
   }
-  CHECK_THROWS(make_hook("StopAtStepHook", args_of({})), Code::kInvalidArgument, "One of num_steps or last_step");
-  CHECK_THROWS(make_hook("SwimAtStepHook", args_of({})), Code::kInvalidArgument, "no hook called 'SwimAtStepHook'");
+  CHECK_THROWS(make_hook("StopAtStepHook", args_of({})), Code::kInvalidArgument,
+               "One of num_steps or last_step");
+  CHECK_THROWS(make_hook("SwimAtStepHook", args_of({})), Code::kInvalidArgument,
+               "no hook called 'SwimAtStepHook'");
 }
 
 namespace {
 
 // The steps of the checkpoints that a saver with these arguments writes.
-std::vector<std::string> saved_at(const char* argument, double every, int runs, int64_t start, int64_t increment,
+std::vector<std::string> saved_at(const char* argument,
+                                  double every,
+                                  int runs,
+                                  int64_t start,
+                                  int64_t increment,
                                   double secs_per_run) {
   const FakeClock clock;
   const std::string folder = fresh_folder("ckpt");
@@ -153,16 +166,18 @@ TEST(checkpoint_saver_hook_saves_when_tensorflow_does) {
     const char* expected;
   };
   const Row table[] = {
-      {"save_steps", 5, 12, 0, 1, 0, "0 5 10 12"}, {"save_steps", 5, 10, 0, 1, 0, "0 5 10"},
-      {"save_steps", 1, 3, 0, 1, 0, "0 1 2 3"},    {"save_steps", 100, 3, 0, 1, 0, "0 3"},
-      {"save_steps", 5, 0, 0, 1, 0, "0"},          {"save_steps", 5, 12, 3, 1, 0, "3 8 13 15"},
-      {"save_steps", 5, 6, 0, 3, 0, "0 6 12 18"},  {"save_steps", 5, 3, 0, 7, 0, "0 7 14 21"},
+      {"save_steps", 5, 12, 0, 1, 0, "0 5 10 12"},  {"save_steps", 5, 10, 0, 1, 0, "0 5 10"},
+      {"save_steps", 1, 3, 0, 1, 0, "0 1 2 3"},     {"save_steps", 100, 3, 0, 1, 0, "0 3"},
+      {"save_steps", 5, 0, 0, 1, 0, "0"},           {"save_steps", 5, 12, 3, 1, 0, "3 8 13 15"},
+      {"save_steps", 5, 6, 0, 3, 0, "0 6 12 18"},   {"save_steps", 5, 3, 0, 7, 0, "0 7 14 21"},
       {"save_secs", 10, 12, 0, 1, 4, "0 3 6 9 12"}, {"save_secs", 10, 4, 0, 1, 11, "0 1 2 3 4"},
-      {"save_secs", 10, 5, 0, 1, 1, "0 5"},        {"save_secs", 1, 5, 0, 1, 0, "0 5"},
+      {"save_secs", 10, 5, 0, 1, 1, "0 5"},         {"save_secs", 1, 5, 0, 1, 0, "0 5"},
   };
   for (const Row& row : table) {
-    CHECK_EQ(str_join(saved_at(row.argument, row.every, row.runs, row.start, row.increment, row.secs), " "),
-             std::string(row.expected));
+    CHECK_EQ(
+        str_join(saved_at(row.argument, row.every, row.runs, row.start, row.increment, row.secs),
+                 " "),
+        std::string(row.expected));
   }
 }
 
@@ -181,12 +196,15 @@ TEST(saver_keeps_the_newest_and_one_each_hour) {
   run_counter(counter, hook, 14, 20 * 60);
   std::vector<std::string> left;
   for (const std::string& name : list_directory(folder)) {
-    if (name.find(".index") != std::string::npos) left.push_back(name.substr(0, name.find(".index")));
+    if (name.find(".index") != std::string::npos)
+      left.push_back(name.substr(0, name.find(".index")));
   }
-  CHECK_EQ(str_join(left, " "), "model.ckpt-10 model.ckpt-13 model.ckpt-14 model.ckpt-4 model.ckpt-7");
-  CHECK_EQ(read_whole_file(folder + "/checkpoint"),
-           "model_checkpoint_path: \"model.ckpt-14\"\nall_model_checkpoint_paths: \"model.ckpt-13\"\n"
-           "all_model_checkpoint_paths: \"model.ckpt-14\"\n");
+  CHECK_EQ(str_join(left, " "),
+           "model.ckpt-10 model.ckpt-13 model.ckpt-14 model.ckpt-4 model.ckpt-7");
+  CHECK_EQ(
+      read_whole_file(folder + "/checkpoint"),
+      "model_checkpoint_path: \"model.ckpt-14\"\nall_model_checkpoint_paths: \"model.ckpt-13\"\n"
+      "all_model_checkpoint_paths: \"model.ckpt-14\"\n");
 }
 
 TEST(history_saver_hook_records_the_first_run_and_multiples) {
@@ -204,8 +222,9 @@ TEST(nan_tensor_hook_fails_or_stops) {
     Counter counter(0, 1);
     const Output nan = counter.graph->scalar(DType::kFloat32, NAN, "loss");
     (void)nan;
-    const HookPtr hook = make_hook("NanTensorHook", args_of({{"loss_tensor", Value::of(std::string("loss:0"))},
-                                                             {"fail_on_nan_loss", Value::of(fails)}}));
+    const HookPtr hook =
+        make_hook("NanTensorHook", args_of({{"loss_tensor", Value::of(std::string("loss:0"))},
+                                            {"fail_on_nan_loss", Value::of(fails)}}));
     if (fails) {
       CHECK_THROWS(run_counter(counter, hook), Code::kNanLoss, "NaN loss during training.");
     } else {

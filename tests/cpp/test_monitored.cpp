@@ -1,4 +1,5 @@
-// The loop: the order of calls, how it ends, what it recovers from. The facts are golden/hooks/README.md's.
+// The loop: the order of calls, how it ends, what it recovers from. The facts are
+// golden/hooks/README.md's.
 #include "monitored/monitored_session.h"
 #include "test.h"
 
@@ -174,7 +175,8 @@ TEST(loop_recovers_from_a_lost_session) {
     Loop loop;
     fail_at(*loop.b, "before", 2, code);
     loop.run(2);
-    CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.before B.before A.created B.created ", kRun, "A.end B.end"));
+    CHECK_EQ(loop.text(),
+             str_cat(kStart, kRun, "A.before B.before A.created B.created ", kRun, "A.end B.end"));
   }
   Loop singular;
   singular.options.recovers = false;
@@ -218,7 +220,8 @@ TEST(loop_names_both_hooks_that_feed_one_tensor) {
   Loop loop;
   loop.a->args.feeds = {{loop.x, Tensor::scalar<float>(1)}};
   loop.b->args.feeds = {{loop.x, Tensor::scalar<float>(2)}};
-  CHECK_THROWS(loop.run(1), Code::kFailedPrecondition, "Conflicting feed: 'x:0' by hooks `A` and `B`");
+  CHECK_THROWS(loop.run(1), Code::kFailedPrecondition,
+               "Conflicting feed: 'x:0' by hooks `A` and `B`");
   Loop with_caller;
   with_caller.a->args.feeds = {{with_caller.x, Tensor::scalar<float>(1)}};
   with_caller.run_args.feeds = {{with_caller.x, Tensor::scalar<float>(2)}};
@@ -229,7 +232,8 @@ TEST(loop_follows_hooks_that_ask_for_other_things) {
   Loop loop;
   loop.a->act = [&](const std::string& method, int call) {
     if (method != "before") return;
-    loop.a->args.fetches = call % 2 ? std::vector<Fetch>{loop.x} : std::vector<Fetch>{loop.y, loop.sum};
+    loop.a->args.fetches =
+        call % 2 ? std::vector<Fetch>{loop.x} : std::vector<Fetch>{loop.y, loop.sum};
     ++loop.a->args.revision;
   };
   std::vector<std::vector<double>> seen;
@@ -247,7 +251,10 @@ TEST(loop_lets_hooks_run_the_session) {
   loop.a->act = [&](const std::string& method, int) {
     // The same fetch, fed otherwise: the results of the run that is under way stay.
     if (method == "after") {
-      own = loop.a->context().session().run({loop.sum}, {{loop.x, Tensor::scalar<float>(0)}})[0].number_at(0);
+      own = loop.a->context()
+                .session()
+                .run({loop.sum}, {{loop.x, Tensor::scalar<float>(0)}})[0]
+                .number_at(0);
     }
   };
   loop.b->args.fetches = {loop.sum};
@@ -279,7 +286,8 @@ TEST(loop_closed_sessions_say_so) {
   session->close();  // does nothing
   CHECK(session->should_stop());
   CHECK(!loop.graph->finalized());
-  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition, "Session is already closed.");
+  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,
+               "Session is already closed.");
   CHECK_EQ(std::count(loop.trace.begin(), loop.trace.end(), "A.end"), 1L);
 }
 
@@ -290,7 +298,8 @@ TEST(loop_run_after_a_stop_is_refused) {
   };
   auto session = loop.open();
   session->run(loop.run_args);
-  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition, "even after should_stop requested");
+  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,
+               "even after should_stop requested");
 }
 
 TEST(loop_knows_where_it_is) {

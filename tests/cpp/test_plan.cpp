@@ -57,7 +57,8 @@ TEST(plan_values_that_are_kept_do_not_change) {
   session.run(w->initializer);
   std::vector<Tensor> kept;
   for (int i = 0; i < 3; ++i) kept.push_back(session.run({w->snapshot, update})[0]);
-  for (int i = 0; i < 3; ++i) CHECK_EQ(number(kept[static_cast<size_t>(i)]), static_cast<float>(i + 1));
+  for (int i = 0; i < 3; ++i)
+    CHECK_EQ(number(kept[static_cast<size_t>(i)]), static_cast<float>(i + 1));
 }
 
 TEST(plan_follows_changing_shapes) {
@@ -69,7 +70,8 @@ TEST(plan_follows_changing_shapes) {
   Session session(g);
   for (int64_t rows : {2, 3, 3, 1, 5, 0, 2}) {
     Tensor value(DType::kFloat32, Shape{rows, 2});
-    for (int64_t i = 0; i < value.num_elements(); ++i) value.data<float>()[i] = static_cast<float>(i);
+    for (int64_t i = 0; i < value.num_elements(); ++i)
+      value.data<float>()[i] = static_cast<float>(i);
     const Tensor result = session.run({y}, {{x, value}})[0];
     CHECK_EQ(result.shape(), (Shape{rows, 2}));
     for (int64_t i = 0; i < value.num_elements(); ++i) {
@@ -105,10 +107,13 @@ TEST(plan_refuses_bad_feeds_and_fetches) {
   auto g = new_graph();
   const Output x = g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape{2});
   Session session(g);
-  CHECK_THROWS(session.run({x}, {{x, Tensor::vector<float>({1})}}), Code::kInvalidArgument, "shape (1,)");
-  CHECK_THROWS(session.run({x}, {{x, Tensor::vector<double>({1, 2})}}), Code::kInvalidArgument, "float64");
+  CHECK_THROWS(session.run({x}, {{x, Tensor::vector<float>({1})}}), Code::kInvalidArgument,
+               "shape (1,)");
+  CHECK_THROWS(session.run({x}, {{x, Tensor::vector<double>({1, 2})}}), Code::kInvalidArgument,
+               "float64");
   auto other = new_graph();
-  CHECK_THROWS(session.run(other->scalar(DType::kFloat32, 1)), Code::kInvalidArgument, "not an element");
+  CHECK_THROWS(session.run(other->scalar(DType::kFloat32, 1)), Code::kInvalidArgument,
+               "not an element");
   session.close();
   CHECK_THROWS(session.run(x), Code::kFailedPrecondition, "closed Session");
 }
@@ -128,13 +133,15 @@ TEST(plan_names_the_uninitialized_variable) {
 TEST(plan_errors_name_the_operation) {
   auto g = new_graph();
   NameScope scope(*g, "model");
-  const Output x = g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape::unknown());
+  const Output x =
+      g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape::unknown());
   const Output y = g->op("MatMul", {x, x}).named("product");
   Session session(g);
   CHECK_THROWS(session.run({y}, {{x, Tensor::zeros(DType::kFloat32, {2, 3})}}),
                Code::kInvalidArgument, "[MatMul model/product]");
   // What failed once works with other values.
-  CHECK_EQ(session.run({y}, {{x, Tensor::zeros(DType::kFloat32, {2, 2})}})[0].shape(), (Shape{2, 2}));
+  CHECK_EQ(session.run({y}, {{x, Tensor::zeros(DType::kFloat32, {2, 2})}})[0].shape(),
+           (Shape{2, 2}));
 }
 
 TEST(plan_is_not_run_again_while_it_is_held) {

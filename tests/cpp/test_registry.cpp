@@ -1,4 +1,5 @@
-// What every op owes: a definition that stands, an example, shapes that its kernel keeps, a gradient that is right.
+// What every op owes: a definition that stands, an example, shapes that its kernel keeps, a
+// gradient that is right.
 #include <random>
 
 #include "autodiff/gradients.h"
@@ -11,7 +12,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// Ops without an example: what they do needs a session with state, and test_variables.cpp or test_data.cpp shows it.
+// Ops without an example: what they do needs a session with state, and test_variables.cpp or
+// test_data.cpp shows it.
 bool needs_no_example(const OpDef& def) {
   return def.is_stateful || def.type == "Const" || def.type == "NoOp";
 }
@@ -50,7 +52,8 @@ Output weighted_total(OpExample& example, std::mt19937& random) {
     if (y.dtype() != DType::kFloat64) continue;
     Tensor weights(DType::kFloat64, y.shape());
     std::vector<int32_t> axes;
-    for (int64_t k = 0; k < weights.num_elements(); ++k) weights.data<double>()[k] = uniform(random);
+    for (int64_t k = 0; k < weights.num_elements(); ++k)
+      weights.data<double>()[k] = uniform(random);
     for (int k = 0; k < y.shape().rank(); ++k) axes.push_back(k);
     const Output weighted = g.op("Mul", {y, g.constant(weights)});
     sums.push_back(g.op("Sum", {weighted, g.int_vector(axes)}));
@@ -127,7 +130,8 @@ TEST(registry_outputs_have_the_inferred_shapes) {
         }
         Session session(example.graph);
         std::vector<Fetch> fetches;
-        for (int i = 0; i < example.op->num_outputs(); ++i) fetches.push_back(example.op->output(i));
+        for (int i = 0; i < example.op->num_outputs(); ++i)
+          fetches.push_back(example.op->output(i));
         const std::vector<Tensor> results = session.run(fetches, feeds_of(example));
         for (size_t i = 0; i < results.size(); ++i) {
           const Output output = example.op->output(static_cast<int>(i));

@@ -1,4 +1,5 @@
-// Checkpoints of sessions: what is written comes back, what does not fit is refused before anything is changed.
+// Checkpoints of sessions: what is written comes back, what does not fit is refused before anything
+// is changed.
 #include "io/atomic_file.h"
 #include "io/tensor_bundle.h"
 #include "test.h"
@@ -27,7 +28,9 @@ struct Model {
   double first() { return session->value(*w).number_at(0); }
 };
 
-std::string folder(const char* name) { return runhooks_test::temporary_folder() + "/saver-" + name; }
+std::string folder(const char* name) {
+  return runhooks_test::temporary_folder() + "/saver-" + name;
+}
 
 }  // namespace
 
@@ -49,10 +52,11 @@ TEST(saver_refuses_other_shapes_and_missing_variables) {
   const std::string path = one.saver.save(*one.session, folder("b") + "/model.ckpt", 1);
   CHECK_THROWS(wider.saver.restore(*wider.session, path), Code::kInvalidArgument,
                "Variable 'w' is float32 of shape (2, 4) in the model, but float32 of shape (2, 3)");
-  CHECK_THROWS(renamed.saver.restore(*renamed.session, path), Code::kNotFound, "Key c not found in checkpoint");
+  CHECK_THROWS(renamed.saver.restore(*renamed.session, path), Code::kNotFound,
+               "Key c not found in checkpoint");
   CHECK_EQ(renamed.first(), 0.0);  // "w" would have fitted
-  CHECK_THROWS(one.saver.restore(*one.session, folder("b") + "/model.ckpt-2"), Code::kInvalidArgument,
-               "not a valid checkpoint");
+  CHECK_THROWS(one.saver.restore(*one.session, folder("b") + "/model.ckpt-2"),
+               Code::kInvalidArgument, "not a valid checkpoint");
 }
 
 TEST(saver_names_the_damaged_file) {

@@ -18,14 +18,16 @@ canned_cases <- function() list.files(golden_path("canned"))
 golden_column <- function(spec) {
   arguments <- list(spec$key)
   if (!is.null(spec$shape)) arguments$shape <- spec$shape
-  if (!is.null(spec$normalizer_fn)) arguments$normalizer_fn <- eval(parse(text = spec$normalizer_fn))
+  if (!is.null(spec$normalizer_fn)) {
+    arguments$normalizer_fn <- eval(parse(text = spec$normalizer_fn))
+  }
   do.call(spec$type, arguments)
 }
 
 optimizer_classes <- c(
-  SGD = "GradientDescent", Momentum = "Momentum", Adagrad = "Adagrad", Adam = "Adam", RMSProp = "RMSProp",
-  Adadelta = "Adadelta", Ftrl = "Ftrl", ProximalAdagrad = "ProximalAdagrad", AdagradDA = "AdagradDA",
-  ProximalGradientDescent = "ProximalGradientDescent"
+  SGD = "GradientDescent", Momentum = "Momentum", Adagrad = "Adagrad", Adam = "Adam",
+  RMSProp = "RMSProp", Adadelta = "Adadelta", Ftrl = "Ftrl", ProximalAdagrad = "ProximalAdagrad",
+  AdagradDA = "AdagradDA", ProximalGradientDescent = "ProximalGradientDescent"
 )
 
 golden_optimizer <- function(spec) {
@@ -66,7 +68,13 @@ golden_input <- function(case, data, rows = NULL, ...) {
     data <- lapply(data, function(x) if (is.matrix(x)) x[rows, , drop = FALSE] else x[rows])
   }
   features <- vapply(case$features, function(field) field$name, "")
-  input_fn(data, features = tidyselect::all_of(features), response = tidyselect::all_of(case$label$name), shuffle = FALSE, ...)
+  input_fn(
+    data,
+    features = tidyselect::all_of(features),
+    response = tidyselect::all_of(case$label$name),
+    shuffle = FALSE,
+    ...
+  )
 }
 
 # --- a case trained, evaluated and asked
@@ -81,23 +89,35 @@ run_case <- function(name) {
   losses <- c()
   record <- session_run_hook(
     before_run = function(context) session_run_args(context$session$graph$get_collection("losses")),
-    after_run = function(context, values) losses <<- c(losses, values$results[[1]][[length(values$results[[1]])]])
+    after_run = function(context, values) {
+      losses <<- c(losses, values$results[[1]][[length(values$results[[1]])]])
+    }
   )
   ask <- function() {
-    predict(model, golden_input(case, data, 1:12, batch_size = case$eval_batch_size), simplify = FALSE)
+    predict(
+      model, golden_input(case, data, 1:12, batch_size = case$eval_batch_size), simplify = FALSE
+    )
   }
   predict_init <- ask()
-  train(model, golden_input(case, data, batch_size = case$batch_size, num_epochs = NULL), steps = case$steps, hooks = record)
+  train(
+    model,
+    golden_input(case, data, batch_size = case$batch_size, num_epochs = NULL),
+    steps = case$steps,
+    hooks = record
+  )
   list(
     loss = losses,
-    eval = evaluate(model, golden_input(case, data, batch_size = case$eval_batch_size), simplify = FALSE),
+    eval = evaluate(
+      model, golden_input(case, data, batch_size = case$eval_batch_size), simplify = FALSE
+    ),
     predict = ask(),
     predict_init = predict_init,
     variables = variable_value(model)
   )
 }
 
-# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to that.
+# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
+# that.
 relative_error <- function(actual, expected) {
   actual <- as.numeric(unlist(actual))
   expected <- as.numeric(unlist(expected))
@@ -115,7 +135,11 @@ case_errors <- function(name) {
   wanted <- lapply(expected$variables$final, function(variable) unlist(variable$values))
   same_names <- identical(sort(names(wanted), method = "radix"), names(actual$variables))
   variables <- if (same_names) {
-    max(vapply(names(wanted), function(v) relative_error(row_major(actual$variables[[v]]), wanted[[v]]), 0))
+    max(
+      vapply(
+        names(wanted), function(v) relative_error(row_major(actual$variables[[v]]), wanted[[v]]), 0
+      )
+    )
   } else {
     Inf
   }
@@ -123,9 +147,17 @@ case_errors <- function(name) {
   c(
     loss = relative_error(actual$loss, expected$loss),
     variables = variables,
-    eval = max(vapply(metrics, function(metric) relative_error(actual$eval[[metric]], expected$eval[[metric]]), 0)),
-    predict = relative_error(lapply(actual$predict, `[[`, "predictions"), expected$predict$predictions),
-    predict_init = relative_error(lapply(actual$predict_init, `[[`, "predictions"), expected$predict_init$predictions)
+    eval = max(
+      vapply(
+        metrics, function(metric) relative_error(actual$eval[[metric]], expected$eval[[metric]]), 0
+      )
+    ),
+    predict = relative_error(
+      lapply(actual$predict, `[[`, "predictions"), expected$predict$predictions
+    ),
+    predict_init = relative_error(
+      lapply(actual$predict_init, `[[`, "predictions"), expected$predict_init$predictions
+    )
   )
 }
 

@@ -4,7 +4,11 @@ mtcars_input <- function(..., batch_size = 8, data = mtcars) {
   input_fn(data, response = "mpg", features = c("drat", "cyl"), batch_size = batch_size, ...)
 }
 
-mtcars_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), seed = 1, ...) {
+mtcars_model <- function(
+  model_dir = withr::local_tempdir(.local_envir = parent.frame()),
+  seed = 1,
+  ...
+) {
   linear_regressor(
     feature_columns(column_numeric("drat"), column_numeric("cyl")),
     model_dir = model_dir, config = run_config(tf_random_seed = seed, ...)
@@ -12,7 +16,9 @@ mtcars_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.
 }
 
 # A hook that records what `what` makes of each of its calls.
-recording_hook <- function(methods = c("begin", "after_create_session", "before_run", "after_run", "end")) {
+recording_hook <- function(
+  methods = c("begin", "after_create_session", "before_run", "after_run", "end")
+) {
   calls <- character()
   note <- function(method) calls <<- c(calls, method)
   hook <- list(

@@ -2,7 +2,8 @@ test_that("variables are those of the checkpoint, sorted, with the optimizer's",
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1)
   expect_equal(variable_names(model), c(
-    "global_step", "linear/linear_model/bias_weights", "linear/linear_model/bias_weights/part_0/Ftrl",
+    "global_step", "linear/linear_model/bias_weights",
+    "linear/linear_model/bias_weights/part_0/Ftrl",
     "linear/linear_model/bias_weights/part_0/Ftrl_1", "linear/linear_model/cyl/weights",
     "linear/linear_model/cyl/weights/part_0/Ftrl", "linear/linear_model/cyl/weights/part_0/Ftrl_1",
     "linear/linear_model/drat/weights", "linear/linear_model/drat/weights/part_0/Ftrl",
@@ -16,8 +17,12 @@ test_that("variables are those of the checkpoint, sorted, with the optimizer's",
 
 test_that("an untrained model and unknown variables are errors", {
   model <- mtcars_model()
-  expect_error(variable_names(model), "'variable_names()' must be called on a trained model", fixed = TRUE)
-  expect_error(variable_value(model), "'variable_value()' must be called on a trained model", fixed = TRUE)
+  expect_error(
+    variable_names(model), "'variable_names()' must be called on a trained model", fixed = TRUE
+  )
+  expect_error(
+    variable_value(model), "'variable_value()' must be called on a trained model", fixed = TRUE
+  )
   train(model, mtcars_input(), steps = 1)
   expect_error(variable_value(model, c("foo", "bar")), "Variable not found: foo, bar", fixed = TRUE)
   expect_error(variable_names(3), "must be an estimator", class = "runhooks_error_invalid_argument")
@@ -32,7 +37,11 @@ test_that("the newest checkpoint of a folder is found, with TensorFlow's view of
   writeLines("this is no state", file.path(folder, "checkpoint"))
   expect_null(suppressMessages(latest_checkpoint(folder)))
   file.create(file.path(folder, "checkpoint"))
-  expect_error(train(model, mtcars_input(), steps = 1), "Invalid checkpoint state loaded from", class = "runhooks_error")
+  expect_error(
+    train(model, mtcars_input(), steps = 1),
+    "Invalid checkpoint state loaded from",
+    class = "runhooks_error"
+  )
   writeLines("model_checkpoint_path: \"model.ckpt-99\"", file.path(folder, "checkpoint"))
   expect_error(train(model, mtcars_input(), steps = 1), "model.ckpt-99")
 })
@@ -41,7 +50,9 @@ test_that("a checkpoint that TensorFlow wrote is read and trained on", {
   folder <- withr::local_tempdir()
   file.copy(list.files(golden_path("canned", "lin_reg_adam", "init"), full.names = TRUE), folder)
   model <- linear_regressor(
-    list(column_numeric("drat"), column_numeric("cyl")), model_dir = folder, optimizer = tf$train$AdamOptimizer(0.05)
+    list(
+      column_numeric("drat"), column_numeric("cyl")
+    ), model_dir = folder, optimizer = tf$train$AdamOptimizer(0.05)
   )
   train(model, mtcars_input(), steps = 1)
   expect_equal(variable_value(model, "linear/head/beta1_power")[[1]], 0.9^2, tolerance = 1e-6)

@@ -10,13 +10,23 @@ raising <- function(method, raise) {
 }
 
 my_condition <- function() {
-  stop(structure(class = c("my_class", "error", "condition"), list(message = "lost", call = sys.call(-1), data = 42)))
+  stop(
+    structure(
+      class = c("my_class", "error", "condition"),
+      list(message = "lost", call = sys.call(-1), data = 42)
+    )
+  )
 }
 
 test_that("an error of a hook reaches the user as itself, whichever method it is in", {
   for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
     cnd <- tryCatch(
-      train(mtcars_model(), mtcars_input(), steps = 2, hooks = list(mine = raising(method, my_condition))),
+      train(
+        mtcars_model(),
+        mtcars_input(),
+        steps = 2,
+        hooks = list(mine = raising(method, my_condition))
+      ),
       my_class = function(cnd) cnd
     )
     expect_s3_class(cnd, c("my_class", "runhooks_error_hook", "error", "condition"), exact = TRUE)
@@ -30,13 +40,19 @@ test_that("an error of a hook reaches the user as itself, whichever method it is
 
 test_that("rlang's and cli's errors keep what they are", {
   cnd <- tryCatch(
-    train(mtcars_model(), mtcars_input(), hooks = raising("after_run", function() rlang::abort("ouch", class = "mine", x = 1))),
+    train(
+      mtcars_model(),
+      mtcars_input(),
+      hooks = raising("after_run", function() rlang::abort("ouch", class = "mine", x = 1))
+    ),
     mine = function(cnd) cnd
   )
   expect_equal(cnd$x, 1)
   expect_s3_class(cnd$trace, "rlang_trace")
   expect_match(conditionMessage(cnd), "ouch")
-  expect_match(conditionMessage(cnd), "in after_run() of hook `hooks[[1]]` at global step 1", fixed = TRUE)
+  expect_match(
+    conditionMessage(cnd), "in after_run() of hook `hooks[[1]]` at global step 1", fixed = TRUE
+  )
 })
 
 test_that("warnings and messages of a hook pass through at once", {
@@ -78,14 +94,19 @@ test_that("after an error there is no end() and no last checkpoint", {
 })
 
 test_that("end of data and stop_iteration() end a loop well", {
-  for (raise in list(stop_iteration, function() stop(tf$errors$OutOfRangeError(NULL, NULL, "enough")))) {
+  for (
+    raise in list(stop_iteration, function() stop(tf$errors$OutOfRangeError(NULL, NULL, "enough")))
+  ) {
     hook <- recording_hook("end")
     model <- mtcars_model()
     train(model, mtcars_input(), hooks = list(hook, raising("after_run", raise)))
     expect_equal(calls_of(hook), "end")
     expect_equal(variable_value(model, "global_step")[[1]], 1)
   }
-  expect_error(train(mtcars_model(), mtcars_input(), hooks = raising("begin", stop_iteration)), class = "runhooks_error_stop_iteration")
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = raising("begin", stop_iteration)),
+    class = "runhooks_error_stop_iteration"
+  )
 })
 
 test_that("an aborted session is made anew and the step repeated", {
@@ -109,7 +130,9 @@ test_that("an aborted session is made anew and the step repeated", {
 })
 
 test_that("recovery gives up after ten failures with the user's own condition", {
-  hook <- raising("before_run", function() stop(tf$errors$UnavailableError(NULL, NULL, "never there")))
+  hook <- raising(
+    "before_run", function() stop(tf$errors$UnavailableError(NULL, NULL, "never there"))
+  )
   cnd <- tryCatch(train(mtcars_model(), mtcars_input(), hooks = hook), error = function(cnd) cnd)
   expect_s3_class(cnd, "runhooks_error_unavailable")
   expect_equal(conditionMessage(cnd), "never there")
@@ -122,7 +145,9 @@ test_that("an error in a normalizer or an input function surfaces as itself", {
 })
 
 test_that("errors of the core are classed conditions of the function that the user called", {
-  cnd <- tryCatch(train(linear_regressor(column_numeric("hp")), mtcars_input()), error = function(cnd) cnd)
+  cnd <- tryCatch(
+    train(linear_regressor(column_numeric("hp")), mtcars_input()), error = function(cnd) cnd
+  )
   expect_s3_class(cnd, c("runhooks_error_not_found", "runhooks_error", "rlang_error"))
   expect_equal(as.character(conditionCall(cnd)[[1]]), "train")
   expect_match(conditionMessage(cnd), "Feature hp is not in features dictionary")
@@ -132,7 +157,10 @@ test_that("errors of the core are classed conditions of the function that the us
 test_that("handlers inside a hook come first", {
   caught <- 0
   hook <- session_run_hook(after_run = function(context, values) {
-    tryCatch(stop(tf$errors$AbortedError(NULL, NULL, "mine")), runhooks_error_aborted = function(e) caught <<- caught + 1)
+    tryCatch(
+      stop(tf$errors$AbortedError(NULL, NULL, "mine")),
+      runhooks_error_aborted = function(e) caught <<- caught + 1
+    )
   })
   train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
   expect_equal(caught, 2)

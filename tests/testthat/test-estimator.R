@@ -2,7 +2,9 @@ test_that("a model prints what it is and how far it has come", {
   model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "m"))
   shown <- capture.output(print(model))
   expect_equal(shown, c(
-    "A TensorFlow regressor [LinearRegressor]", paste("Model Directory:", model_dir(model)), "Model has not yet been trained."
+    "A TensorFlow regressor [LinearRegressor]", paste(
+      "Model Directory:", model_dir(model)
+    ), "Model has not yet been trained."
   ))
   train(model, mtcars_input(), steps = 1)
   expect_output(print(model), "Model has been trained for 1 step.", fixed = TRUE)
@@ -66,16 +68,19 @@ test_that("the graph has TensorFlow's names, collections and shapes", {
     for (key in c("variables", "trainable_variables", "losses", "global_step")) {
       names[[key]] <<- vapply(graph$get_collection(key), function(x) x$name, "")
     }
-    names$logits <<- format(graph$get_tensor_by_name("linear/linear_model/linear_model/linear_model/weighted_sum:0"))
+    names$logits <<- format(
+      graph$get_tensor_by_name("linear/linear_model/linear_model/linear_model/weighted_sum:0")
+    )
   })
   train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
   expect_true(all(c(
-    "linear/linear_model/bias_weights", "linear/linear_model/cyl/weights", "linear/head/weighted_loss/Sum",
-    "linear/head/mean_squared_error/Mul", "linear/head/Ftrl",
+    "linear/linear_model/bias_weights", "linear/linear_model/cyl/weights",
+    "linear/head/weighted_loss/Sum", "linear/head/mean_squared_error/Mul", "linear/head/Ftrl",
     "linear/linear_model/linear_model/linear_model/cyl/weighted_sum"
   ) %in% names$operations))
   expect_equal(names$losses, c(
-    "linear/head/mean_squared_error/Mul:0", "linear/head/weighted_loss/Sum:0", "linear/head/weighted_loss/Sum:0"
+    "linear/head/mean_squared_error/Mul:0", "linear/head/weighted_loss/Sum:0",
+    "linear/head/weighted_loss/Sum:0"
   ))
   expect_equal(names$trainable_variables, paste0("linear/linear_model/", c(
     "cyl/weights/part_0:0", "drat/weights/part_0:0", "bias_weights/part_0:0"

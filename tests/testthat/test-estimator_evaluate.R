@@ -19,30 +19,44 @@ test_that("average_loss and loss are what they say", {
   squares <- (predicted - mtcars$mpg)^2
   metrics <- evaluate(model, mtcars_input(shuffle = FALSE, batch_size = 10))
   expect_equal(metrics$average_loss, mean(squares), tolerance = 1e-5)
-  expect_equal(metrics$loss, mean(tapply(squares, (seq_along(squares) - 1) %/% 10, sum)), tolerance = 1e-5)
+  expect_equal(
+    metrics$loss, mean(tapply(squares, (seq_along(squares) - 1) %/% 10, sum)), tolerance = 1e-5
+  )
 })
 
 test_that("metrics do not depend on the batch size", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 3)
-  by_size <- lapply(c(1, 5, 32), function(n) evaluate(model, mtcars_input(batch_size = n))$average_loss)
+  by_size <- lapply(
+    c(1, 5, 32), function(n) evaluate(model, mtcars_input(batch_size = n))$average_loss
+  )
   expect_equal(by_size[[1]], by_size[[2]], tolerance = 1e-6)
   expect_equal(by_size[[1]], by_size[[3]], tolerance = 1e-6)
 })
 
 test_that("steps limit the batches; a message says where the input was shorter", {
   model <- mtcars_model()
-  expect_equal(attr(evaluate(model, mtcars_input(), steps = 2, hooks = hook_history_saver(1)), "history")$step, c(0, 0))
-  expect_message(evaluate(model, mtcars_input(), steps = 9), "Evaluation completed after 4 steps but 9 steps was specified")
+  expect_equal(
+    attr(evaluate(model, mtcars_input(), steps = 2, hooks = hook_history_saver(1)), "history")$step,
+    c(0, 0)
+  )
+  expect_message(
+    evaluate(model, mtcars_input(), steps = 9),
+    "Evaluation completed after 4 steps but 9 steps was specified"
+  )
 })
 
-test_that("a model that was never trained is evaluated with its initial values, and the log says so", {
+test_that("an untrained model is evaluated with its initial values, and the log says so", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   tf$logging$set_verbosity(tf$logging$INFO)
   model <- mtcars_model()
   expect_message(
     metrics <- evaluate(model, mtcars_input()),
-    paste0("Could not find trained model in model_dir: ", model_dir(model), ", running initialization to evaluate."),
+    paste0(
+      "Could not find trained model in model_dir: ",
+      model_dir(model),
+      ", running initialization to evaluate."
+    ),
     fixed = TRUE
   ) %>% suppressMessages()
   expect_equal(metrics$average_loss, mean(mtcars$mpg^2), tolerance = 1e-6)
@@ -54,15 +68,23 @@ test_that("another checkpoint may be named", {
   train(model, mtcars_input(), steps = 3)
   path <- file.path(model_dir(model), "model.ckpt-1")
   expect_equal(evaluate(model, mtcars_input(), checkpoint_path = path)$global_step, 1)
-  expect_error(evaluate(model, mtcars_input(), checkpoint_path = "nope"), "The passed save_path is not a valid checkpoint: nope", fixed = TRUE)
+  expect_error(
+    evaluate(model, mtcars_input(), checkpoint_path = "nope"),
+    "The passed save_path is not a valid checkpoint: nope",
+    fixed = TRUE
+  )
 })
 
 test_that("weights count", {
   data <- list(x = c(1, 2), y = c(1, 5), w = c(3, 1))
-  model <- linear_regressor(column_numeric("x"), weight_column = "w", model_dir = withr::local_tempdir())
+  model <- linear_regressor(
+    column_numeric("x"), weight_column = "w", model_dir = withr::local_tempdir()
+  )
   input <- input_fn(data, features = c(x, w), response = y)
   expect_equal(evaluate(model, input)$average_loss, (3 * 1 + 1 * 25) / 4)
-  column <- linear_regressor(column_numeric("x"), weight_column = column_numeric("w"), model_dir = withr::local_tempdir())
+  column <- linear_regressor(
+    column_numeric("x"), weight_column = column_numeric("w"), model_dir = withr::local_tempdir()
+  )
   expect_equal(evaluate(column, input)$`label/mean`, (3 * 1 + 5) / 4)
 })
 

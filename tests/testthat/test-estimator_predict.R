@@ -3,7 +3,8 @@ test_that("predictions are one row an example, in the order of the data", {
   train(model, mtcars_input(), steps = 3)
   weights <- variable_value(model)
   expected <- mtcars$drat * weights[["linear/linear_model/drat/weights"]][1] +
-    mtcars$cyl * weights[["linear/linear_model/cyl/weights"]][1] + weights[["linear/linear_model/bias_weights"]][1]
+    mtcars$cyl * weights[["linear/linear_model/cyl/weights"]][1] +
+    weights[["linear/linear_model/bias_weights"]][1]
   input <- mtcars_input()
   train(model, input, steps = 0 + 1) # an input function that was used for training
   train(model, input, steps = 1)
@@ -34,7 +35,9 @@ test_that("the plain form is a list of named lists, the iterator gives one after
   expect_equal(iter_next(iterator), plain[[1]])
   expect_length(iterate(iterator), 31)
   expect_equal(iter_next(iterator, completed = "done"), "done")
-  batches <- iterate(predict(model, mtcars_input(), as_iterable = TRUE, yield_single_examples = FALSE))
+  batches <- iterate(
+    predict(model, mtcars_input(), as_iterable = TRUE, yield_single_examples = FALSE)
+  )
   expect_equal(vapply(batches, function(b) nrow(b$predictions), 0L), rep(8L, 4))
 })
 
@@ -58,13 +61,17 @@ test_that("keys may be asked for; unknown ones are listed beside the known", {
 
 test_that("labels of several numbers are predicted together", {
   data <- list(x = c(1, 2, 3), y = cbind(c(1, 2, 3), c(6, 4, 2)))
-  model <- linear_regressor(column_numeric("x"), label_dimension = 2, model_dir = withr::local_tempdir())
+  model <- linear_regressor(
+    column_numeric("x"), label_dimension = 2, model_dir = withr::local_tempdir()
+  )
   input <- input_fn(data, features = x, response = y, num_epochs = NULL)
   train(model, input, steps = 5)
   predictions <- predict(model, input_fn(data, features = x))
   expect_equal(lengths(predictions$predictions), c(2, 2, 2))
   expect_error(
-    train(linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir()), input, steps = 1),
+    train(
+      linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir()), input, steps = 1
+    ),
     "labels shape must be", class = "runhooks_error_invalid_argument"
   )
 })

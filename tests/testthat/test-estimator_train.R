@@ -18,12 +18,18 @@ test_that("training ends with the input, and says so where more was asked for", 
   model <- mtcars_model()
   history <- train(model, mtcars_input(num_epochs = 2))
   expect_equal(history$params$steps, 8)
-  expect_message(train(model, mtcars_input(), steps = 100), "Training completed after 4 steps but 100 steps was specified", fixed = TRUE)
+  expect_message(
+    train(model, mtcars_input(), steps = 100),
+    "Training completed after 4 steps but 100 steps was specified",
+    fixed = TRUE
+  )
   expect_no_message(train(model, mtcars_input(), steps = 4))
 })
 
 test_that("train() returns the history invisibly and prints nothing", {
-  out <- capture.output(result <- withVisible(train(mtcars_model(), mtcars_input(), hooks = list(hook_progress_bar()))))
+  out <- capture.output(
+    result <- withVisible(train(mtcars_model(), mtcars_input(), hooks = list(hook_progress_bar())))
+  )
   expect_equal(out, character())
   expect_false(result$visible)
   expect_s3_class(result$value, "tf_estimator_history")
@@ -53,7 +59,9 @@ test_that("stopping and going on gives the same as one run", {
 })
 
 test_that("checkpoints are where the configuration says, and event files in logs", {
-  model <- mtcars_model(save_checkpoints_steps = 2, keep_checkpoint_max = 2, log_step_count_steps = 2)
+  model <- mtcars_model(
+    save_checkpoints_steps = 2, keep_checkpoint_max = 2, log_step_count_steps = 2
+  )
   train(model, mtcars_input(num_epochs = NULL), steps = 7)
   files <- list.files(model_dir(model))
   expect_setequal(
@@ -67,7 +75,9 @@ test_that("checkpoints are where the configuration says, and event files in logs
     )
   )
   expect_false(any(startsWith(files, "events")))
-  expect_match(list.files(file.path(model_dir(model), "logs")), "^events\\.out\\.tfevents\\.[0-9]{10}\\.")
+  expect_match(
+    list.files(file.path(model_dir(model), "logs")), "^events\\.out\\.tfevents\\.[0-9]{10}\\."
+  )
 })
 
 test_that("a run configuration may turn checkpoints off, and a hook take their place", {
@@ -75,7 +85,12 @@ test_that("a run configuration may turn checkpoints off, and a hook take their p
   train(none, mtcars_input(), steps = 1)
   expect_null(latest_checkpoint(model_dir(none)))
   own <- mtcars_model()
-  train(own, mtcars_input(num_epochs = NULL), steps = 5, hooks = hook_checkpoint_saver(model_dir(own), save_steps = 2))
+  train(
+    own,
+    mtcars_input(num_epochs = NULL),
+    steps = 5,
+    hooks = hook_checkpoint_saver(model_dir(own), save_steps = 2)
+  )
   expect_setequal(
     list.files(model_dir(own), "index$"), paste0("model.ckpt-", c(0, 2, 4, 5), ".index")
   )
@@ -111,7 +126,9 @@ test_that("bad arguments are refused before anything is written", {
 test_that("a folder that cannot be written is refused", {
   file <- withr::local_tempfile(lines = "not a folder")
   model <- mtcars_model(model_dir = file.path(file, "model"))
-  expect_error(train(model, mtcars_input()), "cannot be written", class = "runhooks_error_permission_denied")
+  expect_error(
+    train(model, mtcars_input()), "cannot be written", class = "runhooks_error_permission_denied"
+  )
 })
 
 test_that("a checkpoint of another model is refused, naming the variable and the shapes", {
@@ -122,7 +139,9 @@ test_that("a checkpoint of another model is refused, naming the variable and the
   input <- input_fn(data, features = drat, response = mpg)
   expect_error(train(wide, input, steps = 1), "drat/weights.*shape \\(2, 1\\).*shape \\(1, 1\\)")
   other <- linear_regressor(column_numeric("cyl"), model_dir = folder)
-  expect_error(train(other, mtcars_input(), steps = 1), "cyl/weights", class = "runhooks_error_not_found")
+  expect_error(
+    train(other, mtcars_input(), steps = 1), "cyl/weights", class = "runhooks_error_not_found"
+  )
 })
 
 test_that("a damaged checkpoint is an error that names the file", {
@@ -133,7 +152,12 @@ test_that("a damaged checkpoint is an error that names the file", {
     bytes <- readBin(file, "raw", file.size(file))
     writeBin(change(bytes), file)
     on.exit(writeBin(bytes, file))
-    expect_error(train(model, mtcars_input(), steps = 1), basename(file), fixed = TRUE, class = "runhooks_error_data_loss")
+    expect_error(
+      train(model, mtcars_input(), steps = 1),
+      basename(file),
+      fixed = TRUE,
+      class = "runhooks_error_data_loss"
+    )
   }
   cut_off <- function(bytes) bytes[seq_len(length(bytes) %/% 2)]
   flip <- function(bytes) replace(bytes, 5, xor(bytes[[5]], as.raw(1)))
@@ -146,10 +170,14 @@ test_that("a damaged checkpoint is an error that names the file", {
 
 test_that("NaN losses stop the training with an error", {
   model <- linear_regressor(
-    column_numeric("drat"), model_dir = withr::local_tempdir(), optimizer = tf$train$GradientDescentOptimizer(1e30)
+    column_numeric(
+      "drat"
+    ), model_dir = withr::local_tempdir(), optimizer = tf$train$GradientDescentOptimizer(1e30)
   )
   expect_error(
-    suppressMessages(train(model, mtcars_input(num_epochs = NULL), steps = 50)), "NaN loss during training.",
+    suppressMessages(
+      train(model, mtcars_input(num_epochs = NULL), steps = 50)
+    ), "NaN loss during training.",
     class = "runhooks_error_nan_loss"
   )
 })
@@ -167,5 +195,7 @@ test_that("listeners are told of each checkpoint and may stop the loop", {
   )
   model <- mtcars_model(save_checkpoints_steps = 2)
   train(model, mtcars_input(num_epochs = NULL), saving_listeners = listener)
-  expect_equal(calls, c("begin", "before 0", "after 0", "before 2", "after 2", "before 4", "after 4", "end 4"))
+  expect_equal(
+    calls, c("begin", "before 0", "after 0", "before 2", "after 2", "before 4", "after 4", "end 4")
+  )
 })

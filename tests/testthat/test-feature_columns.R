@@ -29,16 +29,22 @@ test_that("a column is one thing to c() and list()", {
 })
 
 test_that("feature_columns() flattens and drops duplicates", {
-  expect_length(feature_columns(column_numeric("a"), list(column_numeric("b"), column_numeric("a")), ), 2)
+  expect_length(
+    feature_columns(column_numeric("a"), list(column_numeric("b"), column_numeric("a")), ), 2
+  )
   expect_length(feature_columns(column_numeric("a")), 1)
   expect_null(names(feature_columns(x = column_numeric("a"))))
 })
 
 test_that("two columns for one variable are refused when the model is built", {
   twice <- linear_regressor(
-    list(column_numeric("drat"), column_numeric("drat", normalizer_fn = function(x) x)), model_dir = withr::local_tempdir()
+    list(
+      column_numeric("drat"), column_numeric("drat", normalizer_fn = function(x) x)
+    ), model_dir = withr::local_tempdir()
   )
-  expect_error(train(twice, mtcars_input()), "Duplicate feature column name found for columns: 'drat'")
+  expect_error(
+    train(twice, mtcars_input()), "Duplicate feature column name found for columns: 'drat'"
+  )
 })
 
 test_that("what is no column is refused", {
@@ -52,9 +58,11 @@ test_that("what is no column is refused", {
   })
 })
 
-test_that("a column of strings, a missing one and one of another shape are refused before a step is made", {
+test_that("a column of strings, a missing one, one of another shape: refused before a step", {
   data <- data.frame(y = c(1, 2), s = c("a", "b"))
-  model <- function(column) linear_regressor(column, model_dir = withr::local_tempdir(.local_envir = parent.frame(2)))
+  model <- function(column) {
+    linear_regressor(column, model_dir = withr::local_tempdir(.local_envir = parent.frame(2)))
+  }
   input <- input_fn(data, features = s, response = y)
   expect_snapshot(error = TRUE, {
     train(model(column_numeric("s")), input)
@@ -70,10 +78,14 @@ test_that("normalizers see the tensor as fed and may use all of R's functions of
     seen <<- x$dtype$name
     sqrt(abs(x - 3) + 1) / 2 + log(x) * 0 + tf$maximum(x, 0) * 0
   }
-  model <- linear_regressor(column_numeric("drat", normalizer_fn = normalizer), model_dir = withr::local_tempdir())
+  model <- linear_regressor(
+    column_numeric("drat", normalizer_fn = normalizer), model_dir = withr::local_tempdir()
+  )
   values <- NULL
   hook <- session_run_hook(
-    before_run = function(context) session_run_args("linear/linear_model/linear_model/linear_model/drat/Cast:0"),
+    before_run = function(context) {
+      session_run_args("linear/linear_model/linear_model/linear_model/drat/Cast:0")
+    },
     after_run = function(context, values_) values <<- values_$results[[1]]
   )
   train(model, mtcars_input(shuffle = FALSE), steps = 1, hooks = hook)

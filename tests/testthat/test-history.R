@@ -1,5 +1,10 @@
 test_that("records are made at the first step and at multiples", {
-  history <- train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 10, hooks = hook_history_saver(every_n_step = 2))
+  history <- train(
+    mtcars_model(),
+    mtcars_input(num_epochs = NULL),
+    steps = 10,
+    hooks = hook_history_saver(every_n_step = 2)
+  )
   expect_equal(history$step, c(1, 2, 4, 6, 8, 10))
   expect_equal(history$params, list(metrics = c("mean_losses", "total_losses"), steps = 10))
   expect_equal(history$losses$total_losses, 8 * history$losses$mean_losses)
@@ -24,7 +29,11 @@ test_that("two models keep their histories apart", {
 
 fixed_history <- function(n = 3) {
   new_history(
-    list(mean_losses = 415.8123 / seq_len(n), total_losses = 3326.4984 / seq_len(n), step = seq_len(n) * 100), n * 100,
+    list(
+      mean_losses = 415.8123 / seq_len(n),
+      total_losses = 3326.4984 / seq_len(n),
+      step = seq_len(n) * 100
+    ), n * 100,
     list(mean_losses = 12.34567, total_losses = 98765.4, step = 300)
   )
 }
@@ -48,5 +57,7 @@ test_that("a history plots with ggplot2 and with base graphics", {
   expect_invisible(plot(fixed_history(12), method = "base"))
   grDevices::dev.off()
   expect_gt(file.size(file), 1000)
-  expect_error(plot(fixed_history(), metrics = "accuracy"), "accuracy", class = "runhooks_error_not_found")
+  expect_error(
+    plot(fixed_history(), metrics = "accuracy"), "accuracy", class = "runhooks_error_not_found"
+  )
 })

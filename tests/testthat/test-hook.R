@@ -24,7 +24,9 @@ test_that("results come back in the form they were asked for", {
     train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
     seen[[length(seen)]]
   }
-  losses <- ask(function(context) session_run_args(losses = context$session$graph$get_collection("losses")))
+  losses <- ask(
+    function(context) session_run_args(losses = context$session$graph$get_collection("losses"))
+  )
   expect_named(losses, "losses")
   expect_length(losses$losses, 3)
   expect_equal(dim(losses$losses[[1]]), c(8L, 1L))
@@ -32,13 +34,19 @@ test_that("results come back in the form they were asked for", {
   expect_null(dim(losses$losses[[2]]))
 
   nested <- ask(function(context) {
-    session_run_args(list(a = "global_step:0", b = list("linear/head/weighted_loss/Sum:0", "linear/head/Ftrl")))
+    session_run_args(
+      list(a = "global_step:0", b = list("linear/head/weighted_loss/Sum:0", "linear/head/Ftrl"))
+    )
   })
   expect_equal(nested[[1]]$a, 0)
   expect_length(nested[[1]]$b, 2)
   expect_null(nested[[1]]$b[[2]])
 
-  variable <- ask(function(context) session_run_args(bias = context$session$graph$get_collection("trainable_variables")))
+  variable <- ask(
+    function(context) {
+      session_run_args(bias = context$session$graph$get_collection("trainable_variables"))
+    }
+  )
   expect_equal(vapply(variable$bias, as.vector, 0), c(0, 0, 0))
   expect_null(ask(function(context) NULL))
 })
@@ -75,9 +83,13 @@ test_that("a hook may ask for something else in each step", {
 test_that("request_stop() stops after the step, and later hooks see it", {
   seen <- c()
   first <- session_run_hook(after_run = function(context, values) context$request_stop())
-  second <- session_run_hook(after_run = function(context, values) seen <<- c(seen, context$stop_requested))
+  second <- session_run_hook(
+    after_run = function(context, values) seen <<- c(seen, context$stop_requested)
+  )
   model <- mtcars_model()
-  train(model, mtcars_input(num_epochs = NULL), steps = 10, hooks = list(first, second)) %>% suppressMessages()
+  train(
+    model, mtcars_input(num_epochs = NULL), steps = 10, hooks = list(first, second)
+  ) %>% suppressMessages()
   expect_equal(seen, TRUE)
   expect_equal(variable_value(model, "global_step"), list(global_step = 1))
 })
@@ -95,13 +107,22 @@ test_that("begin() may add to the graph, later methods may not", {
   doubled <- NULL
   seen <- NULL
   hook <- session_run_hook(
-    begin = function() doubled <<- tf$get_default_graph()$get_tensor_by_name("global_step/read:0") * 2L,
+    begin = function() {
+      doubled <<- tf$get_default_graph()$get_tensor_by_name("global_step/read:0") * 2L
+    },
     before_run = function(context) session_run_args(doubled),
     after_run = function(context, values) seen <<- values$results[[1]]
   )
   train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
   expect_equal(seen, 2)
-  late <- session_run_hook(after_create_session = function(session, coord) tf$constant(1) + session$graph$get_tensor_by_name("global_step:0"))
+  late <- session_run_hook(
+    after_create_session = function(
+      session,
+      coord
+    ) {
+      tf$constant(1) + session$graph$get_tensor_by_name("global_step:0")
+    }
+  )
   expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = late))
 })
 
@@ -145,16 +166,29 @@ test_that("what is no hook is refused with its place", {
 
 test_that("a fetch that is not in the graph is an error that names it", {
   hook <- session_run_hook(before_run = function(context) session_run_args("nothing:0"))
-  expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "nothing", class = "runhooks_error_not_found")
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = hook),
+    "nothing",
+    class = "runhooks_error_not_found"
+  )
   wrong <- session_run_hook(before_run = function(context) "global_step:0")
-  expect_error(train(mtcars_model(), mtcars_input(), hooks = wrong), "session_run_args", class = "runhooks_error_invalid_argument")
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = wrong),
+    "session_run_args",
+    class = "runhooks_error_invalid_argument"
+  )
 })
 
 test_that("no R object is held after a run, whichever way it ends", {
   before <- cpp_held_count()
   model <- mtcars_model()
   train(model, mtcars_input(), hooks = recording_hook())
-  try(train(model, mtcars_input(), hooks = session_run_hook(before_run = function(context) stop("no"))), silent = TRUE)
+  try(
+    train(
+      model, mtcars_input(), hooks = session_run_hook(before_run = function(context) stop("no"))
+    ),
+    silent = TRUE
+  )
   gc()
   expect_equal(cpp_held_count(), before)
 })

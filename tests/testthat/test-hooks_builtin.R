@@ -14,8 +14,14 @@ test_that("hook_logging_tensor() shows what was asked for whatever the verbosity
   )))
   expect_length(lines, 3)
   expect_equal(lines[[1]], "INFO:tensorflow:bias = [0.], step = 0")
-  expect_match(lines[[2]], "^INFO:tensorflow:bias = \\[0\\.[0-9]+\\], step = 2 \\([0-9]\\.[0-9]{3} sec\\)$")
-  names <- lines_of(train(mtcars_model(), input, steps = 1, hooks = hook_logging_tensor("global_step", at_end = TRUE)))
+  expect_match(
+    lines[[2]], "^INFO:tensorflow:bias = \\[0\\.[0-9]+\\], step = 2 \\([0-9]\\.[0-9]{3} sec\\)$"
+  )
+  names <- lines_of(
+    train(
+      mtcars_model(), input, steps = 1, hooks = hook_logging_tensor("global_step", at_end = TRUE)
+    )
+  )
   expect_equal(names, "INFO:tensorflow:global_step = 1")
   formatted <- lines_of(train(mtcars_model(), input, steps = 1, hooks = hook_logging_tensor(
     list(s = "global_step:0"), every_n_iter = 1, formatter = function(values) paste("at", values$s)
@@ -30,7 +36,8 @@ test_that("the loop's own lines are shown at INFO only", {
   tf$logging$set_verbosity(tf$logging$INFO)
   lines <- lines_of(train(model, mtcars_input(num_epochs = NULL), steps = 4))
   expect_equal(lines[1:5], paste0("INFO:tensorflow:", c(
-    "Calling model_fn.", "Done calling model_fn.", "Create CheckpointSaverHook.", "Graph was finalized.",
+    "Calling model_fn.", "Done calling model_fn.", "Create CheckpointSaverHook.",
+    "Graph was finalized.",
     paste("Restoring parameters from", file.path(model_dir(model), "model.ckpt-4"))
   )))
   expect_match(lines, "^INFO:tensorflow:global_step/sec: ", all = FALSE)
@@ -58,14 +65,21 @@ test_that("hook_nan_tensor() fails or stops", {
   input <- mtcars_input(num_epochs = NULL)
   loss <- "linear/head/weighted_loss/Sum:0"
   lines <- lines_of(expect_error(
-    train(diverging(), input, steps = 50, hooks = hook_nan_tensor(loss)), class = "runhooks_error_nan_loss"
+    train(
+      diverging(), input, steps = 50, hooks = hook_nan_tensor(loss)
+    ), class = "runhooks_error_nan_loss"
   ))
   expect_equal(lines, "ERROR:tensorflow:Model diverged with loss = NaN.")
 })
 
 test_that("hook_step_counter() writes to an event file", {
   folder <- withr::local_tempdir()
-  train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 6, hooks = hook_step_counter(every_n_steps = 2, output_dir = folder))
+  train(
+    mtcars_model(),
+    mtcars_input(num_epochs = NULL),
+    steps = 6,
+    hooks = hook_step_counter(every_n_steps = 2, output_dir = folder)
+  )
   file <- list.files(folder, full.names = TRUE)
   expect_length(file, 1)
   bytes <- readBin(file, "raw", file.size(file))

@@ -8,7 +8,9 @@ batches_of <- function(input, mode = "train", seed = 1) {
   })
   batches <- list()
   repeat {
-    batch <- tryCatch(session$run(Filter(Negate(is.null), parts)), runhooks_error_out_of_range = function(e) NULL)
+    batch <- tryCatch(
+      session$run(Filter(Negate(is.null), parts)), runhooks_error_out_of_range = function(e) NULL
+    )
     if (is.null(batch)) break
     batches[[length(batches) + 1]] <- batch
     if (length(batches) == 20) break
@@ -28,12 +30,16 @@ test_that("selections may be written in any of tidyselect's ways", {
   expect_equal(names_of(features = -c(mpg, disp, hp, wt, qsec, vs, am, gear, carb)), wanted)
   expect_equal(names_of(features = features), "drat")
   expect_equal(names_of(features = setdiff(names(mtcars)[1:5], c("mpg", "disp", "hp"))), wanted)
-  labels <- batches_of(input_fn(mtcars, features = "drat", response = response, shuffle = FALSE))[[1]][[2]]
+  labels <- batches_of(
+    input_fn(mtcars, features = "drat", response = response, shuffle = FALSE)
+  )[[1]][[2]]
   expect_equal(as.vector(labels), mtcars$mpg)
 })
 
 test_that("every kind of column becomes the tensor it should", {
-  data <- data.frame(i = 1:2, d = c(0.5, 1.5), l = c(TRUE, FALSE), s = c("a", "b"), stringsAsFactors = FALSE)
+  data <- data.frame(
+    i = 1:2, d = c(0.5, 1.5), l = c(TRUE, FALSE), s = c("a", "b"), stringsAsFactors = FALSE
+  )
   data$f <- factor(c("x", "y"))
   data$m <- matrix(c(1, 2, 3, 4), 2)
   graph <- tf$Graph()
@@ -54,7 +60,9 @@ test_that("every kind of column becomes the tensor it should", {
 })
 
 test_that("the input function has the form that scripts expect", {
-  with_labels <- with_graph(tf$Graph(), input_fn(mtcars, features = c(drat, cyl), response = mpg)(NULL)())
+  with_labels <- with_graph(
+    tf$Graph(), input_fn(mtcars, features = c(drat, cyl), response = mpg)(NULL)()
+  )
   expect_null(names(with_labels))
   expect_named(with_labels[[1]], c("cyl", "drat"))
   expect_true(all(vapply(with_labels[[1]], is.tensor, NA), is.tensor(with_labels[[2]])))
@@ -63,7 +71,11 @@ test_that("the input function has the form that scripts expect", {
 })
 
 test_that("epochs run on, the last batch may be short", {
-  sizes <- function(...) vapply(batches_of(input_fn(mtcars, features = drat, ...)), function(b) length(b[[1]][[1]]), 0L)
+  sizes <- function(...) {
+    vapply(
+      batches_of(input_fn(mtcars, features = drat, ...)), function(b) length(b[[1]][[1]]), 0L
+    )
+  }
   expect_equal(sizes(batch_size = 10), c(10, 10, 10, 2))
   expect_equal(sizes(batch_size = 24, num_epochs = 2), c(24, 24, 16))
   expect_equal(sizes(), 32)
@@ -79,14 +91,19 @@ test_that("rows are shuffled in training and evaluation, never in prediction", {
   expect_equal(labels("train", seed = 3), labels("train", seed = 3))
   expect_equal(labels("infer"), mtcars$mpg)
   wrapped <- function(...) do.call(input_fn, list(mtcars, features = "drat", response = "mpg", ...))
-  expect_equal(as.vector(batches_of(wrapped(shuffle = TRUE), "infer")[[1]][[2]]), as.vector(batches_of(wrapped(), "train")[[1]][[2]]))
+  expect_equal(
+    as.vector(batches_of(wrapped(shuffle = TRUE), "infer")[[1]][[2]]),
+    as.vector(batches_of(wrapped(), "train")[[1]][[2]])
+  )
   expect_equal(as.vector(batches_of(wrapped(shuffle = FALSE), "train")[[1]][[2]]), mtcars$mpg)
 })
 
 test_that("matrices, lists and what becomes a data frame are data too", {
   matrix <- as.matrix(mtcars)
   expect_equal(
-    as.vector(batches_of(input_fn(matrix, features = drat, response = mpg, shuffle = FALSE))[[1]][[2]]), mtcars$mpg
+    as.vector(
+      batches_of(input_fn(matrix, features = drat, response = mpg, shuffle = FALSE))[[1]][[2]]
+    ), mtcars$mpg
   )
   list <- list(a = 1:3, b = matrix(1:6, 3), y = c(0.5, 1, 2))
   batch <- batches_of(input_fn(list, features = c(a, b), response = y, shuffle = FALSE))[[1]]
@@ -94,12 +111,18 @@ test_that("matrices, lists and what becomes a data frame are data too", {
   table <- as.table(matrix(1:4, 2, dimnames = list(NULL, c("u", "v"))))
   expect_s3_class(table, "table")
   expect_type(input_fn(table, features = Freq), "closure")
-  expect_error(input_fn(unname(matrix)), "cannot create input function from matrix without column names", fixed = TRUE)
+  expect_error(
+    input_fn(unname(matrix)),
+    "cannot create input function from matrix without column names",
+    fixed = TRUE
+  )
 })
 
 test_that("two input functions of the same data are equal, however they are written", {
   expect_true(all.equal(
-    input_fn(mtcars, features = c(drat, cyl), response = mpg), input_fn(mpg ~ drat + cyl, data = mtcars)
+    input_fn(
+      mtcars, features = c(drat, cyl), response = mpg
+    ), input_fn(mpg ~ drat + cyl, data = mtcars)
   ))
 })
 

@@ -6,7 +6,11 @@ test_that("terms are kept as they are written", {
   expect_null(parse_formula(~ a + b)$response)
   expect_false(parse_formula(y ~ a - 1)$intercept)
   expect_equal(parse_formula(y ~ (a + b) - b)$features, "a")
-  expect_error(parse_formula(y ~ a | b), "unhandled formula operator: expected '+' or '-'; got '|'", fixed = TRUE)
+  expect_error(
+    parse_formula(y ~ a | b),
+    "unhandled formula operator: expected '+' or '-'; got '|'",
+    fixed = TRUE
+  )
 })
 
 features_of <- function(formula, data = mtcars) {

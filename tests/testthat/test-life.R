@@ -7,9 +7,13 @@ skip_if_not_installed("processx")
 start_training <- function(folder, steps = "NULL", hook = "NULL") {
   script <- sprintf(
     "library(runhooks)
-     model <- linear_regressor(list(column_numeric('drat'), column_numeric('cyl')), model_dir = '%s',
-       config = run_config(save_checkpoints_steps = 20, tf_random_seed = 1))
-     input <- input_fn(mtcars, features = c('drat', 'cyl'), response = 'mpg', batch_size = 8, num_epochs = NULL)
+     model <- linear_regressor(
+       list(column_numeric('drat'), column_numeric('cyl')), model_dir = '%s',
+       config = run_config(save_checkpoints_steps = 20, tf_random_seed = 1)
+     )
+     input <- input_fn(
+       mtcars, features = c('drat', 'cyl'), response = 'mpg', batch_size = 8, num_epochs = NULL
+     )
      slow <- session_run_hook(after_run = function(context, values) Sys.sleep(0.002))
      own <- %s
      result <- tryCatch(
@@ -27,7 +31,9 @@ start_training <- function(folder, steps = "NULL", hook = "NULL") {
 wait_for <- function(condition, process, seconds = 30) {
   deadline <- Sys.time() + seconds
   while (!condition()) {
-    if (Sys.time() > deadline || !process$is_alive()) stop("waited in vain: ", process$read_all_output())
+    if (Sys.time() > deadline || !process$is_alive()) {
+      stop("waited in vain: ", process$read_all_output())
+    }
     Sys.sleep(0.02)
   }
 }

@@ -37,7 +37,11 @@ test_that("dense updates are TensorFlow's, slots included", {
       actual <- run$session$run(as.list(fetches))
       for (i in seq_along(names)) {
         error <- relative_error(actual[[i]], entry$dense[[t]][[names[[i]]]])
-        expect_lte(error, 1e-5, label = sprintf("error of %s of %s at step %d", names[[i]], entry$name, t - 1))
+        expect_lte(
+          error,
+          1e-5,
+          label = sprintf("error of %s of %s at step %d", names[[i]], entry$name, t - 1)
+        )
       }
     }
     run$session$close()

@@ -24,18 +24,30 @@ test_that("values are fed by name and by dict()", {
   })
   expect_equal(session$run(y, feed_dict = list("global_step/read:0" = 4)), 8)
   expect_equal(session$run(y, feed_dict = dict(x = 5)), 10)
-  expect_error(session$run(y, feed_dict = list("nope:0" = 1)), "nope", class = "runhooks_error_not_found")
-  expect_error(session$run(y, feed_dict = dict(x = 1.5)), "1.5 cannot become an element of type int64")
-  expect_error(session$run(y, feed_dict = 3), "feed_dict", class = "runhooks_error_invalid_argument")
+  expect_error(
+    session$run(y, feed_dict = list("nope:0" = 1)), "nope", class = "runhooks_error_not_found"
+  )
+  expect_error(
+    session$run(y, feed_dict = dict(x = 1.5)), "1.5 cannot become an element of type int64"
+  )
+  expect_error(
+    session$run(y, feed_dict = 3), "feed_dict", class = "runhooks_error_invalid_argument"
+  )
   session$close()
 })
 
 test_that("bad fetches are named", {
   graph <- tf$Graph()
   session <- with_graph(graph, tf$Session())
-  expect_error(session$run("nope:0"), "The name 'nope:0' refers to a Tensor which does not exist", fixed = TRUE)
-  expect_error(session$run(NULL), "A fetch cannot be NULL", class = "runhooks_error_invalid_argument")
-  expect_error(session$run(3), "A fetch cannot be of type double", class = "runhooks_error_invalid_argument")
+  expect_error(
+    session$run("nope:0"), "The name 'nope:0' refers to a Tensor which does not exist", fixed = TRUE
+  )
+  expect_error(
+    session$run(NULL), "A fetch cannot be NULL", class = "runhooks_error_invalid_argument"
+  )
+  expect_error(
+    session$run(3), "A fetch cannot be of type double", class = "runhooks_error_invalid_argument"
+  )
   other <- with_graph(tf$Graph(), tf$constant(1))
   expect_error(session$run(other), "not an element of this session's graph")
   session$close()
@@ -43,8 +55,15 @@ test_that("bad fetches are named", {
 
 test_that("a session that a hook kept says that it is closed", {
   kept <- NULL
-  train(mtcars_model(), mtcars_input(), steps = 1, hooks = session_run_hook(end = function(session) kept <<- session))
-  expect_error(kept$run("global_step:0"), "no longer valid", class = "runhooks_error_failed_precondition")
+  train(
+    mtcars_model(),
+    mtcars_input(),
+    steps = 1,
+    hooks = session_run_hook(end = function(session) kept <<- session)
+  )
+  expect_error(
+    kept$run("global_step:0"), "no longer valid", class = "runhooks_error_failed_precondition"
+  )
 })
 
 test_that("graphs go when nobody holds them", {

@@ -10,14 +10,15 @@ test_that("arithmetic works with numbers on either side, in any type", {
   values <- evaluate_tensors(function() {
     x <- tf$constant(matrix(c(1, 2, 3, 4), 2)) # float64
     list(
-      a = x + 1, b = 1 - x, c = 2 * x, d = x / 2, e = 1 / x, f = x^2, g = -x, h = x %% 2, i = x %/% 2, j = x > 2,
-      k = 2 >= x, l = !(x == 1), m = (x > 1) & (x < 4), n = (x < 2) | (x > 3)
+      a = x + 1, b = 1 - x, c = 2 * x, d = x / 2, e = 1 / x, f = x^2, g = -x, h = x %% 2,
+      i = x %/% 2, j = x > 2, k = 2 >= x, l = !(x == 1), m = (x > 1) & (x < 4),
+      n = (x < 2) | (x > 3)
     )
   })
   x <- matrix(c(1, 2, 3, 4), 2)
   expect_equal(values, list(
-    a = x + 1, b = 1 - x, c = 2 * x, d = x / 2, e = 1 / x, f = x^2, g = -x, h = x %% 2, i = x %/% 2, j = x > 2,
-    k = 2 >= x, l = !(x == 1), m = (x > 1) & (x < 4), n = (x < 2) | (x > 3)
+    a = x + 1, b = 1 - x, c = 2 * x, d = x / 2, e = 1 / x, f = x^2, g = -x, h = x %% 2, i = x %/% 2,
+    j = x > 2, k = 2 >= x, l = !(x == 1), m = (x > 1) & (x < 4), n = (x < 2) | (x > 3)
   ))
 })
 
@@ -26,21 +27,35 @@ test_that("mathematical functions are operations", {
   values <- evaluate_tensors(function() {
     t <- tf$constant(x)
     list(
-      abs(-t), sign(t), sqrt(t), floor(t), ceiling(t), round(t), exp(t), log(t), log(t, 2), log2(t), log10(t), log1p(t),
+      abs(-t), sign(t), sqrt(t), floor(t), ceiling(t), round(t), exp(t), log(t), log(
+        t, 2
+      ), log2(t), log10(t), log1p(t),
       sin(t), cos(t), tanh(t)
     )
   })
   expect_equal(values, list(
-    x, sign(x), sqrt(x), floor(x), ceiling(x), round(x), exp(x), log(x), log(x, 2), log2(x), log10(x), log1p(x),
+    x, sign(x), sqrt(x), floor(x), ceiling(x), round(x), exp(x), log(x), log(
+      x, 2
+    ), log2(x), log10(x), log1p(x),
     sin(x), cos(x), tanh(x)
   ))
-  expect_error(evaluate_tensors(function() gamma(tf$constant(1))), "gamma", class = "runhooks_error_unimplemented")
-  expect_error(evaluate_tensors(function() round(tf$constant(1), 2)), "0 digits", class = "runhooks_error_unimplemented")
+  expect_error(
+    evaluate_tensors(function() gamma(tf$constant(1))),
+    "gamma",
+    class = "runhooks_error_unimplemented"
+  )
+  expect_error(
+    evaluate_tensors(function() round(tf$constant(1), 2)),
+    "0 digits",
+    class = "runhooks_error_unimplemented"
+  )
 })
 
 test_that("types of two tensors must agree", {
   expect_error(
-    evaluate_tensors(function() tf$constant(1) + tf$constant(1L)), "int32 that does not match type float32",
+    evaluate_tensors(
+      function() tf$constant(1) + tf$constant(1L)
+    ), "int32 that does not match type float32",
     class = "runhooks_error_invalid_argument"
   )
 })
@@ -74,5 +89,7 @@ test_that("handles that were saved say so", {
   x <- with_graph(tf$Graph(), tf$constant(1))
   file <- withr::local_tempfile()
   saveRDS(x, file)
-  expect_error(readRDS(file)$name, "saved in another session", class = "runhooks_error_failed_precondition")
+  expect_error(
+    readRDS(file)$name, "saved in another session", class = "runhooks_error_failed_precondition"
+  )
 })

@@ -4,7 +4,9 @@ test_that("members are found by their path, others are an error", {
   expect_true(tf$float32 != tf$float64)
   expect_true("AdamOptimizer" %in% names(tf$train))
   expect_true(all(c("train", "sqrt", "float32") %in% names(tf)))
-  expect_error(tf$train$Nothing, "tf$train$Nothing", fixed = TRUE, class = "runhooks_error_not_found")
+  expect_error(
+    tf$train$Nothing, "tf$train$Nothing", fixed = TRUE, class = "runhooks_error_not_found"
+  )
   expect_output(print(tf$train), "module tf.train")
 })
 
@@ -18,9 +20,15 @@ run_in_graph <- function(expr) {
 
 test_that("operations of the registry are functions", {
   expect_equal(run_in_graph(tf$squared_difference(tf$constant(3), tf$constant(5))), 4)
-  expect_equal(as.vector(run_in_graph(tf$add_n(list(tf$constant(c(1, 2)), tf$constant(c(10, 20)))))), c(11, 22))
-  expect_equal(run_in_graph(tf$stack(list(tf$constant(1), tf$constant(2)), axis = 0)), array(c(1, 2), 2))
-  expect_error(run_in_graph(tf$sqrt(x = tf$constant(1L))), class = "runhooks_error_invalid_argument")
+  expect_equal(
+    as.vector(run_in_graph(tf$add_n(list(tf$constant(c(1, 2)), tf$constant(c(10, 20)))))), c(11, 22)
+  )
+  expect_equal(
+    run_in_graph(tf$stack(list(tf$constant(1), tf$constant(2)), axis = 0)), array(c(1, 2), 2)
+  )
+  expect_error(
+    run_in_graph(tf$sqrt(x = tf$constant(1L))), class = "runhooks_error_invalid_argument"
+  )
 })
 
 test_that("constants have the types and shapes of TensorFlow for R", {
@@ -43,7 +51,9 @@ test_that("reductions take axes as TensorFlow counts them", {
   m <- matrix(c(1, 2, 3, 4, 5, 6), 2)
   expect_equal(run_in_graph(tf$reduce_sum(tf$constant(m))), 21)
   expect_equal(as.vector(run_in_graph(tf$reduce_mean(tf$constant(m), axis = 0))), colMeans(m))
-  expect_equal(dim(run_in_graph(tf$reduce_max(tf$constant(m), axis = 1L, keepdims = TRUE))), c(2L, 1L))
+  expect_equal(
+    dim(run_in_graph(tf$reduce_max(tf$constant(m), axis = 1L, keepdims = TRUE))), c(2L, 1L)
+  )
 })
 
 test_that("decays follow the global step", {
@@ -61,7 +71,9 @@ test_that("decays follow the global step", {
 })
 
 test_that("errors are conditions to raise", {
-  expect_error(stop(tf$errors$AbortedError(NULL, NULL, "lost")), "lost", class = "runhooks_error_aborted")
+  expect_error(
+    stop(tf$errors$AbortedError(NULL, NULL, "lost")), "lost", class = "runhooks_error_aborted"
+  )
 })
 
 test_that("log lines go by verbosity", {
