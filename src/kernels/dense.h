@@ -1,0 +1,19 @@
+// What lives here: what the three builds of dense.inc share: the tables.
+// Who may use it: kernels/ only.
+// What it must not know: which table runs.
+#pragma once
+
+#include <stdint.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "kernels/kernels.h"
+
+namespace runhooks {
+
+extern const DenseKernels dense_base;
+extern const DenseKernels dense_avx2;
+extern const DenseKernels dense_avx512;
+
+}  // namespace runhooks

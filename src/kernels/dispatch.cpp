@@ -1,0 +1,70 @@
+// What lives here: the choice of the instruction set.
+// Who may use it: whoever calls kernels.h.
+// What it must not know: what the kernels compute.
+#include <stdlib.h>
+
+#include "kernels/dense.h"
+#include "kernels/gemm.h"
+#include "kernels/kernels.h"
+
+namespace runhooks {
+
+namespace {
+
+const Kernels base = {"base", &gemm_base, &dense_base};
+#if defined(__x86_64__) && defined(__GNUC__)
+const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2};
+const Kernels avx512 = {"avx512", &gemm_avx512, &dense_avx512};
+
+bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+bool has_avx512() noexcept {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+#endif
+
+bool same(const char* a, const char* b) noexcept {
+  while (*a && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+}  // namespace
+
+const Kernels* find_kernels(const char* isa) noexcept {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (same(isa, "avx2")) return has_avx2() ? &avx2 : nullptr;
+  if (same(isa, "avx512")) return has_avx512() ? &avx512 : nullptr;
+#endif
+  return same(isa, "base") ? &base : nullptr;
+}
+
+const Kernels& choose_kernels(const char* wanted) noexcept {
+  const char* const names[] = {"avx512", "avx2", "base"};
+  int first = 0;
+  while (first < 3 && !(wanted && same(wanted, names[first]))) ++first;
+  if (first == 3) {
+    // No wish, or an unknown one. GCC aligns the wide registers that it spills to 32 bytes, Windows
+    // the stack to 16 (GCC's bug 54412): there they are for those who ask.
+#if defined(_WIN32) && !defined(__clang__)
+    first = 2;
+#else
+    first = 0;
+#endif
+  }
+  while (first < 2 && !find_kernels(names[first])) ++first;
+  return *find_kernels(names[first]);
+}
+
+const Kernels& kernels() noexcept {
+  // Two threads that come first both find the same.
+  static const Kernels* chosen;
+  const Kernels* table = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+  if (!table) {
+    table = &choose_kernels(getenv("RUNHOOKS_ISA"));
+    __atomic_store_n(&chosen, table, __ATOMIC_RELEASE);
+  }
+  return *table;
+}
+
+}  // namespace runhooks

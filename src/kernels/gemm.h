@@ -1,0 +1,24 @@
+// What lives here: what the three builds of gemm.inc share: the tables and the memory to pack into.
+// Who may use it: kernels/ only.
+// What it must not know: which table runs.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "kernels/kernels.h"
+
+namespace runhooks {
+
+extern const GemmKernels gemm_base;
+extern const GemmKernels gemm_avx2;
+extern const GemmKernels gemm_avx512;
+
+// At least this many bytes, aligned to 64, that belong to the calling thread until it asks again: a
+// steady step does not allocate. Null where there is no memory.
+void* gemm_workspace(size_t bytes) noexcept;
+
+}  // namespace runhooks

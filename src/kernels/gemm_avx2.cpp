@@ -1,0 +1,27 @@
+// What lives here: the matrix product for AVX2. The pragma's string must be literal, not a macro.
+// Who may use it: dispatch.cpp.
+// What it must not know: other instruction sets.
+#include "kernels/gemm.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+
+#define RUNHOOKS_TABLE gemm_avx2
+#define RUNHOOKS_VECTOR_BYTES 32
+#define RUNHOOKS_TILE_ROWS 6
+#define RUNHOOKS_PANEL_BYTES 20480
+#include "kernels/gemm.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif

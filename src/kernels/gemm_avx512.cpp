@@ -1,0 +1,29 @@
+// What lives here: the matrix product for AVX-512. The pragma's string must be literal, not a
+//   macro.
+// Who may use it: dispatch.cpp.
+// What it must not know: other instruction sets.
+#include "kernels/gemm.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma")
+#endif
+
+#define RUNHOOKS_TABLE gemm_avx512
+#define RUNHOOKS_VECTOR_BYTES 64
+#define RUNHOOKS_TILE_ROWS 14
+#define RUNHOOKS_PANEL_BYTES 28672
+#include "kernels/gemm.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+// What lives here: the hot loops, one table per instruction set, and the choice among them.
+// Who may use it: ops, bench and the core's tests.
+// What it must not know: tensors, graphs, R: plain C types only.
+#pragma once
+
+#include <stdint.h>
+
+namespace runhooks {
+
+// All matrices are dense and row-major. `threads` is the most that a call may use; small work stays
+// on one. The results are the same bits for any number of threads, but not for any instruction set
+// (fused multiply-add).
+
+// c[m x n] = op(a) op(b), or += where `accumulate`. op(a) is m x k: `a` itself, or the transpose of
+// the k x m matrix `a` where `trans_a`; op(b) is k x n likewise. c overlaps neither a nor b. Where
+// c is not accumulated into it is not read.
+struct GemmKernels {
+  void (*sgemm)(bool trans_a,
+                bool trans_b,
+                int64_t m,
+                int64_t n,
+                int64_t k,
+                const float* a,
+                const float* b,
+                float* c,
+                bool accumulate,
+                int threads);
+  void (*dgemm)(bool trans_a,
+                bool trans_b,
+                int64_t m,
+                int64_t n,
+                int64_t k,
+                const double* a,
+                const double* b,
+                double* c,
+                bool accumulate,
+                int threads);
+};
+
+// add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = the sum of x[., j].
+struct DenseKernels {
+  void (*sadd_bias)(
+      int64_t rows, int64_t cols, const float* x, const float* bias, float* out, int threads);
+  void (*dadd_bias)(
+      int64_t rows, int64_t cols, const double* x, const double* bias, double* out, int threads);
+  void (*scolumn_sums)(int64_t rows, int64_t cols, const float* x, float* out, int threads);
+  void (*dcolumn_sums)(int64_t rows, int64_t cols, const double* x, double* out, int threads);
+};
+
+struct Kernels {
+  const char* isa;  // "base", "avx2" or "avx512"
+  const GemmKernels* gemm;
+  const DenseKernels* dense;
+};
+
+// The best table that this machine runs. RUNHOOKS_ISA=base|avx2|avx512 in the environment asks for
+// less; it is read once.
+const Kernels& kernels() noexcept;
+// The choice itself: the table that `wanted` (may be null) names, or the best below it.
+const Kernels& choose_kernels(const char* wanted) noexcept;
+// The table of this name; null where the build or the machine does not have it.
+const Kernels* find_kernels(const char* isa) noexcept;
+
+inline void sgemm(bool trans_a,
+                  bool trans_b,
+                  int64_t m,
+                  int64_t n,
+                  int64_t k,
+                  const float* a,
+                  const float* b,
+                  float* c,
+                  bool accumulate,
+                  int threads) {
+  kernels().gemm->sgemm(trans_a, trans_b, m, n, k, a, b, c, accumulate, threads);
+}
+
+inline void dgemm(bool trans_a,
+                  bool trans_b,
+                  int64_t m,
+                  int64_t n,
+                  int64_t k,
+                  const double* a,
+                  const double* b,
+                  double* c,
+                  bool accumulate,
+                  int threads) {
+  kernels().gemm->dgemm(trans_a, trans_b, m, n, k, a, b, c, accumulate, threads);
+}
+
+}  // namespace runhooks
