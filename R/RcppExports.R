@@ -215,8 +215,8 @@ cpp_session_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_session_close`, pointer))
 }
 
-cpp_openmp_threads <- function() {
-    .Call(`_runhooks_cpp_openmp_threads`)
+cpp_set_threads <- function(threads) {
+    .Call(`_runhooks_cpp_set_threads`, threads)
 }
 
 #' How many R objects the core holds; for tests.

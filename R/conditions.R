@@ -55,6 +55,7 @@ steering_kind <- function(condition) {
 # method and step added; this costs nothing per step, because the handler looks only when something
 # is signalled.
 with_loop_conditions <- function(expr) {
+  use_threads()
   withRestarts(
     withCallingHandlers(
       expr,

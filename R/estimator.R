@@ -78,9 +78,13 @@ str.tf_estimator <- function(object, ...) {
 }
 
 describe_estimator <- function(x) {
-  kind <- if (inherits(x, "tf_estimator_regressor")) "regressor" else if (
-    inherits(x, "tf_estimator_classifier")
-  ) "classifier" else "estimator"
+  kind <- if (inherits(x, "tf_estimator_regressor")) {
+    "regressor"
+  } else if (inherits(x, "tf_estimator_classifier")) {
+    "classifier"
+  } else {
+    "estimator"
+  }
   folder <- model_dir(x)
   trained <- if (is.null(cpp_latest_checkpoint(folder))) {
     "Model has not yet been trained."

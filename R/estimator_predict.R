@@ -37,15 +37,12 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
-  keys <- if (
-    missing(predict_keys) || is.null(predict_keys)
-  ) character() else as.character(unlist(predict_keys))
+  keys <- if (missing(predict_keys)) character() else as.character(unlist(predict_keys))
   input <- as_model_input(input_fn, object)
+  path <- if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path)
+  hooks <- finish_hooks(as_hook_list(hooks), "infer")
   pointer <- with_loop_conditions(cpp_estimator_predict(
-    core_spec(object), core_config(object), input, if (
-      is.null(checkpoint_path)
-    ) "" else path.expand(checkpoint_path),
-    keys, lapply(finish_hooks(as_hook_list(hooks), "infer"), core_hook)
+    core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
   ))
   iterator <- prediction_iterator(pointer, yield_single_examples || !as_iterable)
   if (as_iterable) return(iterator)

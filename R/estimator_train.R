@@ -56,9 +56,8 @@ train.tf_estimator <- function(
     )
   }
   input <- as_model_input(input_fn, object)
-  limit <- if (!is.null(max_steps)) max(
-    max_steps - cpp_saved_global_step(model_dir(object)), 0
-  ) else steps
+  limit <- steps
+  if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))

@@ -85,13 +85,12 @@ history_lines <- function(values) {
 #' @export
 plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "ggplot2", "base"),
                                       smooth = getOption("tf.estimator.plot.history.smooth", TRUE),
-                                      theme_bw = getOption(
-                                        "tf.estimator.plot.history.theme_bw", FALSE
-                                      ), ...) {
+                                      theme_bw =
+                                        getOption("tf.estimator.plot.history.theme_bw", FALSE),
+                                      ...) {
   method <- match.arg(method)
-  if (method == "auto") method <- if (
-    requireNamespace("ggplot2", quietly = TRUE)
-  ) "ggplot2" else "base"
+  has_ggplot2 <- requireNamespace("ggplot2", quietly = TRUE)
+  if (method == "auto") method <- if (has_ggplot2) "ggplot2" else "base"
   data <- as.data.frame(x)
   if (!is.null(metrics)) {
     unknown <- setdiff(metrics, x$params$metrics)

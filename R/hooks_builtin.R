@@ -45,11 +45,8 @@ hook_logging_tensor <- function(
   formatter = NULL,
   at_end = FALSE
 ) {
-  if (
-    (
-      is.null(every_n_iter) && is.null(every_n_secs) && !at_end
-    ) || (!is.null(every_n_iter) && !is.null(every_n_secs))
-  ) {
+  intervals <- sum(!is.null(every_n_iter), !is.null(every_n_secs))
+  if (intervals > 1 || (intervals == 0 && !at_end)) {
     stop_runhooks(
       "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided."
     )

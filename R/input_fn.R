@@ -190,14 +190,13 @@ check_columns <- function(columns, response, call) {
 check_column <- function(x, name, is_response, call) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)
-  if (!good || inherits(x, c("Date", "POSIXt", "difftime"))) {
+  is_time <- inherits(x, c("Date", "POSIXt", "difftime"))
+  if (!good || is_time) {
     stop_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {.obj_type_friendly {x}}.",
-        i = if (
-          inherits(x, c("Date", "POSIXt"))
-        ) "Make numbers of it, for example with {.fn as.numeric}."
+        i = if (is_time) "Make numbers of it, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
     )
@@ -218,14 +217,12 @@ check_column <- function(x, name, is_response, call) {
 # The tensors of the next batch, in the default graph.
 next_batch <- function(columns, features, response, options) {
   encoded <- lapply(names(columns), function(name) encode_column(columns[[name]], name))
-  shuffle <- if (
-    identical(options$shuffle, "auto")
-  ) !identical(the$mode, "infer") else options$shuffle
+  shuffle <- options$shuffle
+  if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
+  endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    encoded, rep(
-      NA_character_, length(encoded)
-    ), options$batch_size, if (is.null(options$num_epochs)) 0 else options$num_epochs,
-    shuffle, if (shuffle) draw_seed() else 0
+    encoded, rep(NA_character_, length(encoded)), options$batch_size,
+    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- set_names(tensors[seq_along(features)], features)

@@ -126,9 +126,8 @@ as_run_config <- function(config, model_dir, call = caller_env()) {
       call = call
     )
   }
-  if (
-    !is.null(model_dir) && !is.null(config$model_dir) && !identical(model_dir, config$model_dir)
-  ) {
+  given <- unique(c(model_dir, config$model_dir))
+  if (length(given) > 1) {
     stop_runhooks(
       "{.arg model_dir} is given twice, with different values: {.val {model_dir}} and,
        in {.arg config}, {.val {config$model_dir}}.",

@@ -146,9 +146,8 @@ str.tensorflow.tensor <- function(object, ...) print(object) # lint: allow stdou
 dim.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
   if (is.null(dims)) return(NULL)
-  if (anyNA(dims)) lapply(
-    dims, function(d) if (is.na(d)) NULL else as.integer(d)
-  ) else as.integer(dims)
+  if (!anyNA(dims)) return(as.integer(dims))
+  lapply(dims, function(d) if (!is.na(d)) as.integer(d))
 }
 
 #' @export

@@ -169,6 +169,7 @@ graph_symbols <- function() {
       cpp_graph_default()$get_collection("trainable_variables", scope)
     },
     Session = function(target = "", graph = NULL, config = NULL) {
+      use_threads()
       cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
     },
     set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
@@ -179,14 +180,14 @@ tf_constant <- function(value, dtype, shape, name) {
   if (!is.null(shape)) {
     dims <- as.integer(unlist(shape))
     size <- max(prod(dims), 0)
-    value <- if (length(value) == 0) value else c(
-      value, rep(value[[length(value)]], max(size - length(value), 0))
-    )
+    missing <- max(size - length(value), 0)
+    if (length(value)) value <- c(value, rep(value[[length(value)]], missing))
     # R fills the first dimension first, TensorFlow the last one.
-    value <- if (length(dims) > 1) aperm(
-      array(value, rev(dims)), rev(seq_along(dims))
-    ) else array(value, dims)
-    if (length(dims) == 0) value <- as.vector(value)
+    value <- switch(min(length(dims), 2) + 1,
+      as.vector(value),
+      array(value, dims),
+      aperm(array(value, rev(dims)), rev(seq_along(dims)))
+    )
   }
   cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
 }

@@ -560,12 +560,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_openmp_threads
-int cpp_openmp_threads();
-RcppExport SEXP _runhooks_cpp_openmp_threads() {
+// cpp_set_threads
+int cpp_set_threads(int threads);
+RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_openmp_threads());
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_set_threads(threads));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -632,7 +633,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 3},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
-    {"_runhooks_cpp_openmp_threads", (DL_FUNC) &_runhooks_cpp_openmp_threads, 0},
+    {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {NULL, NULL, 0}
 };

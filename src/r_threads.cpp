@@ -1,16 +1,20 @@
-// What the machine offers.
+// What the machine offers, and how much of it kernels may use.
 #include "runhooks_r.h"
+#include "tensor/threads.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-// The number of threads that OpenMP would use; 1 where the compiler has none.
+// Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
+// The number that they use.
 // [[Rcpp::export(rng = false)]]
-int cpp_openmp_threads() {
+int cpp_set_threads(int threads) {
 #ifdef _OPENMP
-  return omp_get_max_threads();
+  threads = std::min({threads, omp_get_num_procs(), omp_get_thread_limit()});
 #else
-  return 1;
+  threads = 1;
 #endif
+  runhooks::set_kernel_threads(threads);
+  return runhooks::kernel_threads();
 }

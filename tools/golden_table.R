@@ -8,8 +8,9 @@ if (!file.exists(helper)) {
 
 library(runhooks)
 env <- testthat::test_env("runhooks")
-testthat::source_test_helpers("tests/testthat", env = env)
+invisible(testthat::source_test_helpers("tests/testthat", env = env))
 old <- setwd("tests/testthat")
+Sys.setenv(TESTTHAT = "true") # test_path() then means this folder
 errors <- get("golden_errors", envir = env, mode = "function")()
 setwd(old)
 

@@ -1,5 +1,7 @@
 // Matrix products and what goes with them in a dense layer.
+#include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
+#include "tensor/threads.h"
 
 namespace runhooks {
 
@@ -19,31 +21,44 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
+// The hot loops exist for floating point; integers take the plain way.
+template <typename T>
+void multiply(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      T sum = 0;
+      for (int64_t p = 0; p < k; ++p) {
+        sum += (ta ? a[p * m + i] : a[i * k + p]) * (tb ? b[j * k + p] : b[p * n + j]);
+      }
+      y[i * n + j] = sum;
+    }
+  }
+}
+
+void multiply(
+    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* y) {
+  sgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
+}
+
+void multiply(
+    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* y) {
+  dgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
+}
+
 template <typename T>
 class MatMulKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     ta_ = c.op().attr_bool("transpose_a");
     tb_ = c.op().attr_bool("transpose_b");
-    const Shape& a = c.input(0).shape();
     m_ = c.output(0).shape().dim(0);
     n_ = c.output(0).shape().dim(1);
-    k_ = a.dim(ta_ ? 0 : 1);
+    k_ = c.input(0).shape().dim(ta_ ? 0 : 1);
     a_ = c.input(0).data<T>();
     b_ = c.input(1).data<T>();
     y_ = c.output(0).template data<T>();
   }
-  void compute(KernelContext&) override {
-    for (int64_t i = 0; i < m_; ++i) {
-      for (int64_t j = 0; j < n_; ++j) {
-        T sum = 0;
-        for (int64_t p = 0; p < k_; ++p) {
-          sum += (ta_ ? a_[p * m_ + i] : a_[i * k_ + p]) * (tb_ ? b_[j * k_ + p] : b_[p * n_ + j]);
-        }
-        y_[i * n_ + j] = sum;
-      }
-    }
-  }
+  void compute(KernelContext&) override { multiply(ta_, tb_, m_, n_, k_, a_, b_, y_); }
 
  private:
   bool ta_ = false, tb_ = false;
@@ -66,18 +81,51 @@ Grads matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {matmul(g, b, true, d, true), matmul(g, d, true, a, true)};
 }
 
+template <typename T>
+void add_bias(int64_t rows, int64_t width, const T* x, const T* bias, T* y) {
+  for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
+    for (int64_t j = 0; j < width; ++j) y[j] = x[j] + bias[j];
+  }
+}
+
+void add_bias(int64_t rows, int64_t width, const float* x, const float* bias, float* y) {
+  kernels().dense->sadd_bias(rows, width, x, bias, y, kernel_threads());
+}
+
+void add_bias(int64_t rows, int64_t width, const double* x, const double* bias, double* y) {
+  kernels().dense->dadd_bias(rows, width, x, bias, y, kernel_threads());
+}
+
+template <typename T>
+void sum_columns(int64_t rows, int64_t width, const T* x, T* sums) {
+  for (int64_t j = 0; j < width; ++j) sums[j] = 0;
+  for (int64_t r = 0; r < rows; ++r, x += width) {
+    for (int64_t j = 0; j < width; ++j) sums[j] += x[j];
+  }
+}
+
+void sum_columns(int64_t rows, int64_t width, const float* x, float* sums) {
+  kernels().dense->scolumn_sums(rows, width, x, sums, kernel_threads());
+}
+
+void sum_columns(int64_t rows, int64_t width, const double* x, double* sums) {
+  kernels().dense->dcolumn_sums(rows, width, x, sums, kernel_threads());
+}
+
+// How many rows of `width` elements there are.
+int64_t rows_of(const Tensor& x, int64_t width) {
+  return width == 0 ? 0 : x.num_elements() / width;
+}
+
 // Adds a vector to the last dimension of every row.
 template <typename T>
 class BiasAddKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const T *x = c.input(0).data<T>(), *bias = c.input(1).data<T>();
-    T* y = c.output(0).template data<T>();
-    const int64_t width = c.input(1).num_elements();
-    const int64_t rows = width == 0 ? 0 : c.input(0).num_elements() / width;
-    for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
-      for (int64_t j = 0; j < width; ++j) y[j] = x[j] + bias[j];
-    }
+    const Tensor &x = c.input(0), &bias = c.input(1);
+    const int64_t width = bias.num_elements();
+    add_bias(rows_of(x, width), width, x.data<T>(), bias.data<T>(),
+             c.output(0).template data<T>());
   }
 };
 
@@ -85,14 +133,10 @@ template <typename T>
 class BiasAddGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const T* dy = c.input(0).data<T>();
-    T* sums = c.output(0).template data<T>();
-    const int64_t width = c.output(0).num_elements();
-    const int64_t rows = width == 0 ? 0 : c.input(0).num_elements() / width;
-    for (int64_t j = 0; j < width; ++j) sums[j] = 0;
-    for (int64_t r = 0; r < rows; ++r, dy += width) {
-      for (int64_t j = 0; j < width; ++j) sums[j] += dy[j];
-    }
+    const Tensor& dy = c.input(0);
+    Tensor& sums = c.output(0);
+    const int64_t width = sums.num_elements();
+    sum_columns(rows_of(dy, width), width, dy.data<T>(), sums.data<T>());
   }
 };
 

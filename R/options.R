@@ -1,0 +1,25 @@
+#' Options
+#'
+#' Set them with [options()]; each is read when it is needed.
+#'
+#' * `runhooks.threads`: a positive whole number, by default 2: how many threads a step may use.
+#'   Never more are used than the machine has and the environment variable `OMP_THREAD_LIMIT`
+#'   allows; in a child of `fork()` (as in `parallel::mclapply()`) it is one. Results do not depend
+#'   on it.
+#' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: the defaults of
+#'   [plot.tf_estimator_history()].
+#'
+#' The environment variable `RUNHOOKS_ISA` (`base`, `avx2` or `avx512`), read once, asks for an
+#' older instruction set than the best one of the machine. The last bits of a result depend on it.
+#'
+#' @name runhooks_options
+#' @examples
+#' old <- options(runhooks.threads = 1)
+#' options(old)
+NULL
+
+use_threads <- function(call = caller_env(2)) {
+  threads <- getOption("runhooks.threads", 2L)
+  check_positive_whole(threads, arg = "options(runhooks.threads = )", call = call)
+  cpp_set_threads(as.integer(threads))
+}

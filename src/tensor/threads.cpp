@@ -1,0 +1,31 @@
+#include "tensor/threads.h"
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+int allowed_threads = 1;
+bool is_forked_child = false;
+
+void watch_forks() noexcept {
+#ifndef _WIN32
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+  (void)registered;
+#endif
+}
+
+}  // namespace
+
+int kernel_threads() noexcept { return is_forked_child ? 1 : allowed_threads; }
+
+void set_kernel_threads(int threads) noexcept {
+  watch_forks();
+  allowed_threads = threads < 1 ? 1 : threads;
+}
+
+}  // namespace runhooks
