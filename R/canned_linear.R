@@ -56,7 +56,7 @@ linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension 
   model
 }
 
-check_weight_column <- function(weight_column, call = caller_env()) {
+check_weight_column <- function(weight_column, call = parent.frame()) {
   good <- is.null(weight_column) || inherits(weight_column, "NumericColumn") ||
     (is.character(weight_column) && length(weight_column) == 1)
   check_arg(good, weight_column, "the name of a feature or a numeric column", "weight_column", call)

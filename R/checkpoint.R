@@ -50,7 +50,7 @@ variable_value <- function(object, variable = NULL) {
   cpp_checkpoint_values(path, wanted)
 }
 
-check_estimator <- function(object, call = caller_env()) {
+check_estimator <- function(object, call = parent.frame()) {
   if (!is_estimator(object)) {
     stop_runhooks(
       "{.arg object} must be an estimator, not {.obj_type_friendly {object}}.", call = call
@@ -58,7 +58,7 @@ check_estimator <- function(object, call = caller_env()) {
   }
 }
 
-trained_checkpoint <- function(object, what, call = caller_env()) {
+trained_checkpoint <- function(object, what, call = parent.frame()) {
   path <- cpp_latest_checkpoint(model_dir(object))
   if (is.null(path)) {
     stop_plain(

@@ -20,11 +20,11 @@ describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
 is_whole <- function(x) is_number(x) && x == trunc(x) && is.finite(x)
 
-check_number <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+check_number <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is_number(x), x, "a number", arg, call)
 }
 
-check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
 }
 
@@ -32,16 +32,16 @@ check_positive_whole <- function(
   x,
   null = FALSE,
   arg = deparse(substitute(x)),
-  call = caller_env()
+  call = parent.frame()
 ) {
   check_arg((null && is.null(x)) || (is_whole(x) && x > 0), x, "a positive whole number", arg, call)
 }
 
-check_flag <- function(x, arg = deparse(substitute(x)), call = caller_env()) {
+check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is.logical(x) && length(x) == 1 && !is.na(x), x, "TRUE or FALSE", arg, call)
 }
 
-check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(
     (null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)),
     x,
@@ -51,6 +51,6 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = c
   )
 }
 
-check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = caller_env()) {
+check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }

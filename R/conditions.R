@@ -13,15 +13,15 @@ stop_runhooks <- function(
   message,
   kind = "invalid_argument",
   ...,
-  call = caller_env(),
-  env = caller_env()
+  call = parent.frame(),
+  env = parent.frame()
 ) {
-  cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
+  cli::cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
 }
 
 # The same with the text exactly as given.
-stop_plain <- function(message, kind = "invalid_argument", call = caller_env()) {
-  abort(message, class = error_classes(kind), call = call)
+stop_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
+  rlang::abort(message, class = error_classes(kind), call = call)
 }
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
@@ -30,8 +30,8 @@ error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_err
 # and goes back as it was.
 raise_core_error <- function(condition, kind, message, hints) {
   if (!is.null(condition)) stop(condition)
-  bullets <- c(message, set_names(hints, rep("i", length(hints))))
-  abort(bullets, class = error_classes(kind), call = user_frame())
+  bullets <- c(message, setNames(hints, rep("i", length(hints))))
+  rlang::abort(bullets, class = error_classes(kind), call = user_frame())
 }
 
 # The frame of the function of ours that the user called: the outermost one of this package.

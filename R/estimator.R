@@ -41,7 +41,7 @@ print.runhooks_engine <- function(x, ...) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
-required_checkpoint <- function(folder, call = caller_env()) {
+required_checkpoint <- function(folder, call = parent.frame()) {
   path <- cpp_latest_checkpoint(folder)
   if (is.null(path)) {
     stop_runhooks(
@@ -132,7 +132,7 @@ core_config <- function(object) {
 
 # An error before anything is run where the folder cannot be written, or not be made. Nothing is
 # left there.
-check_model_dir <- function(folder, call = caller_env()) {
+check_model_dir <- function(folder, call = parent.frame()) {
   existing <- folder
   while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
   probe <- tempfile(".runhooks-", existing)

@@ -38,7 +38,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   ))
   metrics <- result$metrics
   history <- new_history(result$history, metrics$global_step)
-  if (simplify) metrics <- as_tibble(metrics)
+  if (simplify) metrics <- tibble::as_tibble(metrics)
   attr(metrics, "history") <- history
   metrics
 }

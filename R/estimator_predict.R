@@ -122,9 +122,9 @@ iter_next <- function(iterator, completed = NULL) {
 }
 
 simplify_predictions <- function(examples) {
-  if (length(examples) == 0) return(tibble())
+  if (length(examples) == 0) return(tibble::tibble())
   keys <- names(examples[[1]])
-  as_tibble(lapply(set_names(keys), function(key) lapply(examples, `[[`, key)))
+  tibble::as_tibble(lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key)))
 }
 
 # The table shows the numbers instead of a type.

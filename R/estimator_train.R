@@ -69,7 +69,7 @@ train.tf_estimator <- function(
   invisible(new_history(result$history, result$global_step))
 }
 
-check_steps <- function(steps, arg, call = caller_env()) {
+check_steps <- function(steps, arg, call = parent.frame()) {
   check_whole(steps, null = TRUE, arg = arg, call = call)
   if (!is.null(steps) && steps <= 0) {
     stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)

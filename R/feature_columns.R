@@ -44,7 +44,7 @@ column_numeric <- function(
   })
 }
 
-as_shape <- function(shape, call = caller_env()) {
+as_shape <- function(shape, call = parent.frame()) {
   flat <- unlist(shape)
   good <- is.numeric(flat) && length(flat) > 0 && all(is.finite(flat)) && all(
     flat == trunc(flat)
@@ -58,7 +58,7 @@ as_shape <- function(shape, call = caller_env()) {
 }
 
 # One column for each name: the column itself for one, a list for several.
-columns_for <- function(..., make, call = caller_env()) {
+columns_for <- function(..., make, call = parent.frame()) {
   keys <- unlist(list(...))
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
     stop_runhooks(
@@ -81,11 +81,14 @@ columns_for <- function(..., make, call = caller_env()) {
 #' @examples
 #' feature_columns(column_numeric("drat"), column_numeric("cyl"))
 feature_columns <- function(..., names = NULL) {
-  as_column_list(rlang::list2(...))
+  # rlang takes longer to load than the package itself; `!!!` and a trailing comma need it
+  given <- as.list(substitute(list(...)))
+  needs_rlang <- "!" %in% all.names(as.call(given)) || identical(given[[...length() + 1]], quote(expr = ))
+  as_column_list(if (needs_rlang) rlang::list2(...) else list(...))
 }
 
 # Flat, without duplicates; one bare column is a list of one.
-as_column_list <- function(columns, arg = "feature_columns", call = caller_env()) {
+as_column_list <- function(columns, arg = "feature_columns", call = parent.frame()) {
   flat <- flatten_columns(columns)
   good <- vapply(flat, is_column, logical(1))
   if (!all(good)) {

@@ -67,7 +67,7 @@ session_run_hook <- function(begin = function() {},
 }
 
 # A method of a hook or a listener: a function that can be called with these arguments.
-check_method <- function(method, name, arguments, call = caller_env()) {
+check_method <- function(method, name, arguments, call = parent.frame()) {
   wanted <- paste0(
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
   )
@@ -160,7 +160,7 @@ is_hook <- function(x) {
 }
 
 # One hook or a list of them as a list; each is checked, and an error names its place.
-as_hook_list <- function(hooks, call = caller_env()) {
+as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
   if (!is.list(hooks)) {

@@ -65,7 +65,7 @@ hook_logging_tensor <- function(
   )
 }
 
-check_tensors <- function(tensors, call = caller_env()) {
+check_tensors <- function(tensors, call = parent.frame()) {
   is_one <- function(x) is.character(x) || is_graph_element(x)
   good <- length(tensors) > 0 && (is.character(tensors) || is_graph_element(tensors) ||
     (is.list(tensors) && all(vapply(tensors, is_one, logical(1)))))

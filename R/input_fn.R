@@ -51,8 +51,8 @@ input_fn.default <- function(object, ...) {
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ...) {
-  features <- select_names(object, enquo(features), "features")
-  response <- select_names(object, enquo(response), "response")
+  features <- select_names(object, substitute(features), rlang::enquo(features), "features")
+  response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
   new_input_fn(as.list(object), features, response, batch_size, shuffle, num_epochs)
 }
@@ -64,8 +64,8 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
-  features <- select_names(object, enquo(features), "features")
-  response <- select_names(object, enquo(response), "response")
+  features <- select_names(object, substitute(features), rlang::enquo(features), "features")
+  response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
   new_input_fn(object, features, response, batch_size, shuffle, num_epochs)
 }
@@ -88,30 +88,42 @@ input_fn.formula <- function(object, data, ...) {
 }
 
 # Names of the selected elements. `expr` may be a selection, or anything that evaluates to a
-# character vector.
-select_names <- function(data, expr, arg, call = caller_env()) {
+# character vector; `literal` is the same as an expression: names that are written out need no
+# tidyselect, which takes as long to load as all the rest.
+select_names <- function(data, literal, expr, arg, call = parent.frame()) {
+  given <- literal_strings(literal)
+  if (!is.null(given) && all(given %in% names(data))) return(unique(given))
   if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
-  if (quo_is_null(expr)) return(character())
+  if (rlang::quo_is_null(expr)) return(character())
   # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in
   # all_of() by now
   quiet <- options(lifecycle_verbosity = "quiet")
   on.exit(options(quiet))
-  columns <- set_names(as.list(seq_along(data)), names(data))
+  columns <- setNames(as.list(seq_along(data)), names(data))
   tryCatch(
     names(tidyselect::eval_select(expr, columns)),
     error = function(error) stop_selection(expr, names(data), arg, error, call)
   )
 }
 
+# The value of `"a"`, `c("a", "b")` or NULL; NULL of any other expression.
+literal_strings <- function(expr) {
+  if (is.null(expr)) return(character())
+  if (is.character(expr)) return(expr)
+  if (!is.call(expr) || !identical(expr[[1]], quote(c)) || !is.null(names(expr))) return(NULL)
+  parts <- as.list(expr)[-1]
+  if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
+}
+
 # Says which columns there are where tidyselect only says which one is not.
 stop_selection <- function(expr, existing, arg, error, call) {
-  given <- tryCatch(eval_tidy(expr), error = function(e) NULL)
+  given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
   named <- if (is.character(given)) given else all.names(
     rlang::quo_get_expr(expr), functions = FALSE
   )
   missing <- setdiff(named, existing)
   if (length(missing) == 0) {
-    cli_abort(
+    cli::cli_abort(
       "Cannot select {.arg {arg}}.",
       parent = error,
       class = error_classes("invalid_argument"),
@@ -131,7 +143,7 @@ stop_selection <- function(expr, existing, arg, error, call) {
 note_unused <- function(...) {
   unused <- names(list(...))
   if (length(unused) == 0) return(invisible())
-  cli_inform("{.fn input_fn} ignores {.arg {unused}}.")
+  cli::cli_inform("{.fn input_fn} ignores {.arg {unused}}.")
 }
 
 new_input_fn <- function(
@@ -141,7 +153,7 @@ new_input_fn <- function(
   batch_size,
   shuffle,
   num_epochs,
-  call = caller_env()
+  call = parent.frame()
 ) {
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
@@ -225,7 +237,7 @@ next_batch <- function(columns, features, response, options) {
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
-  feature_tensors <- set_names(tensors[seq_along(features)], features)
+  feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
 }
 
@@ -253,7 +265,7 @@ draw_seed <- function() {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-as_model_input <- function(input_fn, estimator, call = caller_env()) {
+as_model_input <- function(input_fn, estimator, call = parent.frame()) {
   if (!is.function(input_fn)) {
     stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
   }

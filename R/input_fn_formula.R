@@ -43,7 +43,7 @@ formula_terms <- function(expr) {
 
 # The data with the computed columns that the formula asks for, and the names of features and
 # response.
-expand_formula <- function(formula, data, call = caller_env()) {
+expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
     stop_runhooks("{.arg object} must be a formula with a right side.", call = call)
   }

@@ -34,7 +34,7 @@ checkpoint_saver_listener <- function(begin = function() {},
 is_listener <- function(x) inherits(x, "CheckpointSaverListener")
 
 # One listener or a list of them as a list.
-as_listener_list <- function(listeners, call = caller_env()) {
+as_listener_list <- function(listeners, call = parent.frame()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))
   wanted <- "saving_listeners must be a list of CheckpointSaverListener"

@@ -1,7 +1,7 @@
 # Optimizers: specifications that the core makes optimizers of. They are the same objects under
 # `tf$train`.
 
-new_optimizer <- function(type, name, ..., required = "learning_rate", call = caller_env()) {
+new_optimizer <- function(type, name, ..., required = "learning_rate", call = parent.frame()) {
   arguments <- list(...)
   for (argument in names(arguments)) {
     value <- arguments[[argument]]
@@ -230,7 +230,7 @@ unclass_deep <- function(x) {
 }
 
 # The argument `optimizer` of an estimator.
-check_optimizer <- function(optimizer, arg = "optimizer", call = caller_env()) {
+check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame()) {
   if (is.null(optimizer) || is_optimizer(optimizer) || is.function(optimizer)) return(invisible())
   check_string(optimizer, arg = arg, call = call)
   known <- cpp_optimizer_names()

@@ -18,7 +18,7 @@
 #' options(old)
 NULL
 
-use_threads <- function(call = caller_env(2)) {
+use_threads <- function(call = parent.frame(2)) {
   threads <- getOption("runhooks.threads", 2L)
   check_positive_whole(threads, arg = "options(runhooks.threads = )", call = call)
   cpp_set_threads(as.integer(threads))

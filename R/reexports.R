@@ -4,34 +4,46 @@
 #' @export
 magrittr::`%>%`
 
-#' @importFrom tidyselect contains
-#' @export
-tidyselect::contains
+#' Selection helpers
+#'
+#' The functions of tidyselect of the same name, for [feature_columns()] and [input_fn()]. They are
+#' here so that a script needs one `library()` call; tidyselect is loaded when one is called.
+#'
+#' @param ... As in [tidyselect::starts_with()], [tidyselect::everything()], [tidyselect::one_of()].
+#' @return The positions of the selected columns.
+#' @examples
+#' input <- input_fn(mtcars, features = starts_with("d"), response = "mpg")
+#' @name selection_helpers
+NULL
 
-#' @importFrom tidyselect ends_with
+#' @rdname selection_helpers
 #' @export
-tidyselect::ends_with
+contains <- function(...) tidyselect::contains(...)
 
-#' @importFrom tidyselect everything
+#' @rdname selection_helpers
 #' @export
-tidyselect::everything
+ends_with <- function(...) tidyselect::ends_with(...)
 
-#' @importFrom tidyselect last_col
+#' @rdname selection_helpers
 #' @export
-tidyselect::last_col
+everything <- function(...) tidyselect::everything(...)
 
-#' @importFrom tidyselect matches
+#' @rdname selection_helpers
 #' @export
-tidyselect::matches
+last_col <- function(...) tidyselect::last_col(...)
 
-#' @importFrom tidyselect num_range
+#' @rdname selection_helpers
 #' @export
-tidyselect::num_range
+matches <- function(...) tidyselect::matches(...)
 
-#' @importFrom tidyselect one_of
+#' @rdname selection_helpers
 #' @export
-tidyselect::one_of
+num_range <- function(...) tidyselect::num_range(...)
 
-#' @importFrom tidyselect starts_with
+#' @rdname selection_helpers
 #' @export
-tidyselect::starts_with
+one_of <- function(...) tidyselect::one_of(...)
+
+#' @rdname selection_helpers
+#' @export
+starts_with <- function(...) tidyselect::starts_with(...)

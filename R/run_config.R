@@ -117,7 +117,7 @@ print.RunConfig <- function(x, ...) {
 
 is_run_config <- function(x) inherits(x, "RunConfig")
 
-as_run_config <- function(config, model_dir, call = caller_env()) {
+as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(config)) config <- run_config()
   if (!is_run_config(config)) {
     stop_runhooks(

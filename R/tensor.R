@@ -71,7 +71,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
   )
 }
 
-stop_no_member <- function(x, name, call = caller_env()) {
+stop_no_member <- function(x, name, call = parent.frame()) {
   stop_runhooks(
     "{.obj_type_friendly {x}} has no member {.field {name}}.", kind = "not_found", call = call
   )

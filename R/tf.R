@@ -98,8 +98,8 @@ registry_function <- function(op) {
     cpp_op_create(.op$type, unname(values), set[!vapply(set, is.null, NA)], given$name)
   }
   arguments <- c(
-    set_names(rep(list(quote(expr = )), length(op$inputs)), op$inputs),
-    set_names(rep(list(NULL), length(op$attrs) + 1), c(op$attrs, "name"))
+    setNames(rep(list(quote(expr = )), length(op$inputs)), op$inputs),
+    setNames(rep(list(NULL), length(op$attrs) + 1), c(op$attrs, "name"))
   )
   formals(f) <- as.pairlist(arguments)
   f
@@ -123,7 +123,7 @@ tf_dtype <- function(name) {
 }
 
 dtype_symbols <- function() {
-  lapply(set_names(dtype_names), tf_dtype)
+  lapply(setNames(nm = dtype_names), tf_dtype)
 }
 
 #' @export
@@ -263,7 +263,7 @@ error_symbols <- function() {
     FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
     OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
   )
-  set_names(lapply(kinds, make), paste0("errors.", names(kinds)))
+  setNames(lapply(kinds, make), paste0("errors.", names(kinds)))
 }
 
 logging_symbols <- function() {
@@ -272,14 +272,12 @@ logging_symbols <- function() {
     function(msg, ...) cpp_log(level, sprintf(msg, ...))
   }
   c(
-    set_names(as.list(log_levels), paste0("logging.", names(log_levels))),
+    setNames(as.list(log_levels), paste0("logging.", names(log_levels))),
     list(
-      logging.set_verbosity = function(v) invisible(cpp_log_verbosity(as.integer(v))),
+      logging.set_verbosity = function(v) invisible(cpp_log_verbosity(log_level(v))),
       logging.get_verbosity = function() cpp_log_verbosity(NULL),
-      logging.debug = line(
-        10L
-      ), logging.info = line(20L), logging.warn = line(30L), logging.warning = line(30L),
-      logging.error = line(40L)
+      logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L),
+      logging.warning = line(30L), logging.error = line(40L)
     )
   )
 }
@@ -303,7 +301,7 @@ train_symbols <- function() {
       NanTensorHook = hook_nan_tensor, CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  set_names(symbols, paste0("train.", names(symbols)))
+  setNames(symbols, paste0("train.", names(symbols)))
 }
 
 # tf.train.exponential_decay of TensorFlow 1.x: learning_rate * decay_rate ^ (global_step /

@@ -36,6 +36,13 @@ class RowMajor {
   int64_t position_ = 0;
 };
 
+// TRUE where both orders are the same: at most one dimension is longer than 1.
+bool is_line(const Shape& shape) {
+  int longer = 0;
+  for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
+  return longer <= 1;
+}
+
 Shape shape_of_r(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   Shape shape;
@@ -210,6 +217,16 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
 
 }  // namespace
 
+SEXP named_list(const std::vector<const char*>& names) {
+  const auto n = static_cast<R_xlen_t>(names.size());
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n)), strings(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    SET_STRING_ELT(strings, i, Rf_mkCharCE(names[static_cast<size_t>(i)], CE_UTF8));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, strings);
+  return list;
+}
+
 Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
 
 Tensor rows_from_r(SEXP x, DType wanted) {
@@ -225,9 +242,13 @@ SEXP tensor_to_r(const Tensor& tensor) {
     return Rf_ScalarReal(*tensor.data<float>());
   }
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    set_element(out, at.position(), tensor, i);
+  if (is_line(shape)) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) set_element(out, i, tensor, i);
+  } else {
+    RowMajor at(shape);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+      set_element(out, at.position(), tensor, i);
+    }
   }
   if (shape.rank() > 0) {
     Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));

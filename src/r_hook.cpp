@@ -31,18 +31,25 @@ SEXP list_element(SEXP list, const char* name) {
   return R_NilValue;
 }
 
+// Where cpp_session_run_args() puts what.
+enum RequestElement { kFetches, kFeedDict, kOptions };
+
+bool is_request(SEXP x) {
+  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
+}
+
 // What a hook's R object asks of a run, as the core knows it. Asking for the same again costs a
 // comparison.
 class RequestedArgs {
  public:
   const RunArgs* update(SEXP request, Graph& graph) {
-    SEXP fetches = list_element(request, "fetches");
+    SEXP fetches = VECTOR_ELT(request, kFetches);
     if (!tree_ || !tree_->matches(fetches)) {
       tree_ = std::make_unique<FetchTree>(fetches, graph);
       args_.fetches = tree_->fetches();
       ++args_.revision;
     }
-    SEXP feed_dict = list_element(request, "feed_dict");
+    SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
     if (feed_dict != R_NilValue || !args_.feeds.empty()) {
       args_.feeds = feeds_from_r(feed_dict, graph);
       ++args_.revision;
@@ -60,7 +67,9 @@ class RequestedArgs {
 class RHook : public RunHook {
  public:
   RHook(SEXP methods, std::string label) : label_(std::move(label)) {
-    Rcpp::Shield<SEXP> environment(Rcpp::Environment::namespace_env("runhooks").new_child(true));
+    // a handful of symbols: a list of them is faster than a hash table
+    Rcpp::Shield<SEXP> environment(
+        R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
     environment_.reset(environment);
     begin_ = bind(methods, "begin", {});
     after_create_session_ =
@@ -98,7 +107,7 @@ class RHook : public RunHook {
     const CurrentContext current(*this, context);
     Rcpp::Shield<SEXP> request(call(before_run_));
     if (request == R_NilValue) return nullptr;
-    if (!Rf_inherits(request, "session_run_args")) {
+    if (!is_request(request)) {
       throw Error(Code::kInvalidArgument,
                   str_cat("before_run() of hook `", label_,
                           "` must return NULL or session_run_args(), not an object of type ",
@@ -175,21 +184,17 @@ class RHook : public RunHook {
   }
 
   void define_values(const RunValues& values) {
-    static SEXP names = [] {
-      SEXP made = Rf_allocVector(STRSXP, 3);
+    static SEXP form = [] {
+      SEXP made = named_list({"results", "options", "run_metadata"});
       R_PreserveObject(made);
-      SET_STRING_ELT(made, 0, Rf_mkChar("results"));
-      SET_STRING_ELT(made, 1, Rf_mkChar("options"));
-      SET_STRING_ELT(made, 2, Rf_mkChar("run_metadata"));
       return made;
     }();
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+    Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
     if (has_request_) {
       SET_VECTOR_ELT(list, 0, requested_.tree().results_to_r([&values](size_t i) -> const Tensor& {
         return values.result(i);
       }));
     }
-    Rf_setAttrib(list, R_NamesSymbol, names);
     define(symbols().values, list);
   }
 
@@ -239,22 +244,17 @@ using namespace runhooks::r;
 // call it in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
-  static SEXP names = R_NilValue, classes = R_NilValue;
-  if (names == R_NilValue) {
-    names = Rf_allocVector(STRSXP, 3);
-    R_PreserveObject(names);
-    SET_STRING_ELT(names, 0, Rf_mkChar("fetches"));
-    SET_STRING_ELT(names, 1, Rf_mkChar("feed_dict"));
-    SET_STRING_ELT(names, 2, Rf_mkChar("options"));
-    classes = Rf_mkString("session_run_args");
-    R_PreserveObject(classes);
+  static SEXP form = R_NilValue;
+  if (form == R_NilValue) {
+    form = named_list({"fetches", "feed_dict", "options"});
+    R_PreserveObject(form);
+    Rcpp::Shield<SEXP> classes(Rf_mkString("session_run_args"));
+    Rf_setAttrib(form, R_ClassSymbol, classes);
   }
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
-  SET_VECTOR_ELT(list, 0, fetches);
-  SET_VECTOR_ELT(list, 1, feed_dict);
-  SET_VECTOR_ELT(list, 2, options);
-  Rf_setAttrib(list, R_NamesSymbol, names);
-  Rf_setAttrib(list, R_ClassSymbol, classes);
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
+  SET_VECTOR_ELT(list, kFetches, fetches);
+  SET_VECTOR_ELT(list, kFeedDict, feed_dict);
+  SET_VECTOR_ELT(list, kOptions, options);
   return list;
 }
 

@@ -56,6 +56,8 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   node.is_leaf = false;
   node.source = x;
   node.names = Rf_getAttrib(x, R_NamesSymbol);
+  node.form.reset(Rf_allocVector(VECSXP, Rf_xlength(x)));
+  if (node.names != R_NilValue) Rf_setAttrib(node.form.get(), R_NamesSymbol, node.names);
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
       SEXP name = STRING_ELT(x, i);
@@ -92,11 +94,10 @@ bool FetchTree::node_matches(const Node& node, SEXP x) {
 
 SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
   if (node.is_leaf) return tensor_to_r(result(node.fetch));
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(node.children.size())));
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.form.get()));
   for (size_t i = 0; i < node.children.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));
   }
-  if (node.names != R_NilValue) Rf_setAttrib(list, R_NamesSymbol, node.names);
   return list;
 }
 

@@ -170,6 +170,9 @@ std::shared_ptr<Graph> default_graph();
 
 // --- r_convert.cpp: values
 
+// A list of NULLs. Duplicating one is quicker than setting names. Not protected.
+SEXP named_list(const std::vector<const char*>& names);
+
 // R's vectors are in column-major, tensors in row-major order. `wanted` kInvalid: double to
 // float64, integer to int32, logical to bool, character to string.
 Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
@@ -215,6 +218,7 @@ class FetchTree {
     size_t fetch = 0;
     bool is_leaf = true;
     SEXP names = R_NilValue;
+    Held form;  // an empty list with these names, to be filled
     std::vector<Node> children;
   };
   using Lookup = std::function<const Tensor&(size_t)>;

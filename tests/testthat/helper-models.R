@@ -35,3 +35,7 @@ recording_hook <- function(
 }
 
 calls_of <- function(hook) attr(hook, "calls")()
+
+# The command and environment of a child R with the libraries of this one.
+child_rscript <- function() file.path(R.home("bin"), "Rscript")
+child_env <- function() c("current", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))

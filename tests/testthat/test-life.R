@@ -23,8 +23,7 @@ start_training <- function(folder, steps = "NULL", hook = "NULL") {
      cat('step', variable_value(model, 'global_step')[[1]], '\\n')", folder, hook, steps
   )
   processx::process$new(
-    file.path(R.home("bin"), "Rscript"), c("-e", script), stdout = "|", stderr = "2>&1",
-    env = c("current", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+    child_rscript(), c("-e", script), stdout = "|", stderr = "2>&1", env = child_env()
   )
 }
 

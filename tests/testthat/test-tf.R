@@ -76,6 +76,16 @@ test_that("errors are conditions to raise", {
   )
 })
 
+test_that("a verbosity may be a name, and nothing else that is no number", {
+  withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
+  tf$logging$set_verbosity("ERROR")
+  expect_equal(tf$logging$get_verbosity(), tf$logging$ERROR)
+  for (wrong in list("LOUD", NA, NULL)) {
+    expect_error(tf$logging$set_verbosity(wrong), class = "runhooks_error_invalid_argument")
+  }
+  expect_equal(tf$logging$get_verbosity(), tf$logging$ERROR)
+})
+
 test_that("log lines go by verbosity", {
   expect_equal(tf$logging$get_verbosity(), tf$logging$WARN)
   expect_no_message(tf$logging$info("quiet"))

@@ -1,0 +1,50 @@
+# What it takes to start: library(runhooks) and its resident memory, and a script from the start of
+# R to its first trained step. Medians of fresh R processes, beside an R that does nothing and, where
+# there is one, TensorFlow.
+#   Rscript bench/startup.R [rounds]
+arguments <- as.integer(commandArgs(TRUE))
+rounds <- if (length(arguments)) arguments[[1]] else 9L
+
+child <- function(script) {
+  started <- format(as.numeric(Sys.time()), digits = 16)
+  rscript <- file.path(R.home("bin"), "Rscript")
+  output <- system2(rscript, c("-e", shQuote(script), started), stdout = TRUE, stderr = FALSE)
+  as.numeric(strsplit(output[[length(output)]], " ")[[1]])
+}
+clock <- "now <- function() as.numeric(Sys.time()); t0 <- as.numeric(commandArgs(TRUE)[[1]])"
+scripts <- list(
+  nothing = "cat(now() - t0)",
+  library = paste(
+    "before <- now(); library(runhooks); took <- now() - before;",
+    "status <- grep('^VmRSS', readLines('/proc/self/status'), value = TRUE);",
+    "cat(took, as.numeric(gsub('[^0-9]', '', status)) / 1024)"
+  ),
+  step = paste(
+    "library(runhooks);",
+    "model <- linear_regressor(feature_columns(column_numeric('drat'), column_numeric('cyl')));",
+    "input <- input_fn(mtcars, response = 'mpg', features = c('drat', 'cyl'), batch_size = 8L);",
+    "train(model, input, steps = 1, hooks = session_run_hook(",
+    "  after_run = function(context, values) cat(now() - t0, '\\n')))"
+  )
+)
+measured <- lapply(scripts, function(script) {
+  runs <- vapply(seq_len(rounds), function(i) child(paste(clock, script, sep = "; ")), numeric(
+    if (identical(script, scripts$library)) 2 else 1
+  ))
+  if (is.matrix(runs)) apply(runs, 1, stats::median) else stats::median(runs)
+})
+cat(sprintf("%d fresh processes each, medians\n", rounds))
+cat(sprintf("R that does nothing               %.2f s\n", measured$nothing))
+cat(sprintf(
+  "library(runhooks)                 %.2f s, then %.0f MB resident (budget: 0.3 s, 100 MB)\n",
+  measured$library[[1]], measured$library[[2]]
+))
+cat(sprintf("start of R to the first step      %.2f s (budget: 0.6 s)\n", measured$step))
+
+python <- suppressWarnings(system2("sh", "tools/tf_python.sh", stdout = TRUE, stderr = FALSE))
+if (length(python)) {
+  elapsed <- system.time(
+    system2(python[[1]], c("-c", shQuote("import tensorflow")), stdout = FALSE, stderr = FALSE)
+  )[["elapsed"]]
+  cat(sprintf("python -c 'import tensorflow'     %.2f s\n", elapsed))
+}
