@@ -128,10 +128,10 @@ simplify_predictions <- function(examples) {
 }
 
 # The table shows the numbers instead of a type.
-#' @exportS3Method pillar::type_sum
+#' @rawNamespace S3method(pillar::type_sum, tf_prediction)
 type_sum.tf_prediction <- function(x) {
   paste(format(as.vector(unclass(x)), digits = 3), collapse = ", ")
 }
 
-#' @exportS3Method pillar::obj_sum
+#' @rawNamespace S3method(pillar::obj_sum, tf_prediction)
 obj_sum.tf_prediction <- function(x) type_sum.tf_prediction(x)

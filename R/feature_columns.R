@@ -83,7 +83,8 @@ columns_for <- function(..., make, call = parent.frame()) {
 feature_columns <- function(..., names = NULL) {
   # rlang takes longer to load than the package itself; `!!!` and a trailing comma need it
   given <- as.list(substitute(list(...)))
-  needs_rlang <- "!" %in% all.names(as.call(given)) || identical(given[[...length() + 1]], quote(expr = ))
+  ends_with_comma <- identical(given[[...length() + 1]], quote(expr = ))
+  needs_rlang <- ends_with_comma || "!" %in% all.names(as.call(given))
   as_column_list(if (needs_rlang) rlang::list2(...) else list(...))
 }
 

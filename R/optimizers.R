@@ -41,9 +41,9 @@ check_hyperparameter <- function(name, value, call) {
 #'
 #' How the variables of a model follow the gradients of its loss. The functions are members of
 #' `tf$train`; they give an object for the argument `optimizer` of an estimator. An estimator also
-#' takes a name (one of `r paste0('"', c("SGD", "Momentum", "Adagrad", "Adam", "RMSProp",
-#' "Adadelta", "Ftrl", "ProximalAdagrad", "ProximalGradientDescent"), '"', collapse = ", ")`, then
-#' the learning rate is the estimator's), or a function of no argument that returns an optimizer and
+#' takes a name (one of `"SGD"`, `"Momentum"`, `"Adagrad"`, `"Adam"`, `"RMSProp"`, `"Adadelta"`,
+#' `"Ftrl"`, `"ProximalAdagrad"`, `"ProximalGradientDescent"`, then the learning rate is the
+#' estimator's), or a function of no argument that returns an optimizer and
 #' is called while the graph is built.
 #'
 #' | function | arguments and defaults |

@@ -47,12 +47,17 @@ class RequestedArgs {
     if (!tree_ || !tree_->matches(fetches)) {
       tree_ = std::make_unique<FetchTree>(fetches, graph);
       args_.fetches = tree_->fetches();
-      ++args_.revision;
+      args_.changed();
     }
     SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
     if (feed_dict != R_NilValue || !args_.feeds.empty()) {
-      args_.feeds = feeds_from_r(feed_dict, graph);
-      ++args_.revision;
+      Feeds feeds = feeds_from_r(feed_dict, graph);
+      const bool is_same =
+          feeds.size() == args_.feeds.size() &&
+          std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
+                     [](const auto& a, const auto& b) { return a.first == b.first; });
+      args_.feeds = std::move(feeds);
+      if (!is_same) args_.changed();
     }
     return &args_;
   }

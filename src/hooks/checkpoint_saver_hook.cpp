@@ -24,7 +24,7 @@ void CheckpointSaverHook::begin(Graph& graph) {
   has_session_ = false;
   step_.find(graph, name());
   run_args_.fetches = {step_.tensor()};
-  ++run_args_.revision;
+  run_args_.changed();
   for (const ListenerPtr& listener : listeners_) listener->begin(graph);
 }
 

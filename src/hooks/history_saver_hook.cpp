@@ -17,7 +17,7 @@ void HistorySaverHook::begin(Graph& graph) {
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
   has_loss_ = loss != nullptr;
   if (has_loss_) run_args_.fetches = {*loss};
-  ++run_args_.revision;
+  run_args_.changed();
   step_.find(graph, name());
 }
 

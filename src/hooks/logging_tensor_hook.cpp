@@ -48,7 +48,7 @@ class LoggingTensorHook : public RunHook {
     for (const auto& tensor : tensors_) {
       run_args_.fetches.push_back(tensor_argument(graph, tensor.second));
     }
-    ++run_args_.revision;
+    run_args_.changed();
   }
   const RunArgs* before_run(RunContext&) override {
     is_due_ = trigger_.should_trigger(iterations_);

@@ -30,7 +30,7 @@ class NanTensorHook : public RunHook {
     const Output loss = tensor_argument(graph, *args_.find("loss_tensor"));
     is_floating_ = is_floating(loss.dtype());
     run_args_.fetches = {loss};
-    ++run_args_.revision;
+    run_args_.changed();
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {

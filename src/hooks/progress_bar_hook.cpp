@@ -25,7 +25,7 @@ class ProgressBarHook : public RunHook {
     const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
     if (draw_ && loss) run_args_.fetches = {*loss};
-    ++run_args_.revision;
+    run_args_.changed();
     step_.find(graph, name());
   }
   const RunArgs* before_run(RunContext&) override {

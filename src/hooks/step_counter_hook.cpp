@@ -26,7 +26,7 @@ class StepCounterHook : public RunHook {
     has_last_step_ = false;
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
-    ++run_args_.revision;
+    run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }

@@ -20,7 +20,7 @@ class StopAtStepHook : public RunHook {
   void begin(Graph& graph) override {
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
-    ++run_args_.revision;
+    run_args_.changed();
     knows_last_ = false;
   }
   void after_create_session(Session& session, Coordinator&) override {

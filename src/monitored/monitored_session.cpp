@@ -56,7 +56,7 @@ void MonitoredSession::create_session() {
       where_.session = session_.get();
       coordinator_.clear_stop();
       stop_requested_ = false;
-      merged_ = Merged();
+      merges_.clear();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
@@ -77,7 +77,7 @@ void MonitoredSession::create_session() {
 }
 
 void MonitoredSession::close_session() {
-  merged_ = Merged();
+  merges_.clear();
   where_.session = nullptr;
   if (session_) session_->close();
   session_.reset();
@@ -124,17 +124,18 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
   RunContext context(*session_, caller);
   call_before_run(context, caller);
   collect_feeds(caller);
+  const Merged& merged = *merges_.front();
   try {
-    merged_.plan->run(merged_.feed_values);
+    merged.plan->run(merged.feed_values);
   } catch (const Error&) {
     coordinator_.raise_requested_exception();  // says better why the run failed
     throw;
   }
   // A hook that runs the session itself must not change the results that others have still to see.
-  Plan& plan = *merged_.plan;
+  Plan& plan = *merged.plan;
   const Plan::Hold hold(plan);
   for (size_t i = 0; i < hooks_.size(); ++i) {
-    const RunValues values(plan, merged_.hooks[i].results);
+    const RunValues values(plan, merged.hooks[i].results);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
@@ -143,15 +144,11 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
 
 void MonitoredSession::call_before_run(RunContext& context, const RunArgs& caller) {
   asked_.clear();
-  bool is_same =
-      merged_.plan && merged_.caller.args == &caller && merged_.caller.revision == caller.revision;
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunArgs* args = nullptr;
     call_hook(hooks_[i], "before_run", [&](RunHook& h) { args = h.before_run(context); });
     asked_.push_back(args);
     if (args && !args->feeds.empty()) check_feeds(context, i);
-    is_same = is_same && merged_.hooks[i].args == args &&
-              (!args || merged_.hooks[i].revision == args->revision);
   }
   for (const auto& feed : caller.feeds) {
     for (size_t i = 0; i < hooks_.size(); ++i) {
@@ -164,7 +161,7 @@ void MonitoredSession::call_before_run(RunContext& context, const RunArgs& calle
       }
     }
   }
-  if (!is_same) merge(caller);
+  merge(caller);
 }
 
 // Two hooks must not feed one tensor; this is found as soon as the second one has returned.
@@ -182,7 +179,27 @@ void MonitoredSession::check_feeds(const RunContext&, size_t hook_index) const {
   }
 }
 
+bool MonitoredSession::is_asked_for(const Merged& merged, const RunArgs& caller) const {
+  if (!merged.caller.is_of(&caller)) return false;
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    if (!merged.hooks[i].is_of(asked_[i])) return false;
+  }
+  return true;
+}
+
 void MonitoredSession::merge(const RunArgs& caller) {
+  constexpr size_t kMostKept = 8;
+  auto found = merges_.begin();
+  while (found != merges_.end() && !is_asked_for(**found, caller)) ++found;
+  if (found == merges_.end()) {
+    if (merges_.size() == kMostKept) merges_.pop_back();
+    merges_.push_back(std::make_unique<Merged>(make_merged(caller)));
+    found = merges_.end() - 1;
+  }
+  std::rotate(merges_.begin(), found, found + 1);
+}
+
+MonitoredSession::Merged MonitoredSession::make_merged(const RunArgs& caller) {
   std::vector<Fetch> fetches;
   std::vector<Output> feeds;
   auto add = [&](const RunArgs* args, bool shares) {
@@ -200,20 +217,20 @@ void MonitoredSession::merge(const RunArgs& caller) {
     for (const auto& feed : args->feeds) feeds.push_back(feed.first);
     return part;
   };
-  merged_ = Merged();
   Merged merged;
   merged.caller = add(&caller, false);
   for (const RunArgs* args : asked_) merged.hooks.push_back(add(args, true));
   merged.plan = &session_->plan(fetches, feeds);
-  merged_ = std::move(merged);
+  return merged;
 }
 
 void MonitoredSession::collect_feeds(const RunArgs& caller) {
-  merged_.feed_values.clear();
-  for (const auto& feed : caller.feeds) merged_.feed_values.push_back(feed.second);
+  std::vector<Tensor>& values = merges_.front()->feed_values;
+  values.clear();
+  for (const auto& feed : caller.feeds) values.push_back(feed.second);
   for (const RunArgs* args : asked_) {
     if (!args) continue;
-    for (const auto& feed : args->feeds) merged_.feed_values.push_back(feed.second);
+    for (const auto& feed : args->feeds) values.push_back(feed.second);
   }
 }
 

@@ -58,12 +58,15 @@ class MonitoredSession {
   Coordinator& coordinator() { return coordinator_; }
 
  private:
-  // What the hooks and the caller asked for at the last run, and the plan for all of it.
+  // What the hooks and the caller asked for at a run, and the plan for all of it.
   struct Merged {
     struct Part {
       const RunArgs* args = nullptr;
       uint64_t revision = 0;
       std::vector<size_t> results;  // where its fetches are among the plan's
+      bool is_of(const RunArgs* asked) const {
+        return args == asked && (!asked || revision == asked->revision);
+      }
     };
     Part caller;
     std::vector<Part> hooks;
@@ -78,7 +81,10 @@ class MonitoredSession {
   const Plan& run_once(const RunArgs& caller);
   void call_before_run(RunContext& context, const RunArgs& caller);
   void check_feeds(const RunContext& context, size_t hook_index) const;
+  // Brings what has been asked for to the front of merges_.
   void merge(const RunArgs& caller);
+  Merged make_merged(const RunArgs& caller);
+  bool is_asked_for(const Merged& merged, const RunArgs& caller) const;
   void collect_feeds(const RunArgs& caller);
   bool is_recoverable(const Error& error) const;
 
@@ -90,7 +96,8 @@ class MonitoredSession {
   std::unique_ptr<Session> session_;
   Coordinator coordinator_;
   RunWhere where_;
-  Merged merged_;
+  // The one at hand first; the others are for hooks that ask now and then.
+  std::vector<std::unique_ptr<Merged>> merges_;
   std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
   bool stop_requested_ = false;
   bool closed_ = false;

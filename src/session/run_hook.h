@@ -21,13 +21,20 @@ struct RunOptions {
 };
 
 // What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches` or which
-// tensors are fed raises `revision`, so that the loop sees at a glance that the plan at hand still
+// tensors are fed calls changed(), so that the loop sees at a glance that the plan at hand still
 // fits.
 struct RunArgs {
   std::vector<Fetch> fetches;
   Feeds feeds;
   std::unique_ptr<RunOptions> options;
-  uint64_t revision = 0;
+  uint64_t revision = next_revision();  // no two contents have the same one
+  void changed() { revision = next_revision(); }
+
+ private:
+  static uint64_t next_revision() {
+    static uint64_t last = 0;
+    return ++last;
+  }
 };
 
 // What all hooks of one run share (tf.train.SessionRunContext).

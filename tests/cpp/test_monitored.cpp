@@ -234,7 +234,7 @@ TEST(loop_follows_hooks_that_ask_for_other_things) {
     if (method != "before") return;
     loop.a->args.fetches =
         call % 2 ? std::vector<Fetch>{loop.x} : std::vector<Fetch>{loop.y, loop.sum};
-    ++loop.a->args.revision;
+    loop.a->args.changed();
   };
   std::vector<std::vector<double>> seen;
   loop.b->act = [&](const std::string& method, int) {

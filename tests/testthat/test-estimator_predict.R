@@ -75,3 +75,9 @@ test_that("labels of several numbers are predicted together", {
     "labels shape must be", class = "runhooks_error_invalid_argument"
   )
 })
+
+test_that("the table of predictions shows their numbers", {
+  model <- mtcars_model()
+  predictions <- predict(model, mtcars_input())
+  expect_match(capture.output(print(predictions))[[4]], "<0>", fixed = TRUE)
+})
