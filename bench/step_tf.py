@@ -68,12 +68,17 @@ def microseconds(hooks):
     return (marks[1] - marks[0]) / STEPS * 1e6
 
 
-ours = float(sys.argv[1]) if len(sys.argv) > 1 else None
-start = time.time()
-microseconds([])
-print("TensorFlow %s: import %.1f s, first %d steps with graph and session %.1f s"
-      % (tf.__version__, LOADED, STEPS, time.time() - start))
-for label, hooks in (("no hook", []), ("one Python hook", [Loss()])):
-    us = np.median([microseconds(hooks) for _ in range(3)])
-    ratio = ", %.0f x ours without a hook" % (us / ours) if ours else ""
-    print("TensorFlow's LinearRegressor, %s: %.0f us a step%s" % (label, us, ratio))
+def main():
+    ours = float(sys.argv[1]) if len(sys.argv) > 1 else None
+    start = time.time()
+    microseconds([])
+    print("TensorFlow %s: import %.1f s, first %d steps with graph and session %.1f s"
+          % (tf.__version__, LOADED, STEPS, time.time() - start))
+    for label, hooks in (("no hook", []), ("one Python hook", [Loss()])):
+        us = np.median([microseconds(hooks) for _ in range(3)])
+        ratio = ", %.0f x ours without a hook" % (us / ours) if ours else ""
+        print("TensorFlow's LinearRegressor, %s: %.0f us a step%s" % (label, us, ratio))
+
+
+if __name__ == "__main__":
+    main()

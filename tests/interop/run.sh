@@ -1,0 +1,22 @@
+#!/bin/sh
+# Files both ways with a real TensorFlow: sh tests/interop/run.sh, from the root, with
+# RUNHOOKS_TF_PYTHON (make interop finds it). Ends with 1 where anything differs.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+echo "== files of src/io, read by TensorFlow"
+mkdir "$work/io"
+RUNHOOKS_INTEROP=$work/io make -s cpptest T=io_interop > "$work/io.log" 2>&1 ||
+  { cat "$work/io.log"; exit 1; }
+"$RUNHOOKS_TF_PYTHON" tests/interop/io_check.py "$work/io" || failed=1
+
+echo "== a run begun here, continued in TensorFlow, continued here"
+make -s install > "$work/install.log" 2>&1 || { tail "$work/install.log"; exit 1; }
+mkdir "$work/model"
+Rscript tests/interop/model.R begin "$work/model" &&
+  "$RUNHOOKS_TF_PYTHON" tests/interop/model.py "$work/model" &&
+  Rscript tests/interop/model.R end "$work/model" || failed=1
+
+if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
+exit $failed
