@@ -64,7 +64,7 @@ demo: install ## the example of the README
 	@Rscript inst/examples/run-hooks.R
 
 test: ## everything that must pass: core and R; the last line counts [T='part of a name']
-	@sh tools/test.sh $(T)
+	@sh tools/test.sh '$(T)'
 
 golden: install ## how far we are from TensorFlow's figures
 	@Rscript tools/golden_table.R

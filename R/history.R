@@ -112,7 +112,7 @@ has_smooth <- function(data, smooth) smooth && length(unique(data$step)) >= 10
 
 plot_history_ggplot2 <- function(data, smooth, theme_bw) {
   whole_breaks <- function(limits) unique(floor(pretty(limits)))
-  plot <- ggplot2::ggplot(data, ggplot2::aes(x = .data$step, y = .data$value)) +
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x = !!quote(step), y = !!quote(value))) +
     ggplot2::geom_point(shape = 21, fill = 1, na.rm = TRUE) +
     ggplot2::facet_grid(metric ~ ., switch = "y", scales = "free_y") +
     ggplot2::scale_x_continuous(breaks = whole_breaks) +

@@ -8,7 +8,7 @@
 #' and mathematical functions add operations to the graph. A number on either side takes the
 #' tensor's type.
 #'
-#' @param x,object,e1,e2 A tensor, operation or variable, or in arithmetic a number.
+#' @param x,e1,e2 A tensor, operation or variable, or in arithmetic a number.
 #' @param name Name of a member.
 #' @param ... Passed on.
 #' @return Depends on the member; arithmetic gives a tensor.

@@ -13,6 +13,13 @@ read_golden <- function(...) {
 
 canned_cases <- function() list.files(golden_path("canned"))
 
+# Puts the checkpoint that a case starts from into a folder.
+golden_checkpoint <- function(name, model_dir) {
+  files <- list.files(golden_path("canned", name), "^0[.]", full.names = TRUE)
+  file.copy(files, file.path(model_dir, paste0("model.ckpt-", basename(files))))
+  writeLines('model_checkpoint_path: "model.ckpt-0"', file.path(model_dir, "checkpoint"))
+}
+
 # --- a case as an estimator
 
 golden_column <- function(spec) {
@@ -83,7 +90,7 @@ golden_input <- function(case, data, rows = NULL, ...) {
 run_case <- function(name) {
   case <- read_golden("canned", name, "case.json")
   model_dir <- withr::local_tempdir()
-  file.copy(list.files(golden_path("canned", name, "init"), full.names = TRUE), model_dir)
+  golden_checkpoint(name, model_dir)
   model <- golden_model(case, model_dir)
   data <- golden_data(case)
   losses <- c()

@@ -48,7 +48,7 @@ test_that("the newest checkpoint of a folder is found, with TensorFlow's view of
 
 test_that("a checkpoint that TensorFlow wrote is read and trained on", {
   folder <- withr::local_tempdir()
-  file.copy(list.files(golden_path("canned", "lin_reg_adam", "init"), full.names = TRUE), folder)
+  golden_checkpoint("lin_reg_adam", folder)
   model <- linear_regressor(
     list(
       column_numeric("drat"), column_numeric("cyl")

@@ -1,0 +1,30 @@
+# Takes cases of the shared goldens into tests/testthat/golden, so that the package tests itself
+# without them: Rscript tests/golden/take.R [case ...]; without names, those that are there already.
+#
+# The checkpoint of a case (init/) is kept as CASE/0.index and CASE/0.data-*, because a path in a
+# source package has at most 100 characters. golden_checkpoint() of helper-golden.R puts it back.
+source_folder <- Sys.getenv("RUNHOOKS_GOLDEN_SOURCE", "../shared/golden")
+target_folder <- "tests/testthat/golden"
+cases <- commandArgs(TRUE)
+if (length(cases) == 0) cases <- list.files(file.path(target_folder, "canned"))
+
+take <- function(from, to) {
+  dir.create(dirname(to), recursive = TRUE, showWarnings = FALSE)
+  if (!file.copy(from, to, overwrite = TRUE)) stop("cannot copy ", from)
+}
+for (case in cases) {
+  from <- file.path(source_folder, "canned", case)
+  to <- file.path(target_folder, "canned", case)
+  unlink(to, recursive = TRUE)
+  for (name in c("case.json", "expected.json")) take(file.path(from, name), file.path(to, name))
+  files <- list.files(file.path(from, "init"), "^model[.]ckpt-0[.](index|data)", full.names = TRUE)
+  for (path in files) {
+    take(path, file.path(to, sub("^model[.]ckpt-", "", basename(path))))
+  }
+}
+# whole files: the ones that are there
+for (name in list.files(target_folder, recursive = TRUE)) {
+  if (dirname(name) %in% c("data", "unit")) {
+    take(file.path(source_folder, name), file.path(target_folder, name))
+  }
+}
