@@ -135,6 +135,10 @@ cpp_session_run_args <- function(fetches, feed_dict, options) {
     .Call(`_runhooks_cpp_session_run_args`, fetches, feed_dict, options)
 }
 
+cpp_take_failed_hooks <- function() {
+    .Call(`_runhooks_cpp_take_failed_hooks`)
+}
+
 cpp_context_request_stop <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_context_request_stop`, pointer))
 }

@@ -33,7 +33,7 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 #' variable_value(model, "linear/linear_model/drat/weights")
 variable_names <- function(object) {
   check_estimator(object)
-  cpp_checkpoint_names(trained_checkpoint(object, "variable_names"))
+  checkpoint_names(trained_checkpoint(object, "variable_names"))
 }
 
 #' @rdname variable_names
@@ -41,7 +41,7 @@ variable_names <- function(object) {
 variable_value <- function(object, variable = NULL) {
   check_estimator(object)
   path <- trained_checkpoint(object, "variable_value")
-  names <- cpp_checkpoint_names(path)
+  names <- checkpoint_names(path)
   wanted <- if (is.null(variable)) names else as.character(unlist(variable))
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
@@ -68,4 +68,10 @@ trained_checkpoint <- function(object, what, call = parent.frame()) {
     )
   }
   path
+}
+
+# Variables; what a checkpoint keeps of hooks is none.
+checkpoint_names <- function(path) {
+  names <- cpp_checkpoint_names(path)
+  names[!startsWith(names, "runhooks/hook_state/")]
 }

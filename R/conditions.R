@@ -56,25 +56,52 @@ steering_kind <- function(condition) {
 # is signalled.
 with_loop_conditions <- function(expr) {
   use_threads()
-  withRestarts(
+  failure <- NULL
+  # while R unwinds: the session is closed by now
+  on.exit(if (!is.null(failure)) call_on_error(failure))
+  value <- withRestarts(
     withCallingHandlers(
       expr,
-      error = handle_loop_error,
-      interrupt = function(condition) cpp_note_interrupt()
+      error = function(condition) {
+        failure <<- place_error(condition)
+        if (!identical(failure, condition)) stop(failure)
+      },
+      interrupt = function(condition) {
+        failure <<- condition
+        cpp_note_interrupt()
+      }
     ),
     runhooks_unwind = function() NULL
   )
+  failure <- NULL
+  value
 }
 
-handle_loop_error <- function(condition) {
+# The condition with its place added. Does not return where it steers the loop.
+place_error <- function(condition) {
   where <- cpp_run_where()
-  if (is.null(where)) return()
+  if (is.null(where)) return(condition)
   kind <- steering_kind(condition)
   if (!is.null(kind)) {
     cpp_note_condition(condition, kind, conditionMessage(condition))
     invokeRestart("runhooks_unwind")
   }
-  if (is.null(condition$runhooks)) stop(add_place(condition, where))
+  if (is.null(condition$runhooks)) add_place(condition, where) else condition
+}
+
+# What goes wrong here must not hide what went wrong before.
+call_on_error <- function(condition) {
+  for (failed in cpp_take_failed_hooks()) {
+    tryCatch(
+      failed[[1]](failed[[2]], condition),
+      error = function(error) {
+        text <- paste0(
+          "on_error() of hook `", failed[[3]], "` failed as well: ", conditionMessage(error)
+        )
+        warning(text, call. = FALSE)
+      }
+    )
+  }
 }
 
 # The condition itself with a field, a line of message and a class more; its own classes stay in

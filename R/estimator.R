@@ -12,18 +12,54 @@ new_canned_estimator <- function(type, description, kind, class, spec, args, con
 }
 
 # What scripts reach as `model$estimator`. The functions hold the configuration and nothing else.
+# `kept` is where a model with a temporary folder carries its last checkpoint.
 new_engine <- function(description, config) {
   structure(
-    list(description = description, model_dir = config$model_dir, config = config),
+    list(
+      description = description, model_dir = config$model_dir, config = config,
+      kept = new.env(parent = emptyenv())
+    ),
     class = "runhooks_engine"
   )
 }
 
+# The folder of the model. A temporary one that is gone, because the model was saved and read in
+# another process, is made again from the checkpoint that the model carries.
+engine_dir <- function(engine) {
+  engine <- unclass(engine)
+  kept <- engine$kept
+  folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
+  if (is.null(kept$files) || dir.exists(folder)) return(folder)
+  kept$model_dir <- tempfile("runhooks-")
+  dir.create(kept$model_dir)
+  for (name in names(kept$files)) {
+    writeBin(kept$files[[name]], file.path(kept$model_dir, name))
+  }
+  kept$model_dir
+}
+
+# Called after training. Folders that the user named speak for themselves.
+keep_checkpoint <- function(object) {
+  folder <- model_dir(object)
+  path <- cpp_latest_checkpoint(folder)
+  if (is.null(path) || !startsWith(folder, tempdir())) return(invisible())
+  base <- basename(path)
+  names <- list.files(folder)
+  names <- names[names == paste0(base, ".index") | startsWith(names, paste0(base, ".data-"))]
+  files <- lapply(setNames(nm = names), function(name) {
+    readBin(file.path(folder, name), "raw", file.size(file.path(folder, name)))
+  })
+  files$checkpoint <- charToRaw(sprintf("model_checkpoint_path: \"%s\"\n", base))
+  kept <- unclass(object$estimator)$kept
+  kept$files <- files
+}
+
 #' @export
 `$.runhooks_engine` <- function(x, name) {
-  folder <- unclass(x)$model_dir
+  folder <- engine_dir(x)
   switch(name,
-    get_variable_names = function() cpp_checkpoint_names(required_checkpoint(folder)),
+    model_dir = folder,
+    get_variable_names = function() checkpoint_names(required_checkpoint(folder)),
     get_variable_value = function(name) {
       cpp_checkpoint_values(required_checkpoint(folder), name)[[1]]
     },
@@ -35,7 +71,7 @@ new_engine <- function(description, config) {
 #' @export
 print.runhooks_engine <- function(x, ...) {
   # lint: allow stdout
-  cat("<", unclass(x)$description, " in ", unclass(x)$model_dir, ">\n", sep = "")
+  cat("<", unclass(x)$description, " in ", engine_dir(x), ">\n", sep = "")
   invisible(x)
 }
 
@@ -63,7 +99,7 @@ required_checkpoint <- function(folder, call = parent.frame()) {
 model_dir <- function(object, ...) UseMethod("model_dir")
 
 #' @export
-model_dir.tf_estimator <- function(object, ...) unclass(object$estimator)$model_dir
+model_dir.tf_estimator <- function(object, ...) engine_dir(object$estimator)
 
 #' @export
 print.tf_estimator <- function(x, ...) {
@@ -125,6 +161,7 @@ wrap_function <- function(f) function(...) core_value(f(...))
 core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)
   config <- config[names(config_defaults)]
+  config$model_dir <- model_dir(object)
   config[vapply(config, is.null, NA)] <- NULL
   config[c("session_config", "device_fn")] <- NULL
   config

@@ -61,11 +61,13 @@ train.tf_estimator <- function(
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
+  note_own_saver(hooks, core_config(object))
   result <- with_loop_conditions(cpp_estimator_train(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
     if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners
   ))
   collect_event_files(model_dir(object))
+  keep_checkpoint(object)
   invisible(new_history(result$history, result$global_step))
 }
 
@@ -92,4 +94,15 @@ collect_event_files <- function(folder) {
   dir.create(logs, showWarnings = FALSE)
   file.rename(files, file.path(logs, basename(files)))
   invisible()
+}
+
+# Two savers would save everything twice.
+note_own_saver <- function(hooks, config) {
+  is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
+  saves <- !is.null(config$save_checkpoints_steps) || !is.null(config$save_checkpoints_secs)
+  if (any(is_saver) && saves) {
+    cli::cli_inform(
+      "{.fn hook_checkpoint_saver} takes the place of the saver that {.arg config} asks for."
+    )
+  }
 }

@@ -2,7 +2,8 @@
 
 hook_methods <- list(
   begin = character(), after_create_session = c("session", "coord"), before_run = "context",
-  after_run = c("context", "values"), end = "session"
+  after_run = c("context", "values"), end = "session", on_error = c("session", "condition"),
+  save_state = character(), restore_state = "state"
 )
 
 #' A run hook of one's own
@@ -30,8 +31,20 @@ hook_methods <- list(
 #' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
 #'   form; `NULL` where nothing was.
 #' @param end `function(session)`.
-#' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the five functions. It
-#'   may be used again.
+#' @param on_error `function(session, condition)`. Called when the loop ends by an error or an
+#'   interrupt, after the session has been closed; TensorFlow has no such method. An error in it is
+#'   a warning, so that it does not hide the one before.
+#' @param save_state,restore_state `function()` returns what checkpoints keep of the hook: any
+#'   object of R, or `NULL`. `function(state)` gets it back when a run is continued from a
+#'   checkpoint, before `after_create_session()`. The state belongs to the hook's name in the list
+#'   `hooks`, or to its place there.
+#'   With such a hook in the list, checkpoint savers come after all others, so that what is saved is
+#'   the state after the step.
+#' @param weight A number: a hook of a larger weight comes later in the list.
+#' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the functions. It may be
+#'   used again.
+#' @section Other forms: Wherever hooks are expected, a named list of such functions or an R6 or
+#'   reference object that has them as methods will do.
 #' @section Errors: `runhooks_error_invalid_argument` for a method that is no function or takes
 #'   another number of arguments.
 #' @seealso The class `tf.train.SessionRunHook` of TensorFlow 1.x; `vignette("run-hooks")`.
@@ -51,19 +64,66 @@ session_run_hook <- function(begin = function() {},
                              after_create_session = function(session, coord) {},
                              before_run = function(context) {},
                              after_run = function(context, values) {},
-                             end = function(session) {}) {
-  given <- c(
-    begin = missing(begin), after_create_session = missing(
-      after_create_session
-    ), before_run = missing(before_run),
-    after_run = missing(after_run), end = missing(end)
-  )
+                             end = function(session) {},
+                             on_error = function(session, condition) {},
+                             save_state = function() NULL,
+                             restore_state = function(state) {},
+                             weight = 0) {
+  given <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,
-    after_run = after_run, end = end
+    after_run = after_run, end = end, on_error = on_error, save_state = save_state,
+    restore_state = restore_state
   )
   for (method in names(methods)) check_method(methods[[method]], method, hook_methods[[method]])
-  structure(methods, absent = names(given)[given], class = "EstimatorSessionRunHook")
+  check_number(weight)
+  structure(
+    methods,
+    absent = setdiff(names(methods), given), weight = weight, class = "EstimatorSessionRunHook"
+  )
+}
+
+# A hook from a named list of methods, or from an R6 or reference object that has them.
+hook_from_methods <- function(x, call = parent.frame()) {
+  check_spelling(x, call)
+  methods <- methods_of(x)
+  if (!is.environment(x)) methods$weight <- x$weight
+  do.call(session_run_hook, methods)
+}
+
+has_methods <- function(x) {
+  if (is.environment(x)) return(length(methods_of(x)) > 0)
+  is.list(x) && !is.object(x) && length(x) > 0 && !is.null(names(x)) &&
+    all(vapply(x[names(x) != "weight"], is.function, NA))
+}
+
+methods_of <- function(x) {
+  methods <- lapply(setNames(nm = names(hook_methods)), function(name) member(x, name))
+  Filter(is.function, methods)
+}
+
+# A reference class makes its methods when `$` asks for them.
+member <- function(x, name) {
+  if (!is.environment(x)) return(x[[name]])
+  tryCatch(eval(call("$", x, as.name(name))), error = function(e) NULL)
+}
+
+# A method with a slip in its name would never be called.
+check_spelling <- function(x, call) {
+  wrong <- setdiff(names(x), c(names(hook_methods), "weight"))
+  if (is.environment(x)) {
+    wrong <- Filter(function(name) is.function(x[[name]]), wrong)
+    wrong <- wrong[apply(utils::adist(wrong, names(hook_methods)), 1, min) <= 2]
+  }
+  if (length(wrong)) {
+    stop_runhooks(
+      c(
+        "A hook has no method {.val {wrong[[1]]}}.",
+        i = "Its methods are {.val {names(hook_methods)}}."
+      ),
+      call = call
+    )
+  }
 }
 
 # A method of a hook or a listener: a function that can be called with these arguments.
@@ -163,12 +223,16 @@ is_hook <- function(x) {
 as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
+  if (has_methods(hooks)) return(list(hook_from_methods(hooks, call)))
   if (!is.list(hooks)) {
     stop_runhooks(
       "{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.",
       call = call
     )
   }
+  hooks <- lapply(
+    hooks, function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
+  )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {
     place <- which(!good)[[1]]
@@ -181,7 +245,11 @@ as_hook_list <- function(hooks, call = parent.frame()) {
       call = call
     )
   }
-  unname_empty(hooks)
+  # whoever is heavier comes later; equals stay in the order of the list
+  weights <- vapply(hooks, function(hook) attr(hook, "weight") %orelse% 0, 0)
+  unname_empty(hooks[order(weights)])
 }
+
+`%orelse%` <- function(x, y) if (is.null(x)) y else x
 
 unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x

@@ -353,6 +353,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_take_failed_hooks
+SEXP cpp_take_failed_hooks();
+RcppExport SEXP _runhooks_cpp_take_failed_hooks() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_take_failed_hooks());
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_context_request_stop
 void cpp_context_request_stop(SEXP pointer);
 RcppExport SEXP _runhooks_cpp_context_request_stop(SEXP pointerSEXP) {
@@ -613,6 +622,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variable_snapshot", (DL_FUNC) &_runhooks_cpp_variable_snapshot, 1},
     {"_runhooks_cpp_registry_ops", (DL_FUNC) &_runhooks_cpp_registry_ops, 0},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
+    {"_runhooks_cpp_take_failed_hooks", (DL_FUNC) &_runhooks_cpp_take_failed_hooks, 0},
     {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 1},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},

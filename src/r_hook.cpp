@@ -14,6 +14,7 @@ struct Symbols {
   SEXP values = Rf_install("values");
   SEXP session = Rf_install("session");
   SEXP coord = Rf_install("coord");
+  SEXP state = Rf_install("state");
   SEXP stop_requested = Rf_install("stop_requested");
   SEXP results = Rf_install("results");
 };
@@ -69,7 +70,16 @@ class RequestedArgs {
   RunArgs args_;
 };
 
-class RHook : public RunHook {
+class RHook;
+
+// Hooks whose loop has failed, until R has called their on_error(): no R code runs while an R jump
+// is on its way.
+std::vector<std::shared_ptr<RHook>>& failed_hooks() {
+  static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
+  return *hooks;
+}
+
+class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
  public:
   RHook(SEXP methods, std::string label) : label_(std::move(label)) {
     // a handful of symbols: a list of them is faster than a hash table
@@ -82,6 +92,10 @@ class RHook : public RunHook {
     before_run_ = bind(methods, "before_run", {symbols().context});
     after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
     end_ = bind(methods, "end", {symbols().session});
+    save_state_ = bind(methods, "save_state", {});
+    restore_state_ = bind(methods, "restore_state", {symbols().state});
+    SEXP on_error = list_element(methods, "on_error");
+    if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
   ~RHook() override {
     // R may hold what belongs to the loop; it outlives the loop, but no longer points to it.
@@ -91,6 +105,7 @@ class RHook : public RunHook {
 
   void begin(Graph& graph) override {
     requested_.forget();
+    session_.reset(R_NilValue);
     graph_ = graph.shared_from_this();
     call(begin_);
   }
@@ -133,8 +148,54 @@ class RHook : public RunHook {
     define(symbols().session, session_handle(session));
     call(end_);
   }
+  void on_error(Session*, const LoopFailure&) override {
+    if (on_error_.get() != R_NilValue) failed_hooks().push_back(shared_from_this());
+  }
+  // list(function, session or NULL, label)
+  SEXP failed_call() const {
+    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+    SET_VECTOR_ELT(list, 0, on_error_.get());
+    SET_VECTOR_ELT(list, 1, session_.get());
+    SET_VECTOR_ELT(list, 2, label);
+    return list;
+  }
+  bool has_state() const override { return save_state_ != nullptr; }
+  Tensor save_state() override {
+    if (!save_state_) return Tensor();
+    Rcpp::Shield<SEXP> state(call(save_state_));
+    return state == R_NilValue ? Tensor() : bytes_of(state);
+  }
+  void restore_state(const Tensor& bytes) override {
+    if (!restore_state_) return;
+    Rcpp::Shield<SEXP> state(object_of(bytes));
+    define(symbols().state, state);
+    call(restore_state_);
+  }
 
  private:
+  // R's own serialization.
+  Tensor bytes_of(SEXP object) {
+    Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), object));
+    Rcpp::Shield<SEXP> code(Rf_lang3(Rf_install("serialize"), quoted, R_NilValue));
+    Rcpp::Shield<SEXP> raw(eval_r(code, R_BaseEnv));
+    Tensor tensor(DType::kUint8, Shape{static_cast<int64_t>(Rf_xlength(raw))});
+    std::memcpy(tensor.raw(), RAW(raw), tensor.num_bytes());
+    return tensor;
+  }
+  SEXP object_of(const Tensor& bytes) {
+    Rcpp::Shield<SEXP> raw(Rf_allocVector(RAWSXP, bytes.num_elements()));
+    std::memcpy(RAW(raw), bytes.raw(), bytes.num_bytes());
+    Rcpp::Shield<SEXP> code(Rf_lang2(Rf_install("unserialize"), raw));
+    return eval_r(code, R_BaseEnv);
+  }
+  static bool is_absent(SEXP methods, const char* method) {
+    SEXP absent = Rf_getAttrib(methods, Rf_install("absent"));
+    for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
+      if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
+    }
+    return false;
+  }
   // What R's `context` stands for while a method runs.
   struct CurrentContext {
     RHook& hook;
@@ -147,10 +208,7 @@ class RHook : public RunHook {
 
   // The call `method(arguments)`, held by the environment; NULL where the user gave no such method.
   SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
-    SEXP absent = Rf_getAttrib(methods, Rf_install("absent"));
-    for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
-      if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return nullptr;
-    }
+    if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
     if (!Rf_isFunction(function)) return nullptr;
     define(Rf_install(method), function);
@@ -175,6 +233,7 @@ class RHook : public RunHook {
   void make_context(Session& session) {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
     Rcpp::Shield<SEXP> handle(session_handle(session));
+    session_.reset(handle);
     Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
     Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
     define(symbols().context, context);
@@ -207,7 +266,8 @@ class RHook : public RunHook {
   std::shared_ptr<Graph> graph_;
   Held environment_, context_, context_pointer_, coord_pointer_;
   UnwindToken token_;
-  SEXP begin_, after_create_session_, before_run_, after_run_, end_;
+  SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
+  Held on_error_, session_;
   RequestedArgs requested_;
   bool has_request_ = false;
   bool shown_stop_ = false;
@@ -261,6 +321,16 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
   SET_VECTOR_ELT(list, kFeedDict, feed_dict);
   SET_VECTOR_ELT(list, kOptions, options);
   return list;
+}
+
+// For each hook whose loop has failed since the last call: list(on_error, session, label).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_take_failed_hooks() {
+  std::vector<std::shared_ptr<RHook>> hooks;
+  hooks.swap(failed_hooks());
+  Rcpp::List all(hooks.size());
+  for (size_t i = 0; i < hooks.size(); ++i) all[i] = hooks[i]->failed_call();
+  return all;
 }
 
 // [[Rcpp::export(rng = false)]]

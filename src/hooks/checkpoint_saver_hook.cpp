@@ -51,12 +51,12 @@ void CheckpointSaverHook::end(Session& session) {
   for (const ListenerPtr& listener : listeners_) listener->end(session, step);
 }
 
-void CheckpointSaverHook::on_error(Session& session, const LoopFailure& failure) {
+void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure) {
   // After an error the state may be what caused it: the last checkpoint stays the last. An
   // interrupt breaks nothing.
-  if (!failure.is_interrupt || !has_session_) return;
-  const int64_t step = step_.now(session);
-  if (step != trigger_.last_step()) saver(session).save(session, save_path_, step);
+  if (!failure.is_interrupt || !session || !has_session_) return;
+  const int64_t step = step_.now(*session);
+  if (step != trigger_.last_step()) saver(*session).save_known(*session, save_path_, step);
 }
 
 Saver& CheckpointSaverHook::saver(Session& session) const {

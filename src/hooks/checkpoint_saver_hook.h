@@ -42,7 +42,8 @@ class CheckpointSaverHook : public RunHook {
   const RunArgs* before_run(RunContext& context) override;
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  void on_error(Session& session, const LoopFailure& failure) override;
+  void on_error(Session* session, const LoopFailure& failure) override;
+  bool saves_checkpoints() const override { return true; }
 
  private:
   // TRUE where a listener asks to stop.

@@ -42,7 +42,7 @@ class StepCounterHook : public RunHook {
     has_last_step_ = true;
   }
   void end(Session&) override { writer_.reset(); }
-  void on_error(Session&, const LoopFailure&) override { writer_.reset(); }
+  void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
   void record(const Trigger::Elapsed& elapsed, int64_t step) {

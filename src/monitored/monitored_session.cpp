@@ -12,6 +12,21 @@ const char kRecoveryLine[] =
     "An error was raised. The current session will be closed and a new session will be created. "
     "Error: ";
 
+// Of the exception that is being handled.
+LoopFailure failure_in_flight() {
+  LoopFailure failure;
+  failure.error = std::current_exception();
+  try {
+    throw;
+  } catch (const ForeignUnwind& unwind) {
+    failure.is_interrupt = unwind.is_interrupt();
+  } catch (const Interrupted&) {
+    failure.is_interrupt = true;
+  } catch (...) {
+  }
+  return failure;
+}
+
 bool ends_well(const Error& error) {
   return error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration;
 }
@@ -27,14 +42,37 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       hooks_(std::move(hooks)),
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
-  for (const HookPtr& hook : hooks_) {
-    call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
+  put_savers_last();
+  try {
+    for (const HookPtr& hook : hooks_) {
+      call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
+    }
+    create_session();
+  } catch (...) {
+    tell_failure(failure_in_flight());
+    forget_saver();
+    throw;
   }
-  create_session();
 }
 
 MonitoredSession::~MonitoredSession() {
   if (!closed_) close_session();
+  forget_saver();
+}
+
+// Where hooks have a state, it must be the one after the step that is saved: their after_run()
+// comes before the savers'. Else the order is TensorFlow's.
+void MonitoredSession::put_savers_last() {
+  const bool has_state = std::any_of(hooks_.begin(), hooks_.end(),
+                                     [](const HookPtr& hook) { return hook->has_state(); });
+  if (!has_state) return;
+  std::stable_partition(hooks_.begin(), hooks_.end(),
+                        [](const HookPtr& hook) { return !hook->saves_checkpoints(); });
+}
+
+// A saver may be used again, by another session.
+void MonitoredSession::forget_saver() {
+  if (Saver* saver = creator_->saver()) saver->set_state_source(nullptr);
 }
 
 // The place is noted for whoever has to explain an error.
@@ -57,6 +95,7 @@ void MonitoredSession::create_session() {
       coordinator_.clear_stop();
       stop_requested_ = false;
       merges_.clear();
+      restore_hooks();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
@@ -74,6 +113,32 @@ void MonitoredSession::create_session() {
       throw;
     }
   }
+}
+
+// What hooks gave for the checkpoint that the session comes from goes back to them.
+void MonitoredSession::restore_hooks() {
+  Saver* saver = creator_->saver();
+  if (!saver) return;
+  for (const HookPtr& hook : hooks_) {
+    auto state = saver->hook_states().find(hook->name());
+    if (state == saver->hook_states().end()) continue;
+    call_hook(hook, "restore_state", [&](RunHook& h) { h.restore_state(state->second); });
+  }
+  saver->set_state_source([this] { return hook_states(); });
+}
+
+HookStates MonitoredSession::hook_states() {
+  HookStates states;
+  for (const HookPtr& hook : hooks_) {
+    Tensor state;
+    call_hook(hook, "save_state", [&](RunHook& h) { state = h.save_state(); });
+    if (state.is_valid()) states[hook->name()] = state;
+  }
+  return states;
+}
+
+void MonitoredSession::tell_failure(const LoopFailure& failure) {
+  for (const HookPtr& hook : hooks_) hook->on_error(session_.get(), failure);
 }
 
 void MonitoredSession::close_session() {
@@ -245,42 +310,36 @@ void MonitoredSession::close() {
     }
   } finish{*this};
   if (!session_) return;
-  for (const HookPtr& hook : hooks_) {
-    call_hook(hook, "end", [this](RunHook& h) { h.end(*session_); });
+  try {
+    for (const HookPtr& hook : hooks_) {
+      call_hook(hook, "end", [this](RunHook& h) { h.end(*session_); });
+    }
+    coordinator_.raise_requested_exception();
+  } catch (...) {
+    tell_failure(failure_in_flight());
+    throw;
   }
-  coordinator_.raise_requested_exception();
 }
 
 void MonitoredSession::close_after(const LoopFailure& failure) {
   if (closed_) return;
   closed_ = true;
-  if (session_) {
-    for (const HookPtr& hook : hooks_) hook->on_error(*session_, failure);
-  }
+  tell_failure(failure);
   close_session();
   if (!graph_was_finalized_) graph_->unfinalize();
 }
 
 void step_in_block(MonitoredSession& session, const std::function<void()>& body) {
-  auto fail_with = [&session](bool is_interrupt) {
-    session.close_after({is_interrupt, std::current_exception()});
-  };
   try {
     body();
   } catch (const Error& error) {
     if (!ends_well(error)) {
-      fail_with(false);
+      session.close_after(failure_in_flight());
       throw;
     }
     session.close();
-  } catch (const ForeignUnwind& unwind) {
-    fail_with(unwind.is_interrupt());
-    throw;
-  } catch (const Interrupted&) {
-    fail_with(true);
-    throw;
   } catch (...) {
-    fail_with(false);
+    session.close_after(failure_in_flight());
     throw;
   }
 }

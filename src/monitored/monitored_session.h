@@ -76,8 +76,13 @@ class MonitoredSession {
 
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
+  void put_savers_last();
   void create_session();
+  void restore_hooks();
+  HookStates hook_states();
   void close_session();
+  void tell_failure(const LoopFailure& failure);
+  void forget_saver();
   const Plan& run_once(const RunArgs& caller);
   void call_before_run(RunContext& context, const RunArgs& caller);
   void check_feeds(const RunContext& context, size_t hook_index) const;

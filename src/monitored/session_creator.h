@@ -16,6 +16,8 @@ class SessionCreator {
   virtual ~SessionCreator() = default;
   // Called again after each failure that a loop recovers from.
   virtual std::unique_ptr<Session> create_session() = 0;
+  // Who saves and restores the sessions; NULL where nobody does.
+  virtual Saver* saver() { return nullptr; }
 };
 
 // tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
@@ -27,6 +29,7 @@ class ChiefSessionCreator : public SessionCreator {
                       std::string checkpoint_dir = "",
                       std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
+  Saver* saver() override { return scaffold_->saver.get(); }
 
  private:
   // TRUE where there was a checkpoint.

@@ -92,14 +92,20 @@ class RunHook {
   virtual void after_run(RunContext&, const RunValues&) {}
   // When the loop ends well.
   virtual void end(Session&) {}
-  // When it does not: after an error or an interrupt. Must not throw core errors; what it throws is
-  // dropped.
-  virtual void on_error(Session&, const LoopFailure&) {}
+  // When it does not: after an error or an interrupt. The session is NULL where none was made. Must
+  // not throw: the error that ended the loop is on its way.
+  virtual void on_error(Session*, const LoopFailure&) {}
 
-  // Values for checkpoints, by name; empty where the hook has no state to resume.
-  virtual std::map<std::string, Tensor> save_state() { return {}; }
-  virtual void restore_state(const std::map<std::string, Tensor>&) {}
+  virtual bool saves_checkpoints() const { return false; }
+  virtual bool has_state() const { return false; }
+  // What checkpoints keep of the hook; invalid where it has nothing to resume.
+  virtual Tensor save_state() { return Tensor(); }
+  // Before after_create_session(), where a checkpoint with a state of this hook was restored.
+  virtual void restore_state(const Tensor&) {}
 };
+
+// The states of hooks by name, as checkpoints keep them.
+using HookStates = std::map<std::string, Tensor>;
 
 using HookPtr = std::shared_ptr<RunHook>;
 using HookList = std::vector<HookPtr>;

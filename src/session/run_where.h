@@ -27,13 +27,14 @@ struct RunWhere {
   class Scope {
    public:
     Scope(RunWhere& where, const RunHook* hook, const char* method)
-        : where_(where), outer_(innermost()) {
+        : where_(where), outer_(innermost()), outer_hook_(where.hook), outer_method_(where.method) {
       where.hook = hook;
       where.method = method;
       innermost() = &where;
     }
     ~Scope() {
-      where_.hook = nullptr;
+      where_.hook = outer_hook_;
+      where_.method = outer_method_;
       innermost() = outer_;
     }
     Scope(const Scope&) = delete;
@@ -42,6 +43,8 @@ struct RunWhere {
    private:
     RunWhere& where_;
     RunWhere* outer_;
+    const RunHook* outer_hook_;  // a saver, while it asks others for their state
+    const char* outer_method_;
   };
 };
 

@@ -12,6 +12,18 @@ namespace runhooks {
 
 namespace {
 
+// Beside the variables: TensorFlow reads what it looks for and ignores the rest.
+const std::string kHookStatePrefix = "runhooks/hook_state/";
+
+HookStates read_hook_states(const BundleReader& reader) {
+  HookStates states;
+  for (const BundleReader::Info& info : reader.tensors()) {
+    if (info.name.rfind(kHookStatePrefix, 0) != 0) continue;
+    states[info.name.substr(kHookStatePrefix.size())] = reader.read(info.name);
+  }
+  return states;
+}
+
 TensorSlice slice_of(const SaveSliceInfo& info) {
   TensorSlice slice;
   for (int i = 0; i < info.shape.rank(); ++i) {
@@ -65,6 +77,11 @@ void Saver::build(const Graph& graph) {
 }
 
 std::string Saver::save(Session& session, const std::string& prefix, int64_t global_step) {
+  if (state_source_) hook_states_ = state_source_();
+  return save_known(session, prefix, global_step);
+}
+
+std::string Saver::save_known(Session& session, const std::string& prefix, int64_t global_step) {
   const std::string path = str_cat(prefix, "-", global_step);
   BundleWriter writer(path);
   for (const VariablePtr& variable : variables_) {
@@ -76,6 +93,7 @@ std::string Saver::save(Session& session, const std::string& prefix, int64_t glo
       writer.add(variable->save_name(), value);
     }
   }
+  for (const auto& state : hook_states_) writer.add(kHookStatePrefix + state.first, state.second);
   writer.finish();
   note_checkpoint(path);
   write_state(path);
@@ -83,7 +101,7 @@ std::string Saver::save(Session& session, const std::string& prefix, int64_t glo
   return path;
 }
 
-void Saver::restore(Session& session, const std::string& path) const {
+void Saver::restore(Session& session, const std::string& path) {
   if (!checkpoint_exists(path)) {
     fail(Code::kInvalidArgument, "The passed save_path is not a valid checkpoint: ", path);
   }
@@ -92,6 +110,7 @@ void Saver::restore(Session& session, const std::string& path) const {
   std::vector<Tensor> values;
   for (const VariablePtr& variable : variables_) values.push_back(read_value(reader, *variable));
   for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
+  hook_states_ = read_hook_states(reader);
 }
 
 void Saver::recover_last_checkpoints(const std::vector<std::string>& paths) {

@@ -3,10 +3,12 @@
 // What it must not know: when to save, R.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "session/run_hook.h"
 #include "session/session.h"
 
 namespace runhooks {
@@ -32,10 +34,18 @@ class Saver {
   // is too old. Returns the path of the checkpoint. A process that is killed at any moment leaves
   // the old state or the new one.
   std::string save(Session& session, const std::string& prefix, int64_t global_step);
+  // The same with the states of hooks as they were at the last save: for moments at which hooks
+  // cannot be asked.
+  std::string save_known(Session& session, const std::string& prefix, int64_t global_step);
+
+  // Asked at each save for what checkpoints keep of hooks.
+  void set_state_source(std::function<HookStates()> source) { state_source_ = std::move(source); }
+  // Of the checkpoint that was restored last.
+  const HookStates& hook_states() const { return hook_states_; }
 
   // Gives every variable its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
-  void restore(Session& session, const std::string& path) const;
+  void restore(Session& session, const std::string& path);
 
   // Takes over the checkpoints that a state file lists, so that they are deleted in their turn.
   void recover_last_checkpoints(const std::vector<std::string>& paths);
@@ -49,6 +59,8 @@ class Saver {
   SaverOptions options_;
   bool built_ = false;
   std::vector<VariablePtr> variables_;
+  std::function<HookStates()> state_source_;
+  HookStates hook_states_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;
   double next_kept_time_;

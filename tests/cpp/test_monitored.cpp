@@ -31,7 +31,7 @@ class TraceHook : public RunHook {
     note("after");
   }
   void end(Session&) override { note("end"); }
-  void on_error(Session&, const LoopFailure& failure) override {
+  void on_error(Session*, const LoopFailure& failure) override {
     note(failure.is_interrupt ? "interrupted" : "error");
   }
 

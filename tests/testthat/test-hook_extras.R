@@ -1,0 +1,182 @@
+# What hooks can do beyond TensorFlow's five methods.
+
+recorder <- function(...) {
+  seen <- list()
+  hook <- session_run_hook(
+    on_error = function(session, condition) {
+      seen[[length(seen) + 1]] <<- list(session = session, condition = condition)
+    }, ...
+  )
+  attr(hook, "seen") <- function() seen
+  hook
+}
+
+test_that("on_error() gets the condition that leaves train(), once, after the session is closed", {
+  hook <- recorder(after_run = function(context, values) {
+    stop(structure(class = c("mine", "error", "condition"), list(message = "lost", call = NULL)))
+  })
+  caught <- tryCatch(train(mtcars_model(), mtcars_input(), hooks = hook), mine = identity)
+  seen <- attr(hook, "seen")()
+  expect_length(seen, 1)
+  expect_identical(seen[[1]]$condition, caught)
+  expect_error(seen[[1]]$session$run("global_step:0"), "closed")
+})
+
+test_that("on_error() is called for errors of every method, and of the core; not otherwise", {
+  fail <- function(...) stop("no")
+  for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
+    wrong <- do.call(session_run_hook, setNames(list(switch(method,
+      begin = function() fail(), after_create_session = function(session, coord) fail(),
+      before_run = function(context) fail(), after_run = function(context, values) fail(),
+      end = function(session) fail()
+    )), method))
+    hook <- recorder()
+    expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = list(hook, wrong)), "no")
+    expect_length(attr(hook, "seen")(), 1)
+  }
+  hook <- recorder(before_run = function(context) session_run_args("nothing:0"))
+  expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "nothing:0")
+  expect_length(attr(hook, "seen")(), 1)
+  hook <- recorder(after_run = function(context, values) stop_iteration())
+  train(mtcars_model(), mtcars_input(), hooks = hook)
+  expect_length(attr(hook, "seen")(), 0)
+  failures <- 0
+  hook <- recorder(after_run = function(context, values) {
+    failures <<- failures + 1
+    if (failures == 1) stop(tf$errors$AbortedError(NULL, NULL, "again"))
+  })
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
+  expect_length(attr(hook, "seen")(), 0)
+})
+
+test_that("on_error() of several hooks are called, and an error in one is a warning", {
+  first <- recorder()
+  wrong <- session_run_hook(on_error = function(session, condition) stop("twice"))
+  last <- recorder(after_run = function(context, values) stop("once"))
+  expect_warning(
+    expect_error(
+      train(mtcars_model(), mtcars_input(), hooks = list(first, wrong, last)), "once"
+    ),
+    "on_error.. of hook .hooks\\[\\[2\\]\\]. failed as well: twice"
+  )
+  expect_length(attr(first, "seen")(), 1)
+  expect_length(attr(last, "seen")(), 1)
+})
+
+test_that("an interrupt in a closure reaches on_error()", {
+  hook <- recorder(after_run = function(context, values) {
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    invokeRestart("stop_here")
+  })
+  withRestarts(
+    train(mtcars_model(), mtcars_input(), hooks = hook), stop_here = function() NULL
+  )
+  expect_s3_class(attr(hook, "seen")()[[1]]$condition, "interrupt")
+})
+
+counting <- function() {
+  count <- 0
+  hook <- session_run_hook(
+    after_run = function(context, values) count <<- count + 1,
+    save_state = function() list(count = count),
+    restore_state = function(state) count <<- state$count
+  )
+  attr(hook, "count") <- function() count
+  hook
+}
+
+test_that("what a hook saves travels with the checkpoint", {
+  folder <- withr::local_tempdir()
+  train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 5,
+        hooks = list(counter = counting()))
+  again <- counting()
+  train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 3,
+        hooks = list(session_run_hook(), counter = again))
+  expect_equal(attr(again, "count")(), 8)
+  other <- counting()
+  train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 3,
+        hooks = list(other = other))
+  expect_equal(attr(other, "count")(), 3)
+  expect_false(any(grepl("hook_state", variable_names(mtcars_model(model_dir = folder)))))
+})
+
+test_that("a recovered run goes on from the state of its checkpoint", {
+  failures <- 0
+  count <- 0
+  steps <- numeric()
+  hook <- session_run_hook(
+    after_run = function(context, values) {
+      count <<- count + 1
+      steps[[length(steps) + 1]] <<- count
+      if (count == 3 && failures == 0) {
+        failures <<- 1
+        stop(tf$errors$UnavailableError(NULL, NULL, "gone"))
+      }
+    },
+    save_state = function() count,
+    restore_state = function(state) count <<- state
+  )
+  model <- mtcars_model(save_checkpoints_steps = 2)
+  train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  expect_equal(steps, c(1, 2, 3, 3, 4))
+})
+
+test_that("heavier hooks come later", {
+  order <- character()
+  hook <- function(name, ...) {
+    session_run_hook(after_run = function(context, values) order <<- c(order, name), ...)
+  }
+  hooks <- list(hook("c", weight = 1), hook("a", weight = -1), hook("b"), hook("d", weight = 1))
+  train(mtcars_model(), mtcars_input(), steps = 1, hooks = hooks)
+  expect_identical(order, c("a", "b", "c", "d"))
+})
+
+test_that("lists and objects with the methods are hooks", {
+  count <- 0
+  methods <- list(after_run = function(context, values) count <<- count + 1)
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = methods)
+  train(
+    mtcars_model(),
+    mtcars_input(),
+    steps = 2,
+    hooks = list(methods, hook_nan_tensor("global_step:0"))
+  )
+  object <- new.env()
+  object$after_run <- methods$after_run
+  object$helper <- function() NULL
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = list(object))
+  expect_equal(count, 6)
+  generator <- setRefClass("CountingHook",
+    fields = list(n = "numeric"),
+    methods = list(after_run = function(context, values) n <<- n + 1)
+  )
+  counter <- generator$new(n = 0)
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = list(counter))
+  expect_equal(counter$n, 2)
+})
+
+test_that("a misspelt method is refused when the hook is made", {
+  expect_error(session_run_hook(befor_run = function(context) NULL), "befor_run")
+  wrong <- list(after_run = function(context, values) NULL, befor_run = function(context) NULL)
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = wrong), "no method \"befor_run\"",
+    class = "runhooks_error_invalid_argument"
+  )
+  object <- new.env()
+  object$after_run <- function(context, values) NULL
+  object$before_runn <- function(context) NULL
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = list(object)), "no method \"before_runn\"",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("a saver of the user takes the place of the default one, and says so", {
+  folder <- withr::local_tempdir()
+  model <- mtcars_model(model_dir = folder, save_checkpoints_steps = 1)
+  saver <- hook_checkpoint_saver(folder, save_steps = 10)
+  expect_message(train(model, mtcars_input(), steps = 3, hooks = saver), "takes the place")
+  expect_setequal(
+    list.files(folder, "[.]index$"), c("model.ckpt-0.index", "model.ckpt-3.index")
+  )
+})
