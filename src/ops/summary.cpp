@@ -25,8 +25,7 @@ class ScalarSummaryKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &tags = c.input(0), &values = c.input(1);
     if (tags.shape() != values.shape()) {
-      invalid_argument("tags and values not the same shape: ", tags.shape(),
-                       " != ", values.shape(),
+      invalid_argument("tags and values not the same shape: ", tags.shape(), " != ", values.shape(),
                        tags.num_elements() == 1 ? str_cat(" (tag '", tags.string_at(0), "')") : "");
     }
     Summary summary;
@@ -86,8 +85,7 @@ std::string clean_name(const std::string& name) {
       clean.begin(), clean.end(), [](char c) { return !may_be_in_name(c); }, '_');
   clean.erase(0, clean.find_first_not_of('/'));
   if (clean != name) {
-    log(LogLevel::kInfo,
-        str_cat("Summary name ", name, " is illegal; using ", clean, " instead."));
+    log(LogLevel::kInfo, str_cat("Summary name ", name, " is illegal; using ", clean, " instead."));
   }
   return clean;
 }

@@ -10,6 +10,9 @@
 
 namespace runhooks {
 
+// The collection of the summary that a scaffold computes.
+constexpr const char* kSummaryOpCollection = "summary_op";
+
 struct SummaryOptions {
   std::vector<std::string> collections = {collection_keys::kSummaries};
   std::string family;  // groups tags in TensorBoard; "": none

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "session/session.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -28,9 +29,9 @@ class Saver {
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>", then the state file `checkpoint` beside it, then deletes what
-  // is too old. Returns the path of the checkpoint. A process that is killed at any moment leaves
-  // the old state or the new one.
+  // Writes "<prefix>-<global_step>" with its graph (".meta"), then the state file `checkpoint`
+  // beside it, then deletes what is too old. Returns the path of the checkpoint. A process that is
+  // killed at any moment leaves the old state or the new one.
   std::string save(Session& session, const std::string& prefix, int64_t global_step);
 
   // Gives every variable its value. All are read and checked before the first is changed: a missing
@@ -49,6 +50,7 @@ class Saver {
   SaverOptions options_;
   bool built_ = false;
   std::vector<VariablePtr> variables_;
+  MetaGraphCache meta_graph_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;
   double next_kept_time_;
