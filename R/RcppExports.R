@@ -27,8 +27,8 @@ cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks,
     .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners)
 }
 
-cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, hooks) {
-    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, hooks)
+cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
+    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
 }
 
 cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks) {
@@ -45,6 +45,22 @@ cpp_predictions_close <- function(pointer) {
 
 cpp_estimator_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+}
+
+cpp_read_events <- function(paths) {
+    .Call(`_runhooks_cpp_read_events`, paths)
+}
+
+cpp_summary_op <- function(is_histogram, name, values, collections, family) {
+    .Call(`_runhooks_cpp_summary_op`, is_histogram, name, values, collections, family)
+}
+
+cpp_summary_merge <- function(inputs, collections, name) {
+    .Call(`_runhooks_cpp_summary_merge`, inputs, collections, name)
+}
+
+cpp_summary_merge_all <- function(key, scope, name) {
+    .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
 cpp_graph_new <- function() {

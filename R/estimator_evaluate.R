@@ -6,7 +6,8 @@
 #' @param steps How many batches; `NULL`: until the input ends.
 #' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never
 #'   trained is evaluated with its initial values.
-#' @param name A name for this evaluation where a model has several.
+#' @param name A name for this evaluation where a model has several. The metrics are also written to
+#'   an event file in the folder `eval`, or `eval_<name>`, of the model's: see [read_events()].
 #' @param simplify TRUE: a tibble of one row; FALSE: a named list.
 #' @return The metrics in the order of their names, `global_step` last. `loss` is the mean over
 #'   batches of the loss of a batch, which for canned models is a sum over its examples;
@@ -34,7 +35,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
   result <- with_loop_conditions(cpp_estimator_evaluate(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-    if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path), lapply(hooks, core_hook)
+    if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
+    if (is.null(name)) "" else name, lapply(hooks, core_hook)
   ))
   metrics <- result$metrics
   history <- new_history(result$history, metrics$global_step)

@@ -92,7 +92,7 @@ collect_event_files <- function(folder) {
   if (length(files) == 0) return(invisible())
   logs <- file.path(folder, "logs")
   dir.create(logs, showWarnings = FALSE)
-  file.rename(files, file.path(logs, basename(files)))
+  for (file in files) file.rename(file, free_event_file(file.path(logs, basename(file))))
   invisible()
 }
 
@@ -105,4 +105,13 @@ note_own_saver <- function(hooks, config) {
       "{.fn hook_checkpoint_saver} takes the place of the saver that {.arg config} asks for."
     )
   }
+}
+
+# The path, or one of a later second: a short run may have ended in the same second.
+free_event_file <- function(path) {
+  while (file.exists(path)) {
+    parts <- regmatches(path, regexec("^(.*[.]tfevents[.])([0-9]+)(.*)$", path))[[1]]
+    path <- sprintf("%s%010.0f%s", parts[[2]], as.numeric(parts[[3]]) + 1, parts[[4]])
+  }
+  path
 }

@@ -189,6 +189,80 @@ hook_step_counter <- function(
   )
 }
 
+#' Save summaries
+#'
+#' Computes summaries at the first step and then at each interval, and writes them to the event file
+#' of a folder. In the other steps it costs next to nothing. [train()] adds one for all summaries of
+#' the model, every `save_summary_steps` of [run_config()].
+#'
+#' @param save_steps Save every so many global steps.
+#' @param save_secs Save every so many seconds. Give one of the two.
+#' @param output_dir Folder of the event file, or `NULL` for none.
+#' @param summary_writer Not used: give `output_dir`.
+#' @param scaffold For sessions made by hand; an estimator brings its own.
+#' @param summary_op The summary: a tensor of `tf$summary`, the name of one (`"loss:0"`,
+#'   `"Merge/MergeSummary:0"` for all), or a list of these.
+#' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given, or no
+#'   `summary_op`; `runhooks_error_not_found` at the start of the loop for a name that is not in the
+#'   graph.
+#' @seealso The class `tf.train.SummarySaverHook` of TensorFlow 1.x; [read_events()].
+#' @family hooks
+#' @export
+#' @examples
+#' hook_summary_saver(save_steps = 10, output_dir = tempdir(), summary_op = "loss:0")
+hook_summary_saver <- function(
+  save_steps = NULL,
+  save_secs = NULL,
+  output_dir = NULL,
+  summary_writer = NULL,
+  scaffold = NULL,
+  summary_op = NULL
+) {
+  check_whole(save_steps, null = TRUE)
+  check_number(save_secs, null = TRUE)
+  check_string(output_dir, null = TRUE)
+  if (!is.null(save_steps) && !is.null(save_secs)) {
+    # tfestimators' words, leading blank included
+    stop_plain(" Only one of save_secs or save_steps can be specified")
+  }
+  if (is.null(scaffold) == is.null(summary_op)) {
+    stop_runhooks("Exactly one of scaffold or summary_op must be provided.")
+  }
+  if (is.null(save_steps) && is.null(save_secs)) {
+    stop_runhooks("Either every_secs or every_steps should be provided.")
+  }
+  if (!is.null(scaffold)) {
+    stop_runhooks(
+      "{.arg scaffold} comes with the estimator; give {.arg summary_op}.", kind = "unimplemented"
+    )
+  }
+  if (!is.null(summary_writer)) {
+    stop_runhooks(
+      "{.arg summary_writer} is not supported; give {.arg output_dir}.", kind = "unimplemented"
+    )
+  }
+  new_builtin_hook("SummarySaverHook",
+    save_steps = save_steps, save_secs = save_secs,
+    output_dir = if (!is.null(output_dir)) path.expand(output_dir),
+    summary_op = check_summary_op(summary_op)
+  )
+}
+
+# A list of tensors or names of them.
+check_summary_op <- function(summary_op, call = parent.frame()) {
+  ops <- if (is_graph_element(summary_op)) list(summary_op) else as.list(summary_op)
+  is_one <- function(x) (is.character(x) && length(x) == 1) || is_graph_element(x)
+  if (!length(ops) || !all(vapply(ops, is_one, NA))) {
+    stop_runhooks(
+      "{.arg summary_op} must be a summary, the name of one or a list of these,
+       not {.obj_type_friendly {summary_op}}.",
+      call = call
+    )
+  }
+  unname(ops)
+}
+
 #' Watch the loss for NaN
 #'
 #' @param loss_tensor The loss: a tensor or the name of one (`"linear/head/weighted_loss/Sum:0"`).

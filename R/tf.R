@@ -67,7 +67,7 @@ tf_symbols <- function() {
 tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
-    math_symbols()
+    math_symbols(), summary_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -298,7 +298,7 @@ train_symbols <- function() {
       },
       LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
       CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
-      NanTensorHook = hook_nan_tensor, CheckpointSaverListener = checkpoint_saver_listener
+      NanTensorHook = hook_nan_tensor, SummarySaverHook = hook_summary_saver, CheckpointSaverListener = checkpoint_saver_listener
     )
   )
   setNames(symbols, paste0("train.", names(symbols)))

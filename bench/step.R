@@ -21,7 +21,9 @@ input <- function(...) {
 new_model <- function() {
   linear_regressor(
     feature_columns(column_numeric("drat"), column_numeric("cyl")), model_dir = tempfile("bench"),
-    config = run_config(save_checkpoints_steps = 1e9, log_step_count_steps = NULL)
+    config = run_config(
+      save_checkpoints_steps = 1e9, log_step_count_steps = NULL, save_summary_steps = 0
+    )
   )
 }
 

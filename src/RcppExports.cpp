@@ -70,8 +70,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_evaluate
-SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps, std::string checkpoint_path, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP hooksSEXP) {
+SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps, std::string checkpoint_path, std::string name, SEXP hooks);
+RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP nameSEXP, SEXP hooksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -79,8 +79,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
     Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
     Rcpp::traits::input_parameter< std::string >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, steps, checkpoint_path, hooks));
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, steps, checkpoint_path, name, hooks));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -125,6 +126,54 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     cpp_estimator_check(spec);
     return R_NilValue;
+END_RCPP
+}
+// cpp_read_events
+SEXP cpp_read_events(std::vector<std::string> paths);
+RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_summary_op
+SEXP cpp_summary_op(bool is_histogram, std::string name, SEXP values, std::vector<std::string> collections, std::string family);
+RcppExport SEXP _runhooks_cpp_summary_op(SEXP is_histogramSEXP, SEXP nameSEXP, SEXP valuesSEXP, SEXP collectionsSEXP, SEXP familySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< bool >::type is_histogram(is_histogramSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type family(familySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_summary_op(is_histogram, name, values, collections, family));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_summary_merge
+SEXP cpp_summary_merge(SEXP inputs, std::vector<std::string> collections, std::string name);
+RcppExport SEXP _runhooks_cpp_summary_merge(SEXP inputsSEXP, SEXP collectionsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_summary_merge(inputs, collections, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_summary_merge_all
+SEXP cpp_summary_merge_all(std::string key, std::string scope, std::string name);
+RcppExport SEXP _runhooks_cpp_summary_merge_all(SEXP keySEXP, SEXP scopeSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type key(keySEXP);
+    Rcpp::traits::input_parameter< std::string >::type scope(scopeSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_summary_merge_all(key, scope, name));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_graph_new
@@ -595,11 +644,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_note_interrupt", (DL_FUNC) &_runhooks_cpp_note_interrupt, 0},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 6},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
-    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 6},
+    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
+    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
+    {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
+    {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
+    {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},

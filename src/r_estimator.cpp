@@ -107,13 +107,19 @@ SEXP cpp_estimator_train(SEXP spec,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_evaluate(
-    SEXP spec, SEXP config, SEXP input_fn, double steps, std::string checkpoint_path, SEXP hooks) {
+SEXP cpp_estimator_evaluate(SEXP spec,
+                            SEXP config,
+                            SEXP input_fn,
+                            double steps,
+                            std::string checkpoint_path,
+                            std::string name,
+                            SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     EvaluateOptions options;
     options.steps = static_cast<int64_t>(steps);
     options.checkpoint_path = checkpoint_path;
+    options.name = name;
     options.hooks = hooks_from_r(hooks);
     options.interrupted = user_interrupt;
     const HookList own = options.hooks;

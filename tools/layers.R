@@ -7,7 +7,8 @@ layers <- local({
     tensor = character(),
     kernels = character(),
     graph = "tensor",
-    ops = c("tensor", "graph", "kernels"),
+    # the value of a summary op is a message of io
+    ops = c("tensor", "graph", "kernels", "io"),
     # gradients arrive by registry, so no ops
     autodiff = c("tensor", "graph"),
     io = c("tensor", "graph"),

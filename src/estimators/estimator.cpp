@@ -4,9 +4,12 @@
 
 #include "estimators/evaluation_hooks.h"
 #include "estimators/metric.h"
+#include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
+#include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
+#include "ops/summary.h"
 #include "tensor/log.h"
 
 namespace runhooks {
@@ -29,6 +32,50 @@ std::shared_ptr<CheckpointSaverHook> find_saver_hook(const HookList& hooks) {
     if (auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook)) return saver;
   }
   return nullptr;
+}
+
+HookPtr summary_hook(const RunConfig& config, const std::shared_ptr<Scaffold>& scaffold) {
+  Args args("SummarySaverHook");
+  args.set("save_steps", Value::of(config.save_summary_steps));
+  args.set("output_dir", Value::of(config.model_dir));
+  return std::make_shared<SummarySaverHook>(args, scaffold);
+}
+
+// Unless the model has one of its own.
+void add_loss_summary(Graph& graph, Output loss) {
+  for (const CollectionItem& item : graph.collection(collection_keys::kSummaries)) {
+    const auto* summary = std::get_if<Output>(&item);
+    if (summary && summary->op->name() == "loss") return;
+  }
+  add_scalar_summary(graph, "loss", loss);
+}
+
+// The metrics of an evaluation in an event file of its folder, as TensorFlow's estimators write
+// them.
+void write_evaluation(const std::string& folder,
+                      const Graph& graph,
+                      const Named<Tensor>& result,
+                      const std::string& checkpoint) {
+  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
+  Summary metrics;
+  std::vector<std::string> texts = {"global_step = " + format_value(result.back().second)};
+  for (size_t i = 0; i + 1 < result.size(); ++i) {
+    const Tensor& value = result[i].second;
+    texts.push_back(result[i].first + " = " + format_value(value));
+    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
+    if (is_number) metrics.push_back(scalar_summary(result[i].first, value.number_at(0)));
+  }
+  std::sort(texts.begin(), texts.end());
+  log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
+  const std::shared_ptr<EventFileWriter> writer = summary_writer(folder, graph);
+  writer->add_summary(metrics, step);
+  if (checkpoint.empty()) return;
+  log(LogLevel::kInfo,
+      str_cat("Saving 'checkpoint_path' summary for global step ", step, ": ", checkpoint));
+  SummaryValue path;
+  path.tag = "checkpoint_path";
+  path.value = Tensor::string_scalar(checkpoint);
+  writer->add_summary({path}, step);
 }
 
 MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
@@ -60,8 +107,8 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   return built;
 }
 
-// In TensorFlow's order: the saver, the chief's hooks, the user's, the step limit, the watch over
-// the loss, the model's.
+// In TensorFlow's order: the saver, the chief's hooks, steps per second, summaries, the user's, the
+// step limit, the watch over the loss, the model's.
 HookList Estimator::training_hooks(const Built& built, const TrainOptions& options) const {
   const EstimatorSpec& spec = built.spec;
   HookList others = options.hooks;
@@ -91,6 +138,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
         hook_with("StepCounterHook", {{"every_n_steps", Value::of(config_.log_step_count_steps)},
                                       {"output_dir", Value::of(config_.model_dir)}}));
   }
+  if (config_.save_summary_steps > 0) hooks.push_back(summary_hook(config_, spec.scaffold));
   append(hooks, options.hooks);
   if (options.steps > 0) {
     hooks.push_back(hook_with("StopAtStepHook", {{"num_steps", Value::of(options.steps)}}));
@@ -124,6 +172,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   }
   Built built = build(input_fn, Mode::kTrain);
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
+  add_loss_summary(*built.graph, built.spec.loss);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList hooks = training_hooks(built, options);
@@ -197,6 +246,14 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
     result.emplace_back(metrics[i].first, final_ops->values()[i]);
   }
   result.emplace_back("global_step", final_ops->values().back());
+  const std::string folder = options.name.empty() ? "eval" : "eval_" + options.name;
+  try {
+    write_evaluation(join_path(config_.model_dir, folder), graph, result, checkpoint);
+  } catch (const Error& error) {
+    // A model in a folder that is only to be read can be evaluated all the same.
+    if (error.code() != Code::kPermissionDenied) throw;
+    log(LogLevel::kWarn, "The evaluation is not kept. " + error.message());
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "estimators/head.h"
 #include "estimators/loss.h"
 #include "estimators/metric.h"
+#include "ops/summary.h"
 
 namespace runhooks {
 
@@ -41,6 +42,7 @@ class RegressionHead : public Head {
     spec.loss = compute_weighted_loss(graph, losses, weights, reduction_);
     if (mode == Mode::kTrain) {
       spec.train_op = train_op(graph, spec.loss);
+      summarize(graph, spec.loss, losses, weights);
       return spec;
     }
     NameScope metrics(graph, "metrics");
@@ -54,6 +56,27 @@ class RegressionHead : public Head {
   }
 
  private:
+  // The mean is shown beside a sum only: other reductions are means of some kind themselves.
+  void summarize(Graph& graph, Output loss, Output losses, Output weights) const {
+    Output mean;
+    if (reduction_ == Reduction::kSum) {
+      const Output ones = ones_like(graph, losses);
+      if (!weights) weights = graph.scalar(losses.dtype(), 1, "mul/x");
+      const Output spread = graph.op("Mul", {weights, ones}).named("mul");
+      std::vector<int32_t> axes;
+      for (int i = 0; i < losses.shape().rank(); ++i) axes.push_back(i);
+      const Output number = graph.op("Sum", {spread, graph.int_vector(axes)}).named("Sum");
+      mean = graph.op("RealDiv", {loss, number}).named("truediv");
+    }
+    const NameScope root(graph, "");
+    add_scalar_summary(graph, "loss", loss);
+    if (mean) add_scalar_summary(graph, "average_loss", mean);
+  }
+  static Output ones_like(Graph& graph, Output x) {
+    const NameScope scope(graph, "ones_like");
+    const Output shape = graph.op("Shape", {x});
+    return graph.op("Fill", {shape, graph.scalar(x.dtype(), 1)}).named(scope.name());
+  }
   static Args numeric_spec(const std::string& key) {
     Args spec("weight_column");
     spec.set("type", Value::of(std::string("NumericColumn")));

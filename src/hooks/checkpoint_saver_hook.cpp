@@ -7,7 +7,8 @@ namespace runhooks {
 
 CheckpointSaverHook::CheckpointSaverHook(const Args& args)
     : checkpoint_dir_(args.text("checkpoint_dir")),
-      save_path_(checkpoint_dir_ + "/" + args.text("checkpoint_basename", "model.ckpt")) {
+      checkpoint_basename_(args.text("checkpoint_basename", "model.ckpt")),
+      save_path_(checkpoint_dir_ + "/" + checkpoint_basename_) {
   const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
   if (has_secs && has_steps) {
     invalid_argument("Only one of save_secs or save_steps can be specified.");
@@ -25,12 +26,17 @@ void CheckpointSaverHook::begin(Graph& graph) {
   step_.find(graph, name());
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
+  remove_stale_files(checkpoint_dir_, {"checkpoint", "graph.pbtxt", checkpoint_basename_ + "-"});
+  writer_ = summary_writer(checkpoint_dir_, graph);
   for (const ListenerPtr& listener : listeners_) listener->begin(graph);
 }
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
-  create_directories(checkpoint_dir_);
   const int64_t step = step_.now(session);
+  const Graph& graph = session.graph();
+  write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported_graph_text(graph));
+  writer_->add_graph_def(exported_graph(graph));
+  writer_->add_meta_graph(exported_meta_graph(graph));
   has_session_ = true;
   save(session, step);
   trigger_.update(step);
@@ -49,14 +55,17 @@ void CheckpointSaverHook::end(Session& session) {
   const int64_t step = step_.now(session);
   if (!trigger_.has_triggered() || step != trigger_.last_step()) save(session, step);
   for (const ListenerPtr& listener : listeners_) listener->end(session, step);
+  writer_.reset();
 }
 
 void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure) {
   // After an error the state may be what caused it: the last checkpoint stays the last. An
   // interrupt breaks nothing.
-  if (!failure.is_interrupt || !session || !has_session_) return;
-  const int64_t step = step_.now(*session);
-  if (step != trigger_.last_step()) saver(*session).save_known(*session, save_path_, step);
+  if (failure.is_interrupt && session && has_session_) {
+    const int64_t step = step_.now(*session);
+    if (step != trigger_.last_step()) write_checkpoint(*session, step, /*asks_hooks=*/false);
+  }
+  writer_.reset();
 }
 
 Saver& CheckpointSaverHook::saver(Session& session) const {
@@ -76,12 +85,21 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
   return *static_cast<Saver*>(std::get<std::shared_ptr<void>>(savers.front()).get());
 }
 
+void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step, bool asks_hooks) {
+  if (asks_hooks) {
+    saver(session).save(session, save_path_, global_step);
+  } else {
+    saver(session).save_known(session, save_path_, global_step);
+  }
+  writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);
+}
+
 bool CheckpointSaverHook::save(Session& session, int64_t global_step) {
   log(LogLevel::kInfo,
       str_cat("Calling checkpoint listeners before saving checkpoint ", global_step, "..."));
   for (const ListenerPtr& listener : listeners_) listener->before_save(session, global_step);
   log(LogLevel::kInfo, str_cat("Saving checkpoints for ", global_step, " into ", save_path_, "."));
-  saver(session).save(session, save_path_, global_step);
+  write_checkpoint(session, global_step, /*asks_hooks=*/true);
   log(LogLevel::kInfo,
       str_cat("Calling checkpoint listeners after saving checkpoint ", global_step, "..."));
   bool stops = false;

@@ -9,6 +9,7 @@
 
 #include "hooks/hook_registry.h"
 #include "training/scaffold.h"
+#include "training/summary_writer.h"
 
 namespace runhooks {
 
@@ -27,7 +28,8 @@ class CheckpointListener {
 using ListenerPtr = std::shared_ptr<CheckpointListener>;
 
 // tf.train.CheckpointSaverHook: saves when the session is made, then at intervals, and at the end.
-// After an interrupt it saves the step that was reached.
+// After an interrupt it saves the step that was reached. The folder gets graph.pbtxt, and its event
+// file the graph and a line for each checkpoint.
 class CheckpointSaverHook : public RunHook {
  public:
   explicit CheckpointSaverHook(const Args& args);
@@ -46,16 +48,19 @@ class CheckpointSaverHook : public RunHook {
   bool saves_checkpoints() const override { return true; }
 
  private:
+  // Where hooks are not asked for their states, the last ones are saved again.
+  void write_checkpoint(Session& session, int64_t global_step, bool asks_hooks);
   // TRUE where a listener asks to stop.
   bool save(Session& session, int64_t global_step);
   Saver& saver(Session& session) const;
 
-  std::string checkpoint_dir_, save_path_;
+  std::string checkpoint_dir_, checkpoint_basename_, save_path_;
   Trigger trigger_;
   std::shared_ptr<Scaffold> scaffold_;
   std::vector<ListenerPtr> listeners_;
   GlobalStep step_;
   RunArgs run_args_;
+  std::shared_ptr<EventFileWriter> writer_;
   bool has_session_ = false;
 };
 

@@ -28,6 +28,7 @@ class StepCounterHook : public RunHook {
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
+    if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
@@ -50,10 +51,7 @@ class StepCounterHook : public RunHook {
     char text[64];
     std::snprintf(text, sizeof text, "%g", per_second);
     log(LogLevel::kInfo, str_cat(tag_, ": ", text));
-    if (output_dir_.empty()) return;
-    // Not before there is something to write: a run that fails at its start leaves no file.
-    if (!writer_) writer_ = summary_writer(output_dir_);
-    writer_->add_scalar(tag_, per_second, step);
+    if (writer_) writer_->add_scalar(tag_, per_second, step);
   }
   // Five times in the life of the process, as TensorFlow does.
   void warn_stuck(int64_t stale) const {

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "tensor/clock.h"
 
 #if defined(_WIN32)
 #include <io.h>
 #include <process.h>
 #else
+#include <signal.h>
 #include <unistd.h>
 #endif
 
@@ -20,6 +24,8 @@ namespace runhooks {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* kTemporaryMark = ".tmp";
 
 Code code_of_errno(int error_number) {
   switch (error_number) {
@@ -78,7 +84,34 @@ int process_id() {
 // Unique among the threads of this process and among processes.
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count{0};
-  return str_cat(path, ".tmp", process_id(), "-", count.fetch_add(1));
+  return str_cat(path, kTemporaryMark, process_id(), "-", count.fetch_add(1));
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The process that a temporary file's name tells ("x.tmp123-4"); 0 where it is no such name.
+int process_of_temporary(const std::string& name) {
+  const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
+  if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
+  const size_t begin = mark + std::strlen(kTemporaryMark);
+  const std::string process = name.substr(begin, dash - begin);
+  return is_number(process) && is_number(name.substr(dash + 1)) ? std::stoi(process) : 0;
+}
+
+const double kLoaded = now_seconds();
+
+// Whether the process may still write the file. TRUE where in doubt: a file too many does no harm.
+bool may_be_in_use(const std::string& path, int process) {
+  // In containers every run has the same number: what is older than this process is not its own.
+  if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
+#if defined(_WIN32)
+  return true;
+#else
+  return kill(process, 0) == 0 || errno != ESRCH;
+#endif
 }
 
 }  // namespace
@@ -146,6 +179,18 @@ bool remove_file(const std::string& path) {
   const bool removed = fs::remove(path, error);
   if (error) fail_error_code("Cannot remove", path, error);
   return removed;
+}
+
+void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
+  if (!is_directory(folder)) return;
+  for (const std::string& name : list_directory(folder)) {
+    const bool is_ours =
+        std::any_of(prefixes.begin(), prefixes.end(),
+                    [&name](const std::string& prefix) { return name.rfind(prefix, 0) == 0; });
+    const int process = is_ours ? process_of_temporary(name) : 0;
+    const std::string path = join_path(folder, name);
+    if (process > 0 && !may_be_in_use(path, process)) remove_file(path);
+  }
 }
 
 std::string read_whole_file(const std::string& path) {

@@ -33,6 +33,10 @@ std::vector<std::string> list_directory(const std::string& path);
 // FALSE where there was none.
 bool remove_file(const std::string& path);
 
+// Removes what writers of the folder's files left behind that were killed: temporary files of
+// processes that are gone, of files whose names begin with one of `prefixes`.
+void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes);
+
 std::string read_whole_file(const std::string& path);
 void write_file_atomically(const std::string& path, std::string_view bytes);
 

@@ -10,6 +10,7 @@
 
 #include "session/run_hook.h"
 #include "session/session.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -30,9 +31,9 @@ class Saver {
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>", then the state file `checkpoint` beside it, then deletes what
-  // is too old. Returns the path of the checkpoint. A process that is killed at any moment leaves
-  // the old state or the new one.
+  // Writes "<prefix>-<global_step>" with its graph (".meta"), then the state file `checkpoint`
+  // beside it, then deletes what is too old. Returns the path of the checkpoint. A process that is
+  // killed at any moment leaves the old state or the new one.
   std::string save(Session& session, const std::string& prefix, int64_t global_step);
   // The same with the states of hooks as they were at the last save: for moments at which hooks
   // cannot be asked.
@@ -61,6 +62,7 @@ class Saver {
   std::vector<VariablePtr> variables_;
   std::function<HookStates()> state_source_;
   HookStates hook_states_;
+  MetaGraphCache meta_graph_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;
   double next_kept_time_;

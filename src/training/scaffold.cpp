@@ -1,5 +1,7 @@
 #include "training/scaffold.h"
 
+#include "ops/summary.h"
+
 namespace runhooks {
 
 namespace {
@@ -25,6 +27,8 @@ void Scaffold::finalize(Graph& graph) {
       local_init_op = group_initializers(graph, collection_keys::kLocalVariables, "local_init");
       graph.add_to_collection(collection_keys::kLocalInitOp, local_init_op);
     }
+    if (!summary_op) summary_op = merge_all_summaries(graph);
+    if (summary_op) graph.add_to_collection(kSummaryOpCollection, summary_op);
     if (!saver) saver = std::make_shared<Saver>();
     if (!saver->is_built()) {
       saver->build(graph);

@@ -3,15 +3,18 @@
 #include <map>
 
 #include "tensor/clock.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir) {
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph) {
   static std::map<std::string, std::weak_ptr<EventFileWriter>> writers;
   std::weak_ptr<EventFileWriter>& known = writers[logdir];
   std::shared_ptr<EventFileWriter> writer = known.lock();
   if (!writer) {
     writer = std::make_shared<EventFileWriter>(logdir, "", [] { return now_seconds(); });
+    writer->add_graph_def(exported_graph(graph));
+    writer->add_meta_graph(exported_meta_graph(graph));
     known = writer;
   }
   return writer;

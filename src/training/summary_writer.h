@@ -6,12 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "graph/graph.h"
 #include "io/event_file.h"
 
 namespace runhooks {
 
-// The writer of this folder: the open one, or a new one. It is closed when the last who holds it
-// lets go.
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir);
+// The writer of this folder: the open one, or a new one, whose file begins with the graph. It is
+// closed when the last who holds it lets go.
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph);
 
 }  // namespace runhooks

@@ -20,6 +20,14 @@ std::vector<int64_t> numbers_between(const std::string& text, char open, char cl
   return numbers;
 }
 
+Tensor strings_of(const std::string& word) {
+  if (word[1] == ':') return Tensor::string_scalar(word.substr(2));
+  std::stringstream list(word.substr(2, word.size() - 3));
+  std::vector<std::string> texts;
+  for (std::string text; std::getline(list, text, ',');) texts.push_back(text);
+  return Tensor::strings(Shape{static_cast<int64_t>(texts.size())}, texts);
+}
+
 Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& random) {
   if (kind == 'b') {
     Tensor t(DType::kBool, shape);
@@ -77,6 +85,10 @@ OpExample build_example(const OpDef& def,
   std::string word;
   std::vector<Output> inputs;
   while (words >> word) {
+    if (word[0] == 's') {
+      inputs.push_back(built.graph->constant(strings_of(word)));
+      continue;
+    }
     if (word[0] == 'i') {
       const size_t colon = word.find(':');
       if (colon != std::string::npos) {

@@ -24,7 +24,7 @@ for (case in cases) {
 }
 # whole files: the ones that are there
 for (name in list.files(target_folder, recursive = TRUE)) {
-  if (dirname(name) %in% c("data", "unit")) {
+  if (dirname(name) %in% c("data", "hooks", "unit")) {
     take(file.path(source_folder, name), file.path(target_folder, name))
   }
 }

@@ -60,6 +60,10 @@ if (arguments[[1]] == "begin") {
       write_json(list(metrics = metrics, predictions = predictions), "outputs.json")
     }
   }
+  events <- lapply(c(logs = "logs", eval = "eval"), function(name) {
+    as.list(read_events(file.path(model_dir(whole), name)))
+  })
+  write_json(events, "events.json")
 } else {
   shared_model <- new_model(shared)
   written <- read_json("part2.json")$variables

@@ -18,5 +18,8 @@ Rscript tests/interop/model.R begin "$work/model" &&
   "$RUNHOOKS_TF_PYTHON" tests/interop/model.py "$work/model" &&
   Rscript tests/interop/model.R end "$work/model" || failed=1
 
+echo "== event files, .meta and graph.pbtxt of a run here, read by TensorFlow"
+"$RUNHOOKS_TF_PYTHON" tests/interop/events_check.py "$work/model" || failed=1
+
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
 exit $failed

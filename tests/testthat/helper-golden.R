@@ -51,11 +51,11 @@ golden_optimizer <- function(spec) {
   }
 }
 
-golden_model <- function(case, model_dir) {
+golden_model <- function(case, model_dir, ...) {
   args <- case$args
   args$feature_columns <- lapply(args$feature_columns, golden_column)
   if (!is.null(args$optimizer)) args$optimizer <- golden_optimizer(args$optimizer)
-  args$config <- run_config(tf_random_seed = 1)
+  args$config <- run_config(tf_random_seed = 1, ...)
   do.call(case$estimator, c(args, list(model_dir = model_dir)))
 }
 
@@ -82,6 +82,39 @@ golden_input <- function(case, data, rows = NULL, ...) {
     shuffle = FALSE,
     ...
   )
+}
+
+# A scenario of golden/hooks/<group>.json.
+golden_scenario <- function(group, name) {
+  scenarios <- read_golden("hooks", paste0(group, ".json"))$scenarios
+  Find(function(scenario) scenario$name == name, scenarios)
+}
+
+# The model of those traces, y = w * x + b from 0, as a linear model; its loss is the mean.
+toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...) {
+  linear_regressor(
+    column_numeric("x"), model_dir = model_dir, loss_reduction = "mean",
+    optimizer = tf$train$GradientDescentOptimizer(0.01), config = run_config(...)
+  )
+}
+
+toy_input <- function(...) {
+  data <- data.frame(x = c(1, 2, 3, 4), y = c(3, 5, 7, 9))
+  input_fn(data, features = x, response = y, batch_size = 2, shuffle = FALSE, ...)
+}
+
+# The scalars of an `event_file` of a scenario: rows of step, tag, value.
+golden_scalars <- function(events) {
+  rows <- list()
+  for (event in events) {
+    for (value in event$values) {
+      if (value$kind != "simple_value") next
+      rows[[length(rows) + 1]] <- data.frame(
+        step = event$step, tag = value$tag, value = value$simple_value
+      )
+    }
+  }
+  do.call(rbind, rows)
 }
 
 # --- a case trained, evaluated and asked

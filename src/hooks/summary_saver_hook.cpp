@@ -1,0 +1,66 @@
+#include "hooks/summary_saver_hook.h"
+
+namespace runhooks {
+
+SummarySaverHook::SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold)
+    : output_dir_(args.text("output_dir", "")), scaffold_(std::move(scaffold)) {
+  const Value* op = args.find("summary_op");
+  if ((op != nullptr) == (scaffold_ != nullptr)) {
+    invalid_argument("Exactly one of scaffold or summary_op must be provided.");
+  }
+  const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
+  if (has_steps && has_secs) invalid_argument("Can not provide both every_secs and every_steps.");
+  if (!has_steps && !has_secs) {
+    invalid_argument("Either every_secs or every_steps should be provided.");
+  }
+  trigger_ = trigger_of(args, "save_steps", "save_secs");
+  if (!op) return;
+  const auto* list = op->get_if<std::shared_ptr<ValueList>>();
+  summary_ops_ = list ? **list : ValueList{*op};
+}
+
+void SummarySaverHook::begin(Graph& graph) {
+  trigger_.reset();
+  is_first_ = true;
+  requests_ = false;
+  step_.find(graph, name());
+  if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
+}
+
+// Not before: a summary may be named that the scaffold adds last ("Merge/MergeSummary:0").
+void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
+  run_args_.fetches.clear();
+  for (const Value& op : summary_ops_) {
+    run_args_.fetches.emplace_back(tensor_argument(session.graph(), op));
+  }
+  if (scaffold_ && scaffold_->summary_op) run_args_.fetches.emplace_back(scaffold_->summary_op);
+  run_args_.changed();
+}
+
+const RunArgs* SummarySaverHook::before_run(RunContext& context) {
+  requests_ = is_first_ || trigger_.should_trigger(next_step_);
+  if (requests_) return &run_args_;
+  // As TensorFlow's hook: the step is taken to grow by one, and looked at anew only where summaries
+  // are saved.
+  next_step_ = step_.now(context.session()) + 2;
+  return nullptr;
+}
+
+void SummarySaverHook::after_run(RunContext& context, const RunValues& values) {
+  if (!requests_) return;
+  const int64_t step = step_.now(context.session());
+  if (writer_ && is_first_) writer_->add_session_log(SessionLog::kStart, "", step);
+  trigger_.update(step);
+  for (size_t i = 0; writer_ && i < values.size(); ++i) {
+    const Tensor& summary = values.result(i);
+    for (int64_t k = 0; k < summary.num_elements(); ++k) {
+      writer_->add_serialized_summary(summary.string_at(k), step);
+    }
+  }
+  is_first_ = false;
+  next_step_ = step + 1;
+}
+
+RUNHOOKS_REGISTER_HOOK(SummarySaverHook);
+
+}  // namespace runhooks

@@ -1,0 +1,183 @@
+// Summaries as operations: their value is a serialized Summary, a string.
+#include "io/summary.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "ops/summary.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+// Every value has a dictionary of its own: texts of earlier steps do not pile up in one.
+void set_text(Tensor& out, std::string_view text) {
+  auto dictionary = std::make_shared<StringDictionary>();
+  *out.data<int32_t>() = dictionary->code(text);
+  out.set_dictionary(std::move(dictionary));
+}
+
+class ScalarSummaryKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor &tags = c.input(0), &values = c.input(1);
+    if (tags.shape() != values.shape()) {
+      invalid_argument("tags and values not the same shape: ", tags.shape(), " != ", values.shape(),
+                       tags.num_elements() == 1 ? str_cat(" (tag '", tags.string_at(0), "')") : "");
+    }
+    Summary summary;
+    for (int64_t i = 0; i < values.num_elements(); ++i) {
+      summary.push_back(scalar_summary(tags.string_at(i), values.number_at(i)));
+    }
+    set_text(c.output(0), write_summary(summary));
+  }
+};
+
+class HistogramSummaryKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor &tag = c.input(0), &values = c.input(1);
+    if (tag.num_elements() != 1 || tag.shape().rank() != 0) {
+      invalid_argument("tags must be scalar");
+    }
+    for (int64_t i = 0; i < values.num_elements(); ++i) {
+      const double value = values.number_at(i);
+      if (std::isnan(value)) invalid_argument("Nan in summary histogram for: ", c.op().name());
+      if (std::isinf(value)) {
+        invalid_argument("Infinity in summary histogram for: ", c.op().name());
+      }
+    }
+    set_text(c.output(0), write_summary({histogram_summary(tag.string_at(0), values)}));
+  }
+};
+
+class MergeSummaryKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    std::set<std::string> tags;
+    std::string merged;
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const Tensor& input = c.input(i);
+      for (int64_t k = 0; k < input.num_elements(); ++k) {
+        const std::string& bytes = input.string_at(k);
+        for (const SummaryValue& value : read_summary(bytes, "an input of " + c.op().name())) {
+          if (value.tag.empty() || tags.insert(value.tag).second) continue;
+          invalid_argument("Duplicate tag ", value.tag, " found in summary inputs");
+        }
+        merged += bytes;  // summaries one after another are one summary
+      }
+    }
+    set_text(c.output(0), merged);
+  }
+};
+
+bool may_be_in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '/' ||
+         c == '.';
+}
+
+std::string clean_name(const std::string& name) {
+  std::string clean = name;
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return !may_be_in_name(c); }, '_');
+  clean.erase(0, clean.find_first_not_of('/'));
+  if (clean != name) {
+    log(LogLevel::kInfo, str_cat("Summary name ", name, " is illegal; using ", clean, " instead."));
+  }
+  return clean;
+}
+
+Output add_summary(Graph& graph,
+                   const char* type,
+                   const char* tag_input,
+                   const std::string& name,
+                   Output value,
+                   const SummaryOptions& options) {
+  const std::string family = options.family.empty() ? "" : clean_name(options.family) + "/";
+  // The operation is called as its scope is, without the "/".
+  const NameScope scope(graph, family + clean_name(name));
+  const std::string tag = family + scope.name().substr(0, scope.name().size() - 1);
+  const Output tags = graph.constant(Tensor::string_scalar(tag), tag_input);
+  const Output summary = graph.op(type, {tags, value}).named(scope.name());
+  for (const std::string& key : options.collections) graph.add_to_collection(key, summary);
+  return summary;
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("ScalarSummary")
+    .input("tags: string")
+    .input("values: T")
+    .output("summary: string")
+    .attr("T: numbertype")
+    .shape(scalar_shape)
+    .kernel(kernel_of<ScalarSummaryKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.ScalarSummary")
+    .summary("A serialized Summary of numbers, each under its tag.")
+    .example("s:loss f[]")
+    .example("s{a,b} f[2]");
+
+RUNHOOKS_REGISTER_OP("HistogramSummary")
+    .input("tag: string")
+    .input("values: T")
+    .output("summary: string")
+    .attr("T: numbertype = DT_FLOAT")
+    .shape(scalar_shape)
+    .kernel(kernel_of<HistogramSummaryKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.HistogramSummary")
+    .summary("A serialized Summary of how numbers are distributed.")
+    .example("s:weights f[3,4]");
+
+RUNHOOKS_REGISTER_OP("MergeSummary")
+    .input("inputs: N * string")
+    .output("summary: string")
+    .attr("N: int >= 1")
+    .shape(scalar_shape)
+    .kernel(kernel_of<MergeSummaryKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.MergeSummary")
+    .summary("The values of several serialized Summaries in one.")
+    .example("s: s:");
+
+Output add_scalar_summary(Graph& graph,
+                          const std::string& name,
+                          Output value,
+                          const SummaryOptions& options) {
+  return add_summary(graph, "ScalarSummary", "tags", name, value, options);
+}
+
+Output add_histogram_summary(Graph& graph,
+                             const std::string& name,
+                             Output values,
+                             const SummaryOptions& options) {
+  return add_summary(graph, "HistogramSummary", "tag", name, values, options);
+}
+
+Output merge_summaries(Graph& graph,
+                       const std::vector<Output>& inputs,
+                       const std::string& name,
+                       const std::vector<std::string>& collections) {
+  const NameScope scope(graph, name.empty() ? "Merge" : name);
+  const Output merged =
+      graph.op("MergeSummary", inputs).named(name.empty() ? "MergeSummary" : name);
+  for (const std::string& key : collections) graph.add_to_collection(key, merged);
+  return merged;
+}
+
+Output merge_all_summaries(Graph& graph,
+                           const std::string& key,
+                           const std::string& scope,
+                           const std::string& name) {
+  std::vector<Output> summaries;
+  for (const CollectionItem& item : graph.collection(key, scope)) {
+    if (const auto* summary = std::get_if<Output>(&item)) summaries.push_back(*summary);
+  }
+  return summaries.empty() ? Output() : merge_summaries(graph, summaries, name);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,42 @@
+// What lives here: tf.summary: operations that make summaries, named, tagged and collected as TensorFlow does it.
+// Who may use it: model functions, scaffolds, the bindings.
+// What it must not know: when summaries are computed and where they are written, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// The collection of the summary that a scaffold computes.
+constexpr const char* kSummaryOpCollection = "summary_op";
+
+struct SummaryOptions {
+  std::vector<std::string> collections = {collection_keys::kSummaries};
+  std::string family;  // groups tags in TensorBoard; "": none
+};
+
+// An operation "<name>" whose value is a serialized Summary; its tag is its name. What a name of an
+// operation may not have becomes "_".
+Output add_scalar_summary(Graph& graph,
+                          const std::string& name,
+                          Output value,
+                          const SummaryOptions& options = {});
+Output add_histogram_summary(Graph& graph,
+                             const std::string& name,
+                             Output values,
+                             const SummaryOptions& options = {});
+// All of `inputs` in one Summary.
+Output merge_summaries(Graph& graph,
+                       const std::vector<Output>& inputs,
+                       const std::string& name = "",
+                       const std::vector<std::string>& collections = {});
+// All of a collection; invalid where that is empty.
+Output merge_all_summaries(Graph& graph,
+                           const std::string& key = collection_keys::kSummaries,
+                           const std::string& scope = "",
+                           const std::string& name = "");
+
+}  // namespace runhooks
