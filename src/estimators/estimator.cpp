@@ -4,6 +4,7 @@
 
 #include "estimators/evaluation_hooks.h"
 #include "estimators/metric.h"
+#include "hooks/final_ops_hook.h"
 #include "hooks/value_format.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
