@@ -8,7 +8,7 @@ namespace runhooks {
 namespace {
 double (*clock_override)() = nullptr;
 void (*sleep_override)(double) = nullptr;
-}
+}  // namespace
 
 double now_seconds() {
   if (clock_override) return clock_override();
