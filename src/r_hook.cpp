@@ -273,18 +273,43 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   bool shown_stop_ = false;
 };
 
+// An R function that returns a feed dict, or NULL.
+class RFeedSource : public FeedSource {
+ public:
+  explicit RFeedSource(SEXP function) : function_(function) {}
+  Value call(const std::vector<Value>&) override {
+    invalid_argument("What a function of feeds returns depends on the graph.");
+  }
+  Feeds feeds(Graph& graph) override {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> call(Rf_lang1(function_.get()));
+    Rcpp::Shield<SEXP> feed_dict(eval_r(call, R_GlobalEnv));
+    return feeds_from_r(feed_dict, graph);
+  }
+
+ private:
+  Held function_;
+};
+
+HookPtr builtin_hook_from_r(SEXP hook) {
+  const auto args = args_from_r(hook, "the hook");
+  const std::string type = args->text("type");
+  args->set_owner(type);
+  SEXP feed_fn = list_element(hook, "feed_fn");
+  if (feed_fn != R_NilValue) {
+    args->set("feed_fn",
+              Value::of(std::shared_ptr<Callable>(std::make_shared<RFeedSource>(feed_fn))));
+  }
+  return make_hook(type, *args);
+}
+
 }  // namespace
 
 HookPtr hook_from_r(SEXP hook, const std::string& label) {
   if (Rf_inherits(hook, "EstimatorSessionRunHook")) {
     return std::make_shared<RHook>(hook, label);
   }
-  if (Rf_inherits(hook, "runhooks_builtin_hook")) {
-    const auto args = args_from_r(hook, "the hook");
-    const std::string type = args->text("type");
-    args->set_owner(type);
-    return make_hook(type, *args);
-  }
+  if (Rf_inherits(hook, "runhooks_builtin_hook")) return builtin_hook_from_r(hook);
   invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
 }
 

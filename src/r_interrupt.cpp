@@ -1,5 +1,9 @@
-// Ctrl-C between two steps.
+// Ctrl-C between two steps, and while a hook waits.
+#include <chrono>
+#include <thread>
+
 #include "runhooks_r.h"
+#include "tensor/clock.h"
 
 namespace runhooks {
 namespace r {
@@ -7,6 +11,23 @@ namespace r {
 bool user_interrupt() {
   return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
 }
+
+namespace {
+
+void interruptible_sleep(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  constexpr std::chrono::duration<double> kNap(0.05);
+  while (Clock::now() < until) {
+    if (user_interrupt()) throw Interrupted();
+    const std::chrono::duration<double> left = until - Clock::now();
+    std::this_thread::sleep_for(std::min(left, kNap));
+  }
+}
+
+}  // namespace
+
+void setup_sleep() { set_sleep(interruptible_sleep); }
 
 }  // namespace r
 }  // namespace runhooks

@@ -26,7 +26,10 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 // [[Rcpp::export(rng = false)]]
-void cpp_log_setup() { set_log_sink(log_to_r); }
+void cpp_log_setup() {
+  set_log_sink(log_to_r);
+  setup_sleep();
+}
 
 // [[Rcpp::export(rng = false)]]
 int cpp_log_verbosity(SEXP level) {

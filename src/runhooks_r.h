@@ -247,6 +247,8 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // TRUE where the user has asked to stop. Costs some 20 ns.
 bool user_interrupt();
+// Hooks that wait can be interrupted.
+void setup_sleep();
 
 }  // namespace r
 }  // namespace runhooks

@@ -4,6 +4,7 @@
 
 #include "estimators/evaluation_hooks.h"
 #include "estimators/metric.h"
+#include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"

@@ -3,8 +3,6 @@
 // What it must not know: which metrics there are, R.
 #pragma once
 
-#include <vector>
-
 #include "session/run_hook.h"
 
 namespace runhooks {
@@ -20,19 +18,6 @@ class StopAfterNEvalsHook : public RunHook {
  private:
   int64_t num_evals_;
   int64_t runs_ = 0;
-};
-
-// Computes tensors once, when the loop has ended well.
-class FinalOpsHook : public RunHook {
- public:
-  explicit FinalOpsHook(std::vector<Fetch> ops) : ops_(std::move(ops)) {}
-  std::string name() const override { return "FinalOpsHook"; }
-  void end(Session& session) override { values_ = session.run(ops_); }
-  const std::vector<Tensor>& values() const { return values_; }
-
- private:
-  std::vector<Fetch> ops_;
-  std::vector<Tensor> values_;
 };
 
 }  // namespace runhooks

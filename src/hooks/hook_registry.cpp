@@ -28,6 +28,24 @@ Output tensor_argument(Graph& graph, const Value& value) {
   invalid_argument("A tensor or the name of one is expected, not ", value.kind(), ".");
 }
 
+Fetch fetch_argument(Graph& graph, const Value& value) {
+  if (auto* const* op = value.get_if<Operation*>()) return Fetch(*op);
+  const auto* name = value.get_if<std::string>();
+  if (!name) return tensor_argument(graph, value);
+  const auto element = graph.element(*name);
+  if (const auto* output = std::get_if<Output>(&element)) return *output;
+  return std::get<Operation*>(element);
+}
+
+std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::string& name) {
+  const std::shared_ptr<Callable> function = args.callable(name);
+  auto source = std::dynamic_pointer_cast<FeedSource>(function);
+  if (function && !source) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be a function that returns feeds.");
+  }
+  return source;
+}
+
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name) {
   if (args.has(secs_name)) return Trigger::every_secs(args.number(secs_name));
   if (args.has(steps_name)) return Trigger::every_steps(args.integer(steps_name));

@@ -41,6 +41,18 @@ class GlobalStep {
 // tensor, a variable.
 Output tensor_argument(Graph& graph, const Value& value);
 
+// The same where an operation will do as well.
+Fetch fetch_argument(Graph& graph, const Value& value);
+
+// A function of the embedding language that says what to feed; it is asked anew for each run. It is
+// handed over as a callable, which only the binding knows to be one of these.
+class FeedSource : public Callable {
+ public:
+  virtual Feeds feeds(Graph& graph) = 0;
+};
+// NULL where the argument is missing.
+std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::string& name);
+
 // The interval of a hook, by whichever of the two arguments is given.
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 

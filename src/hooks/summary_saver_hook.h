@@ -25,7 +25,7 @@ class SummarySaverHook : public RunHook {
   const RunArgs* before_run(RunContext& context) override;
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session&) override { writer_.reset(); }
-  void on_error(Session&, const LoopFailure&) override { writer_.reset(); }
+  void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
   std::string output_dir_;

@@ -1,12 +1,14 @@
 #include "tensor/clock.h"
 
 #include <chrono>
+#include <thread>
 
 namespace runhooks {
 
 namespace {
 double (*clock_override)() = nullptr;
-}
+void (*sleep_override)(double) = nullptr;
+}  // namespace
 
 double now_seconds() {
   if (clock_override) return clock_override();
@@ -15,5 +17,12 @@ double now_seconds() {
 }
 
 void set_clock(double (*clock)()) { clock_override = clock; }
+
+void sleep_seconds(double seconds) {
+  if (sleep_override) return sleep_override(seconds);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+void set_sleep(void (*sleep)(double)) { sleep_override = sleep; }
 
 }  // namespace runhooks

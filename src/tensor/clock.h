@@ -1,6 +1,6 @@
-// What lives here: the clock that everything timed reads.
+// What lives here: the clock that everything timed reads, and the one way to wait.
 // Who may use it: every layer.
-// What it must not know: what is timed.
+// What it must not know: what is timed or waited for, R.
 #pragma once
 
 namespace runhooks {
@@ -9,5 +9,10 @@ namespace runhooks {
 double now_seconds();
 // A test's own clock; NULL brings the real one back.
 void set_clock(double (*clock)());
+
+// Does nothing for so long. It may throw where the embedding language can be interrupted.
+void sleep_seconds(double seconds);
+// The embedding language's or a test's way to sleep; NULL brings the plain one back.
+void set_sleep(void (*sleep)(double));
 
 }  // namespace runhooks

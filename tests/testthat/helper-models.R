@@ -15,6 +15,16 @@ mtcars_model <- function(
   )
 }
 
+# The lines of the log that `expr` gives, which are kept from the terminal.
+lines_of_log <- function(expr) {
+  lines <- character()
+  withCallingHandlers(expr, runhooks_log = function(m) {
+    lines <<- c(lines, sub("\n$", "", conditionMessage(m)))
+    invokeRestart("muffleMessage")
+  })
+  lines
+}
+
 # A hook that records what `what` makes of each of its calls.
 recording_hook <- function(
   methods = c("begin", "after_create_session", "before_run", "after_run", "end")

@@ -1,15 +1,6 @@
-lines_of <- function(expr) {
-  lines <- character()
-  withCallingHandlers(expr, runhooks_log = function(m) {
-    lines <<- c(lines, sub("\n$", "", conditionMessage(m)))
-    invokeRestart("muffleMessage")
-  })
-  lines
-}
-
 test_that("hook_logging_tensor() shows what was asked for whatever the verbosity", {
   input <- mtcars_input(num_epochs = NULL)
-  lines <- lines_of(train(mtcars_model(), input, steps = 5, hooks = hook_logging_tensor(
+  lines <- lines_of_log(train(mtcars_model(), input, steps = 5, hooks = hook_logging_tensor(
     list(step = "global_step:0", bias = "linear/linear_model/bias_weights"), every_n_iter = 2
   )))
   expect_length(lines, 3)
@@ -17,13 +8,13 @@ test_that("hook_logging_tensor() shows what was asked for whatever the verbosity
   expect_match(
     lines[[2]], "^INFO:tensorflow:bias = \\[0\\.[0-9]+\\], step = 2 \\([0-9]\\.[0-9]{3} sec\\)$"
   )
-  names <- lines_of(
+  names <- lines_of_log(
     train(
       mtcars_model(), input, steps = 1, hooks = hook_logging_tensor("global_step", at_end = TRUE)
     )
   )
   expect_equal(names, "INFO:tensorflow:global_step = 1")
-  formatted <- lines_of(train(mtcars_model(), input, steps = 1, hooks = hook_logging_tensor(
+  formatted <- lines_of_log(train(mtcars_model(), input, steps = 1, hooks = hook_logging_tensor(
     list(s = "global_step:0"), every_n_iter = 1, formatter = function(values) paste("at", values$s)
   )))
   expect_equal(formatted, "INFO:tensorflow:at 0")
@@ -32,9 +23,9 @@ test_that("hook_logging_tensor() shows what was asked for whatever the verbosity
 test_that("the loop's own lines are shown at INFO only", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   model <- mtcars_model(log_step_count_steps = 2)
-  expect_equal(lines_of(train(model, mtcars_input(num_epochs = NULL), steps = 4)), character())
+  expect_equal(lines_of_log(train(model, mtcars_input(num_epochs = NULL), steps = 4)), character())
   tf$logging$set_verbosity(tf$logging$INFO)
-  lines <- lines_of(train(model, mtcars_input(num_epochs = NULL), steps = 4))
+  lines <- lines_of_log(train(model, mtcars_input(num_epochs = NULL), steps = 4))
   expect_equal(lines[1:5], paste0("INFO:tensorflow:", c(
     "Calling model_fn.", "Done calling model_fn.", "Create CheckpointSaverHook.",
     "Graph was finalized.",
@@ -64,7 +55,7 @@ test_that("hook_nan_tensor() fails or stops", {
   }
   input <- mtcars_input(num_epochs = NULL)
   loss <- "linear/head/weighted_loss/Sum:0"
-  lines <- lines_of(expect_error(
+  lines <- lines_of_log(expect_error(
     train(
       diverging(), input, steps = 50, hooks = hook_nan_tensor(loss)
     ), class = "runhooks_error_nan_loss"

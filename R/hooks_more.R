@@ -1,0 +1,110 @@
+# Built-in hooks that a loop seldom needs: waiting, feeding, last values.
+
+#' Wait until the global step has come far enough
+#'
+#' Before its first run the loop looks at the global step every half second until it is
+#' `wait_until_step`. The loop of one process is the only one that raises its step: there the hook
+#' lets it pass where the step is reached, as after restoring a checkpoint, and else waits until the
+#' user interrupts it.
+#'
+#' @param wait_until_step A whole number; 0 or less does not wait.
+#' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_failed_precondition` at the start of the loop in a graph without
+#'   global step.
+#' @seealso The class `tf.train.GlobalStepWaiterHook` of TensorFlow 1.x.
+#' @family hooks
+#' @export
+#' @examples
+#' hook_global_step_waiter(wait_until_step = 0)
+hook_global_step_waiter <- function(wait_until_step) {
+  check_whole(wait_until_step)
+  new_builtin_hook("GlobalStepWaiterHook", wait_until_step = wait_until_step)
+}
+
+#' Compute something when the loop has ended well
+#'
+#' @param final_ops A tensor, an operation, a variable, the name of one, or a list of these, nested
+#'   to any depth.
+#' @param final_ops_feed_dict What to feed then: a list named by tensors, [dict()], or `NULL`.
+#' @inherit hook_logging_tensor return
+#' @section Values: After the loop they are `hook$final_ops_values`, in the form of `final_ops`; an
+#'   operation gives `NULL`. Before, and after a loop that has failed, that is `NULL`.
+#' @section Errors: `runhooks_error_not_found` at the start of the loop for a name that is not in
+#'   the graph; `runhooks_error_out_of_range`, with a warning, where `final_ops` ask for data when
+#'   there are none left.
+#' @seealso The class `tf.train.FinalOpsHook` of TensorFlow 1.x.
+#' @family hooks
+#' @export
+#' @examples
+#' hook <- hook_final_ops(list(step = "global_step:0"))
+#' model <- linear_regressor(column_numeric("wt"))
+#' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8), hooks = hook)
+#' hook$final_ops_values
+hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
+  leaves <- fetch_leaves(final_ops)
+  check_feed_dict(final_ops_feed_dict)
+  values <- NULL
+  new_builtin_hook("FinalOpsHook",
+    final_ops = if (length(leaves)) leaves,
+    feed_fn = if (!is.null(final_ops_feed_dict)) function() final_ops_feed_dict,
+    store = function(results) values <<- fill_fetches(final_ops, results),
+    values = function() values
+  )
+}
+
+#' @export
+`$.FinalOpsHook` <- function(x, name) {
+  if (name == "final_ops_values") unclass(x)$values() else unclass(x)[[name]]
+}
+
+is_fetch <- function(x) is_graph_element(x) || (is.character(x) && length(x) == 1)
+
+# The fetches of a nested structure, one after another.
+fetch_leaves <- function(x, call = parent.frame()) {
+  if (is_fetch(x)) return(list(x))
+  if (is.list(x) || is.character(x)) {
+    return(unname(do.call(c, lapply(x, fetch_leaves, call = call))))
+  }
+  if (!is.null(x)) {
+    stop_runhooks(
+      "{.arg final_ops} must be tensors, operations, names of these, or a list of them,
+       not {.obj_type_friendly {x}}.",
+      call = call
+    )
+  }
+}
+
+# `structure` with its fetches, one after another, replaced by `values`.
+fill_fetches <- function(structure, values) {
+  used <- 0L
+  fill <- function(x) {
+    if (!is_fetch(x)) return(lapply(x, fill))
+    used <<- used + 1L
+    values[[used]]
+  }
+  if (is.null(structure)) NULL else fill(structure)
+}
+
+check_feed_dict <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  is_named <- is.list(x) && (length(x) == 0 || !is.null(names(x)) || !is.null(attr(x, "keys")))
+  check_arg(is.null(x) || is_named, x, "NULL, a named list or what dict() gives", arg, call)
+}
+
+#' Feed what a function returns
+#'
+#' @param feed_fn A function of no argument that returns what to feed in the next run: a list named
+#'   by tensors, [dict()], or `NULL`. The loop's graph is the default graph while it runs.
+#' @inherit hook_logging_tensor return
+#' @section Errors: Whatever `feed_fn` raises; `runhooks_error_failed_precondition` where two hooks
+#'   feed the same tensor.
+#' @seealso The class `tf.train.FeedFnHook` of TensorFlow 1.x.
+#' @family hooks
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("wt"))
+#' twice <- hook_feed_fn(function() list("IteratorGetNext:0" = matrix(c(1, 2))))
+#' twice
+hook_feed_fn <- function(feed_fn) {
+  check_method(feed_fn, "feed_fn", character())
+  new_builtin_hook("FeedFnHook", feed_fn = feed_fn)
+}

@@ -1,0 +1,55 @@
+// Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
+#include "hooks/early_stopping_hook.h"
+
+#include "graph/variable.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+EarlyStoppingHook::EarlyStoppingHook(const Args& args)
+    : should_stop_fn_(args.callable("should_stop_fn")) {
+  if (args.has("run_every_secs") && args.has("run_every_steps")) {
+    invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
+  }
+  trigger_ = trigger_of(args, "run_every_steps", "run_every_secs");
+  if (trigger_.is_never()) {
+    invalid_argument("Either every_secs or every_steps should be provided.");
+  }
+}
+
+void EarlyStoppingHook::begin(Graph& graph) {
+  trigger_.reset();
+  step_.find(graph, "early stopping");
+  VariableScope scope(graph, "signal_early_stopping");
+  scope.options().reuse = VariableStore::Reuse::kAuto;  // several such hooks share it
+  VariableOptions options;
+  options.dtype = DType::kBool;
+  options.initializer = zeros_initializer();
+  options.trainable = false;
+  stop_ = graph.variables().get("STOP", Shape{}, options);
+  run_args_.fetches = {step_.tensor()};
+  run_args_.changed();
+}
+
+void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) {
+  const int64_t step = *values.result(0).data<int64_t>();
+  if (!trigger_.should_trigger(step)) return;
+  trigger_.update(step);
+  if (!should_stop()) return;
+  log(LogLevel::kInfo, str_cat("Requesting early stopping at global step ", step));
+  context.session().assign(*stop_, Tensor::scalar<bool>(true));
+  context.request_stop();
+}
+
+bool EarlyStoppingHook::should_stop() {
+  if (!should_stop_fn_) return false;
+  const Value answer = should_stop_fn_->call({});
+  if (!answer.get_if<bool>()) {
+    invalid_argument("`should_stop_fn` must return TRUE or FALSE, not ", answer.kind(), ".");
+  }
+  return *answer.get_if<bool>();
+}
+
+RUNHOOKS_REGISTER_HOOK(EarlyStoppingHook);
+
+}  // namespace runhooks

@@ -1,0 +1,42 @@
+// Computes something once, when a loop has ended well (tf.train.FinalOpsHook).
+#include "hooks/final_ops_hook.h"
+
+#include "tensor/log.h"
+
+namespace runhooks {
+
+FinalOpsHook::FinalOpsHook(const Args& args)
+    : feed_source_(feed_source_argument(args, "feed_fn")), store_(args.callable("store")) {
+  if (args.has("final_ops")) names_ = std::make_shared<ValueList>(args.list("final_ops"));
+}
+
+// Not in begin(): other hooks may still add what is asked for.
+void FinalOpsHook::after_create_session(Session& session, Coordinator&) {
+  if (!names_) return;
+  ops_.clear();
+  for (const Value& name : *names_) ops_.push_back(fetch_argument(session.graph(), name));
+}
+
+void FinalOpsHook::end(Session& session) {
+  try {
+    values_ = session.run(ops_, feed_source_ ? feed_source_->feeds(session.graph()) : Feeds());
+  } catch (const Error& error) {
+    if (error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration) {
+      log(LogLevel::kWarn,
+          "The data have ended, but the operations of FinalOpsHook ask for more of them. They must "
+          "depend on variables only, such as those that the update operations of metrics write "
+          "for each batch, not on the input itself.");
+    }
+    throw;
+  }
+  if (!store_) return;
+  auto list = std::make_shared<ValueList>();
+  for (const Tensor& value : values_) {
+    list->push_back(value.is_valid() ? Value::of(value.copy()) : Value());
+  }
+  store_->call({Value::of(list)});
+}
+
+RUNHOOKS_REGISTER_HOOK(FinalOpsHook);
+
+}  // namespace runhooks

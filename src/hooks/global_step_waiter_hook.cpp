@@ -1,0 +1,54 @@
+// Delays the first run until the global step has come far enough (tf.train.GlobalStepWaiterHook).
+#include "hooks/hook_registry.h"
+#include "tensor/clock.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kSecsBetweenLooks = 0.5;
+constexpr int64_t kStepsBetweenLines = 1000;
+
+class GlobalStepWaiterHook : public RunHook {
+ public:
+  explicit GlobalStepWaiterHook(const Args& args)
+      : wait_until_step_(args.integer("wait_until_step")) {}
+  std::string name() const override { return "GlobalStepWaiterHook"; }
+
+  void begin(Graph& graph) override {
+    step_.find(graph, "_GlobalStepWaiterHook");
+    is_started_ = wait_until_step_ <= 0;
+  }
+  const RunArgs* before_run(RunContext& context) override {
+    if (!is_started_) wait(context.session());
+    is_started_ = true;
+    return nullptr;
+  }
+
+ private:
+  void wait(const Session& session) const {
+    const std::string line =
+        str_cat("Waiting for global step ", wait_until_step_, " before starting training.");
+    if (step_.now(session) >= wait_until_step_) return;
+    log(LogLevel::kInfo, line);
+    int64_t logged_step = 0;
+    for (int64_t step = 0; (step = step_.now(session)) < wait_until_step_;) {
+      if (step - logged_step > kStepsBetweenLines) {
+        log(LogLevel::kInfo, str_cat(line, " Current step is ", step, "."));
+        logged_step = step;
+      }
+      sleep_seconds(kSecsBetweenLooks);
+    }
+  }
+
+  int64_t wait_until_step_;
+  GlobalStep step_;
+  bool is_started_ = false;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(GlobalStepWaiterHook);
+
+}  // namespace runhooks
