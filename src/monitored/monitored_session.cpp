@@ -101,18 +101,41 @@ bool MonitoredSession::should_stop() {
   return coordinator_.should_stop() || stop_requested_;
 }
 
-const Plan& MonitoredSession::run(const RunArgs& caller) {
+// A hook that ran the session it belongs to would be called again, and so on.
+void MonitoredSession::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  if (!where_.hook) return;
+  fail(Code::kFailedPrecondition, "The session that calls hook `", where_.hook->name(),
+       "` cannot be run or closed by it.");
+}
+
+Session& MonitoredSession::ready_session() {
+  check_open();
+  if (!session_) create_session();
+  return *session_;
+}
+
+const Plan& MonitoredSession::run_in_step(const RunArgs& caller) {
+  ready_session();
+  const Plan& plan = run_once(caller);
+  if (options_.interrupted && options_.interrupted()) throw Interrupted();
+  return plan;
+}
+
+bool MonitoredSession::gives_up_session(const Error& error) {
+  if (!is_recoverable(error)) return false;
+  log(LogLevel::kInfo, kRecoveryLine + error.message());
+  close_session();
+  return true;
+}
+
+const Plan& MonitoredSession::run(const RunArgs& caller) {
+  check_open();
   for (int failures = 0;;) {
     try {
-      if (!session_) create_session();
-      const Plan& plan = run_once(caller);
-      if (options_.interrupted && options_.interrupted()) throw Interrupted();
-      return plan;
+      return run_in_step(caller);
     } catch (const Error& error) {
-      if (!is_recoverable(error) || ++failures >= options_.max_failures) throw;
-      log(LogLevel::kInfo, kRecoveryLine + error.message());
-      close_session();
+      if (++failures >= options_.max_failures || !gives_up_session(error)) throw;
     }
   }
 }
@@ -236,6 +259,7 @@ void MonitoredSession::collect_feeds(const RunArgs& caller) {
 
 void MonitoredSession::close() {
   if (closed_) return;
+  check_open();
   closed_ = true;
   struct Finish {
     MonitoredSession& self;
