@@ -88,17 +88,20 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
+// What recovers says that it is over instead of raising what the coordinator was told: close() will.
 bool MonitoredSession::should_stop() {
   if (closed_) return true;
   if (!session_) return false;  // lost; the next run makes a new one
+  const std::exception_ptr why = coordinator_.requested_exception();
+  if (!why) return coordinator_.should_stop() || stop_requested_;
+  if (!options_.recovers) coordinator_.raise_requested_exception();
   try {
-    coordinator_.raise_requested_exception();
+    std::rethrow_exception(why);
   } catch (const Error& error) {
-    if (!is_recoverable(error)) throw;
-    close_session();
-    return false;
+    return !gives_up_session(error);
+  } catch (...) {
+    return true;
   }
-  return coordinator_.should_stop() || stop_requested_;
 }
 
 // A hook that ran the session it belongs to would be called again, and so on.
@@ -141,7 +144,7 @@ const Plan& MonitoredSession::run(const RunArgs& caller) {
 }
 
 const Plan& MonitoredSession::run_once(const RunArgs& caller) {
-  if (should_stop()) {
+  if (stop_requested_) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
