@@ -329,8 +329,9 @@ Shape shape_from_r(SEXP x) {
   if (x == R_NilValue) return Shape::unknown();
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
-    const double dim = TYPEOF(x) == REALSXP ? REAL(x)[i]
-                       : INTEGER(x)[i] == NA_INTEGER ? NA_REAL : INTEGER(x)[i];
+    const double dim = TYPEOF(x) == REALSXP          ? REAL(x)[i]
+                       : INTEGER(x)[i] == NA_INTEGER ? NA_REAL
+                                                     : INTEGER(x)[i];
     shape.append(ISNAN(dim) || dim < 0 ? -1 : whole(dim, DType::kInt64));
   }
   return shape;

@@ -223,7 +223,8 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 SEXP cpp_context_original_args(SEXP pointer) {
   return border([&]() -> SEXP {
     if (!R_ExternalPtrAddr(pointer)) return R_NilValue;  // no run is under way
-    const RunArgs& args = static_cast<RunContext*>(handle_address(pointer, kContext))->original_args();
+    const RunArgs& args =
+        static_cast<RunContext*>(handle_address(pointer, kContext))->original_args();
     if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
     Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
     for (size_t i = 0; i < args.fetches.size(); ++i) {
@@ -246,10 +247,9 @@ void cpp_context_request_stop(SEXP pointer) {
 void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind) {
   border([&] {
     auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
-    coordinator->request_stop(
-        condition == R_NilValue
-            ? nullptr
-            : std::make_exception_ptr(error_of_condition(condition, code_from_name(kind))));
+    coordinator->request_stop(condition == R_NilValue ? nullptr
+                                                      : std::make_exception_ptr(error_of_condition(
+                                                            condition, code_from_name(kind))));
   });
 }
 

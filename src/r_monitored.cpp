@@ -59,9 +59,7 @@ std::function<void(Session&)> init_fn_from_r(SEXP function) {
   };
 }
 
-Operation* operation_argument(SEXP x) {
-  return is_tensor(x) ? tensor_of(x).op : operation_of(x);
-}
+Operation* operation_argument(SEXP x) { return is_tensor(x) ? tensor_of(x).op : operation_of(x); }
 
 }  // namespace
 

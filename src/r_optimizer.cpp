@@ -67,8 +67,8 @@ SEXP cpp_variable_new(SEXP initial_value,
   });
 }
 
-// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the shape
-// and the name of the type that gives one.
+// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the
+// shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(std::string name,
                       SEXP shape,
@@ -131,10 +131,9 @@ SEXP cpp_mean_squared_error(SEXP labels,
                             std::string collection) {
   return border([&]() -> SEXP {
     const Output predicted = tensor_of(predictions);
-    return tensor_handle(mean_squared_error(
-        predicted.graph(), tensor_of(labels), predicted,
-        weights == R_NilValue ? Output() : tensor_of(weights), reduction_from_name(reduction),
-        scope, collection));
+    return tensor_handle(mean_squared_error(predicted.graph(), tensor_of(labels), predicted,
+                                            weights == R_NilValue ? Output() : tensor_of(weights),
+                                            reduction_from_name(reduction), scope, collection));
   });
 }
 

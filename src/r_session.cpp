@@ -187,9 +187,10 @@ const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
   SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
   if (feed_dict != R_NilValue || !args_.feeds.empty()) {
     Feeds feeds = feeds_from_r(feed_dict, graph);
-    const bool is_same = feeds.size() == args_.feeds.size() &&
-                         std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
-                                    [](const auto& a, const auto& b) { return a.first == b.first; });
+    const bool is_same =
+        feeds.size() == args_.feeds.size() &&
+        std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
+                   [](const auto& a, const auto& b) { return a.first == b.first; });
     args_.feeds = std::move(feeds);
     if (!is_same) args_.changed();
   }

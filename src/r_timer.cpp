@@ -33,17 +33,15 @@ void cpp_timer_reset(SEXP pointer) {
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_timer_should_trigger(SEXP pointer, double step) {
-  return border([&] {
-    return trigger_of_pointer(pointer).should_trigger(static_cast<int64_t>(step));
-  });
+  return border(
+      [&] { return trigger_of_pointer(pointer).should_trigger(static_cast<int64_t>(step)); });
 }
 
 // Seconds and steps since the last time; NULLs at the first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
   return border([&]() -> SEXP {
-    const Trigger::Elapsed elapsed =
-        trigger_of_pointer(pointer).update(static_cast<int64_t>(step));
+    const Trigger::Elapsed elapsed = trigger_of_pointer(pointer).update(static_cast<int64_t>(step));
     if (!elapsed.is_known) return Rcpp::List::create(R_NilValue, R_NilValue);
     return Rcpp::List::create(elapsed.secs, static_cast<double>(elapsed.steps));
   });

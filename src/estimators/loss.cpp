@@ -83,8 +83,7 @@ Output mean_squared_error(Graph& graph,
     *side = graph.op("Cast", {*side}).attr("DstT", DType::kFloat32);
   }
   if (!predictions.shape().is_compatible_with(labels.shape())) {
-    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(),
-                     " are incompatible");
+    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
   }
   const Output losses = graph.op("SquaredDifference", {predictions, labels});
   // The scope is entered again: what is added stays under "mean_squared_error/".

@@ -14,8 +14,8 @@ enum class Reduction { kNone, kSum, kMean, kSumOverBatchSize, kSumByNonzeroWeigh
 // ("weighted_sum", ...).
 Reduction reduction_from_name(const std::string& name);
 
-// The losses times their weights, reduced; the result joins `collection`, if one is named. `weights` is
-// broadcast to the losses; an invalid Output is a weight of 1.
+// The losses times their weights, reduced; the result joins `collection`, if one is named.
+// `weights` is broadcast to the losses; an invalid Output is a weight of 1.
 Output compute_weighted_loss(Graph& graph,
                              Output losses,
                              Output weights,

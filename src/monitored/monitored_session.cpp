@@ -88,7 +88,8 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
-// What recovers says that it is over instead of raising what the coordinator was told: close() will.
+// What recovers says that it is over instead of raising what the coordinator was told: close()
+// will.
 bool MonitoredSession::should_stop() {
   if (closed_) return true;
   if (!session_) return false;  // lost; the next run makes a new one

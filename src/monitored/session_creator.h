@@ -39,7 +39,8 @@ class ChiefSessionCreator : public SessionCreator {
 };
 
 // tf.train.WorkerSessionCreator: a session whose variables somebody else initializes. Sessions
-// share nothing here, so where the graph has variables nobody can, and it says so instead of waiting.
+// share nothing here, so where the graph has variables nobody can, and it says so instead of
+// waiting.
 class WorkerSessionCreator : public SessionCreator {
  public:
   WorkerSessionCreator(std::shared_ptr<Graph> graph,

@@ -45,8 +45,8 @@ void Scaffold::finalize(Graph& graph) {
   if (!finalized_) {
     NameScope root(graph, "");
     if (!init_op) {
-      init_op = get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables,
-                             "init");
+      init_op =
+          get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables, "init");
     }
     if (!local_init_op) {
       local_init_op = get_or_group(graph, collection_keys::kLocalInitOp,
