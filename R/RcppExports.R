@@ -79,6 +79,14 @@ cpp_graph_pop_default <- function() {
     invisible(.Call(`_runhooks_cpp_graph_pop_default`))
 }
 
+cpp_graph_reset_default <- function() {
+    invisible(.Call(`_runhooks_cpp_graph_reset_default`))
+}
+
+cpp_graph_unique_name <- function(graph, name, mark_as_used) {
+    .Call(`_runhooks_cpp_graph_unique_name`, graph, name, mark_as_used)
+}
+
 cpp_graph_get_collection <- function(graph, name, scope) {
     .Call(`_runhooks_cpp_graph_get_collection`, graph, name, scope)
 }
@@ -143,12 +151,20 @@ cpp_variable_snapshot <- function(x) {
     .Call(`_runhooks_cpp_variable_snapshot`, x)
 }
 
+cpp_variable_read <- function(x) {
+    .Call(`_runhooks_cpp_variable_read`, x)
+}
+
 cpp_registry_ops <- function() {
     .Call(`_runhooks_cpp_registry_ops`)
 }
 
 cpp_session_run_args <- function(fetches, feed_dict, options) {
     .Call(`_runhooks_cpp_session_run_args`, fetches, feed_dict, options)
+}
+
+cpp_context_original_args <- function(pointer) {
+    .Call(`_runhooks_cpp_context_original_args`, pointer)
 }
 
 cpp_take_failed_hooks <- function() {
@@ -159,8 +175,8 @@ cpp_context_request_stop <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_context_request_stop`, pointer))
 }
 
-cpp_coordinator_request_stop <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_coordinator_request_stop`, pointer))
+cpp_coordinator_request_stop <- function(pointer, condition, kind) {
+    invisible(.Call(`_runhooks_cpp_coordinator_request_stop`, pointer, condition, kind))
 }
 
 cpp_coordinator_should_stop <- function(pointer) {
@@ -195,8 +211,68 @@ cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
 }
 
-cpp_variable_new <- function(initial_value, name, trainable) {
-    .Call(`_runhooks_cpp_variable_new`, initial_value, name, trainable)
+cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
+    .Call(`_runhooks_cpp_monitored_new`, creator, scaffold, hooks, recovers)
+}
+
+cpp_monitored_run <- function(pointer, request, in_step) {
+    .Call(`_runhooks_cpp_monitored_run`, pointer, request, in_step)
+}
+
+cpp_monitored_session <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_session`, pointer)
+}
+
+cpp_monitored_gives_up <- function(pointer, condition, kind) {
+    .Call(`_runhooks_cpp_monitored_gives_up`, pointer, condition, kind)
+}
+
+cpp_monitored_max_failures <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_max_failures`, pointer)
+}
+
+cpp_monitored_should_stop <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_should_stop`, pointer)
+}
+
+cpp_monitored_request_stop <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_monitored_request_stop`, pointer))
+}
+
+cpp_monitored_close <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_monitored_close`, pointer))
+}
+
+cpp_monitored_close_after <- function(pointer, condition, is_interrupt) {
+    invisible(.Call(`_runhooks_cpp_monitored_close_after`, pointer, condition, is_interrupt))
+}
+
+cpp_monitored_hooks <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_hooks`, pointer)
+}
+
+cpp_hook_types <- function() {
+    .Call(`_runhooks_cpp_hook_types`)
+}
+
+cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op) {
+    .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op)
+}
+
+cpp_scaffold_finalize <- function(scaffold) {
+    invisible(.Call(`_runhooks_cpp_scaffold_finalize`, scaffold))
+}
+
+cpp_scaffold_parts <- function(pointer) {
+    .Call(`_runhooks_cpp_scaffold_parts`, pointer)
+}
+
+cpp_variable_new <- function(initial_value, name, trainable, collections) {
+    .Call(`_runhooks_cpp_variable_new`, initial_value, name, trainable, collections)
+}
+
+cpp_variable_get <- function(name, shape, dtype, initializer, trainable, collections) {
+    .Call(`_runhooks_cpp_variable_get`, name, shape, dtype, initializer, trainable, collections)
 }
 
 cpp_variables_initializer <- function(collection) {
@@ -205,6 +281,14 @@ cpp_variables_initializer <- function(collection) {
 
 cpp_global_step <- function(graph, create) {
     .Call(`_runhooks_cpp_global_step`, graph, create)
+}
+
+cpp_variable_initializer <- function(variable) {
+    .Call(`_runhooks_cpp_variable_initializer`, variable)
+}
+
+cpp_mean_squared_error <- function(labels, predictions, weights, reduction, scope, collection) {
+    .Call(`_runhooks_cpp_mean_squared_error`, labels, predictions, weights, reduction, scope, collection)
 }
 
 cpp_gradients <- function(ys, xs, name) {
@@ -223,6 +307,26 @@ cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
 }
 
+cpp_scope_open_name <- function(graph, name) {
+    .Call(`_runhooks_cpp_scope_open_name`, graph, name)
+}
+
+cpp_scope_open_variables <- function(graph, name, reuse) {
+    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse)
+}
+
+cpp_scope_open_control <- function(graph, inputs) {
+    invisible(.Call(`_runhooks_cpp_scope_open_control`, graph, inputs))
+}
+
+cpp_scope_close <- function() {
+    invisible(.Call(`_runhooks_cpp_scope_close`))
+}
+
+cpp_graph_group <- function(inputs, name) {
+    .Call(`_runhooks_cpp_graph_group`, inputs, name)
+}
+
 cpp_session_new <- function(graph) {
     .Call(`_runhooks_cpp_session_new`, graph)
 }
@@ -237,6 +341,26 @@ cpp_session_close <- function(pointer) {
 
 cpp_set_threads <- function(threads) {
     .Call(`_runhooks_cpp_set_threads`, threads)
+}
+
+cpp_timer_new <- function(every_secs, every_steps) {
+    .Call(`_runhooks_cpp_timer_new`, every_secs, every_steps)
+}
+
+cpp_timer_reset <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_timer_reset`, pointer))
+}
+
+cpp_timer_should_trigger <- function(pointer, step) {
+    .Call(`_runhooks_cpp_timer_should_trigger`, pointer, step)
+}
+
+cpp_timer_update <- function(pointer, step) {
+    .Call(`_runhooks_cpp_timer_update`, pointer, step)
+}
+
+cpp_timer_last_step <- function(pointer) {
+    .Call(`_runhooks_cpp_timer_last_step`, pointer)
 }
 
 #' How many R objects the core holds; for tests.

@@ -34,6 +34,12 @@ raise_core_error <- function(condition, kind, message, hints) {
   rlang::abort(bullets, class = error_classes(kind), call = user_frame())
 }
 
+# The text of an error or interrupt, for the core.
+condition_text <- function(condition) {
+  text <- conditionMessage(condition)
+  if (length(text) == 1) as.character(text) else ""
+}
+
 # The frame of the function of ours that the user called: the outermost one of this package.
 user_frame <- function() {
   ns <- topenv()

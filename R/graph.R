@@ -15,6 +15,14 @@ new_graph <- function(pointer) {
   graph$get_operation_by_name <- function(name) cpp_graph_get_operation(pointer, name)
   graph$get_operations <- function() cpp_graph_get_operations(pointer)
   graph$finalize <- function() cpp_graph_finalize(pointer)
+  graph$as_default <- function() default_graph_context(graph)
+  graph$name_scope <- function(name) name_scope(name, graph = graph)
+  graph$control_dependencies <- function(control_inputs) {
+    control_dependencies(control_inputs, graph)
+  }
+  graph$unique_name <- function(name, mark_as_used = TRUE) {
+    cpp_graph_unique_name(pointer, name, mark_as_used)
+  }
   makeActiveBinding("finalized", function() cpp_graph_is_finalized(pointer), graph)
   makeActiveBinding("seed", function() cpp_graph_seed(pointer, NULL), graph)
   class(graph) <- "tensorflow.python.framework.ops.Graph"

@@ -201,7 +201,7 @@ new_context <- function(pointer, session) {
   context <- new.env(parent = emptyenv())
   context$session <- session
   context$stop_requested <- FALSE
-  context$original_args <- NULL
+  makeActiveBinding("original_args", function() cpp_context_original_args(pointer), context)
   context$request_stop <- function() cpp_context_request_stop(pointer)
   class(context) <- "SessionRunContext"
   context
@@ -209,7 +209,12 @@ new_context <- function(pointer, session) {
 
 new_coordinator <- function(pointer) {
   coordinator <- new.env(parent = emptyenv())
-  coordinator$request_stop <- function() cpp_coordinator_request_stop(pointer)
+  coordinator$request_stop <- function(ex = NULL) {
+    # the end of the data is a good reason
+    if (!is.null(ex) && is_one_of(ex, c("out_of_range", "stop_iteration"))) ex <- NULL
+    kind <- if (!is.null(ex)) steering_kind(ex)
+    cpp_coordinator_request_stop(pointer, ex, if (is.null(kind)) "unknown" else kind)
+  }
   coordinator$should_stop <- function() cpp_coordinator_should_stop(pointer)
   class(coordinator) <- "Coordinator"
   coordinator

@@ -8,7 +8,11 @@ new_session <- function(pointer, graph) {
     cpp_session_run(pointer, fetches, feed_dict)
   }
   session$close <- function() cpp_session_close(pointer)
-  class(session) <- "tensorflow.python.client.session.Session"
+  as_context(
+    session,
+    enter = function() push_session(session), exit = function(condition) pop_session(session)
+  )
+  class(session) <- c("tensorflow.python.client.session.Session", "runhooks_context")
   session
 }
 

@@ -3,8 +3,9 @@
 #' Tensors, operations and variables of a graph
 #'
 #' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
-#' `dtype`, `shape`, `op`, `graph`, `get_shape()`; of an operation `name`, `type`, `outputs`,
-#' `graph`; of a variable those of a tensor and `value()`, `read_value()`. Arithmetic, comparison
+#' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `eval()`; of an operation `name`, `type`,
+#' `outputs`, `graph`, `run()`; of a variable those of a tensor and `value()`, `read_value()`,
+#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`. Arithmetic, comparison
 #' and mathematical functions add operations to the graph. A number on either side takes the
 #' tensor's type.
 #'
@@ -38,6 +39,9 @@ is.tensor <- function(object) is_tensor(object) # nolint
     op = cpp_element_operation(x),
     graph = cpp_element_graph(x),
     device = "",
+    eval = function(feed_dict = NULL, session = NULL) {
+      session_or_default(session)$run(x, feed_dict)
+    },
     stop_no_member(x, name)
   )
 }
@@ -49,6 +53,9 @@ is.tensor <- function(object) is_tensor(object) # nolint
     name = cpp_element_info(x)$name,
     type = cpp_element_info(x)$type,
     outputs = cpp_operation_outputs(x),
+    run = function(feed_dict = NULL, session = NULL) {
+      session_or_default(session)$run(x, feed_dict)
+    },
     graph = cpp_element_graph(x),
     device = "",
     stop_no_member(x, name)
@@ -66,7 +73,12 @@ is.tensor <- function(object) is_tensor(object) # nolint
     op = cpp_element_operation(x),
     graph = cpp_element_graph(x),
     value = function() cpp_variable_snapshot(x),
-    read_value = function() cpp_variable_snapshot(x),
+    read_value = function() cpp_variable_read(x),
+    eval = function(session = NULL) session_or_default(session)$run(x),
+    initializer = cpp_variable_initializer(x),
+    assign = function(value, use_locking = FALSE) variable_assign("Assign", x, value),
+    assign_add = function(delta, use_locking = FALSE) variable_assign("AssignAdd", x, delta),
+    assign_sub = function(delta, use_locking = FALSE) variable_assign("AssignSub", x, delta),
     stop_no_member(x, name)
   )
 }

@@ -67,7 +67,8 @@ tf_symbols <- function() {
 tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
-    math_symbols(), summary_symbols()
+    math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
+    session_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -156,10 +157,6 @@ graph_symbols <- function() {
     cast = function(x, dtype, name = NULL) {
       tf_op("Cast", x, attrs = list(DstT = dtype_name(dtype)), name = name)
     },
-    Variable = function(initial_value, trainable = TRUE, collections = NULL, validate_shape = TRUE,
-                        ..., name = "Variable", dtype = NULL) {
-      cpp_variable_new(as_tensor(initial_value, dtype), name, trainable)
-    },
     global_variables_initializer = function() cpp_variables_initializer("variables"),
     local_variables_initializer = function() cpp_variables_initializer("local_variables"),
     global_variables = function(scope = NULL) {
@@ -167,10 +164,6 @@ graph_symbols <- function() {
     },
     trainable_variables = function(scope = NULL) {
       cpp_graph_default()$get_collection("trainable_variables", scope)
-    },
-    Session = function(target = "", graph = NULL, config = NULL) {
-      use_threads()
-      cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
     },
     set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
   )
@@ -287,8 +280,10 @@ logging_symbols <- function() {
 train_symbols <- function() {
   symbols <- c(
     optimizer_constructors,
+    monitored_symbols(),
     list(
       get_global_step = function(graph = NULL) cpp_global_step(graph, FALSE),
+      create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       latest_checkpoint = latest_checkpoint,
       exponential_decay = exponential_decay,

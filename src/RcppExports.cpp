@@ -211,6 +211,26 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_graph_reset_default
+void cpp_graph_reset_default();
+RcppExport SEXP _runhooks_cpp_graph_reset_default() {
+BEGIN_RCPP
+    cpp_graph_reset_default();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_graph_unique_name
+std::string cpp_graph_unique_name(SEXP graph, std::string name, bool mark_as_used);
+RcppExport SEXP _runhooks_cpp_graph_unique_name(SEXP graphSEXP, SEXP nameSEXP, SEXP mark_as_usedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< bool >::type mark_as_used(mark_as_usedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_unique_name(graph, name, mark_as_used));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_graph_get_collection
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope);
 RcppExport SEXP _runhooks_cpp_graph_get_collection(SEXP graphSEXP, SEXP nameSEXP, SEXP scopeSEXP) {
@@ -381,6 +401,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_variable_read
+SEXP cpp_variable_read(SEXP x);
+RcppExport SEXP _runhooks_cpp_variable_read(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_read(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_registry_ops
 SEXP cpp_registry_ops();
 RcppExport SEXP _runhooks_cpp_registry_ops() {
@@ -399,6 +429,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type feed_dict(feed_dictSEXP);
     Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_session_run_args(fetches, feed_dict, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_context_original_args
+SEXP cpp_context_original_args(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_context_original_args(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_context_original_args(pointer));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -421,11 +461,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_coordinator_request_stop
-void cpp_coordinator_request_stop(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_coordinator_request_stop(SEXP pointerSEXP) {
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind);
+RcppExport SEXP _runhooks_cpp_coordinator_request_stop(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_coordinator_request_stop(pointer);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
+    cpp_coordinator_request_stop(pointer, condition, kind);
     return R_NilValue;
 END_RCPP
 }
@@ -508,15 +550,180 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_monitored_new
+SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers);
+RcppExport SEXP _runhooks_cpp_monitored_new(SEXP creatorSEXP, SEXP scaffoldSEXP, SEXP hooksSEXP, SEXP recoversSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type creator(creatorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
+    Rcpp::traits::input_parameter< bool >::type recovers(recoversSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_new(creator, scaffold, hooks, recovers));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_run
+SEXP cpp_monitored_run(SEXP pointer, SEXP request, bool in_step);
+RcppExport SEXP _runhooks_cpp_monitored_run(SEXP pointerSEXP, SEXP requestSEXP, SEXP in_stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type request(requestSEXP);
+    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_run(pointer, request, in_step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_session
+SEXP cpp_monitored_session(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_session(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_session(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_gives_up
+bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, std::string kind);
+RcppExport SEXP _runhooks_cpp_monitored_gives_up(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_gives_up(pointer, condition, kind));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_max_failures
+int cpp_monitored_max_failures(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_max_failures(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_max_failures(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_should_stop
+bool cpp_monitored_should_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_should_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_should_stop(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_request_stop
+void cpp_monitored_request_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_request_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_monitored_request_stop(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_close
+void cpp_monitored_close(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_close(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_monitored_close(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_close_after
+void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt);
+RcppExport SEXP _runhooks_cpp_monitored_close_after(SEXP pointerSEXP, SEXP conditionSEXP, SEXP is_interruptSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_interrupt(is_interruptSEXP);
+    cpp_monitored_close_after(pointer, condition, is_interrupt);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_hooks
+std::vector<std::string> cpp_monitored_hooks(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_hooks(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_hooks(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hook_types
+std::vector<std::string> cpp_hook_types();
+RcppExport SEXP _runhooks_cpp_hook_types() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_hook_types());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scaffold_new
+SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op);
+RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type init_op(init_opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type init_feed_dict(init_feed_dictSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type init_fn(init_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type local_init_op(local_init_opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type local_init_feed_dict(local_init_feed_dictSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type summary_op(summary_opSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_new(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scaffold_finalize
+void cpp_scaffold_finalize(SEXP scaffold);
+RcppExport SEXP _runhooks_cpp_scaffold_finalize(SEXP scaffoldSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
+    cpp_scaffold_finalize(scaffold);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_scaffold_parts
+SEXP cpp_scaffold_parts(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_scaffold_parts(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_parts(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_variable_new
-SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable);
-RcppExport SEXP _runhooks_cpp_variable_new(SEXP initial_valueSEXP, SEXP nameSEXP, SEXP trainableSEXP) {
+SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable, std::vector<std::string> collections);
+RcppExport SEXP _runhooks_cpp_variable_new(SEXP initial_valueSEXP, SEXP nameSEXP, SEXP trainableSEXP, SEXP collectionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type initial_value(initial_valueSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variable_new(initial_value, name, trainable));
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_new(initial_value, name, trainable, collections));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_get
+SEXP cpp_variable_get(std::string name, SEXP shape, SEXP dtype, SEXP initializer, bool trainable, std::vector<std::string> collections);
+RcppExport SEXP _runhooks_cpp_variable_get(SEXP nameSEXP, SEXP shapeSEXP, SEXP dtypeSEXP, SEXP initializerSEXP, SEXP trainableSEXP, SEXP collectionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dtype(dtypeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type initializer(initializerSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_get(name, shape, dtype, initializer, trainable, collections));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -538,6 +745,31 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< bool >::type create(createSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_global_step(graph, create));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_initializer
+SEXP cpp_variable_initializer(SEXP variable);
+RcppExport SEXP _runhooks_cpp_variable_initializer(SEXP variableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_initializer(variable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_mean_squared_error
+SEXP cpp_mean_squared_error(SEXP labels, SEXP predictions, SEXP weights, std::string reduction, std::string scope, std::string collection);
+RcppExport SEXP _runhooks_cpp_mean_squared_error(SEXP labelsSEXP, SEXP predictionsSEXP, SEXP weightsSEXP, SEXP reductionSEXP, SEXP scopeSEXP, SEXP collectionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type predictions(predictionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type reduction(reductionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type scope(scopeSEXP);
+    Rcpp::traits::input_parameter< std::string >::type collection(collectionSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_mean_squared_error(labels, predictions, weights, reduction, scope, collection));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -587,6 +819,58 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_scope_open_name
+std::string cpp_scope_open_name(SEXP graph, std::string name);
+RcppExport SEXP _runhooks_cpp_scope_open_name(SEXP graphSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_name(graph, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scope_open_variables
+std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse);
+RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< std::string >::type reuse(reuseSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scope_open_control
+void cpp_scope_open_control(SEXP graph, SEXP inputs);
+RcppExport SEXP _runhooks_cpp_scope_open_control(SEXP graphSEXP, SEXP inputsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    cpp_scope_open_control(graph, inputs);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_scope_close
+void cpp_scope_close();
+RcppExport SEXP _runhooks_cpp_scope_close() {
+BEGIN_RCPP
+    cpp_scope_close();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_graph_group
+SEXP cpp_graph_group(SEXP inputs, std::string name);
+RcppExport SEXP _runhooks_cpp_graph_group(SEXP inputsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_group(inputs, name));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_session_new
 SEXP cpp_session_new(SEXP graph);
 RcppExport SEXP _runhooks_cpp_session_new(SEXP graphSEXP) {
@@ -628,6 +912,58 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_timer_new
+SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps);
+RcppExport SEXP _runhooks_cpp_timer_new(SEXP every_secsSEXP, SEXP every_stepsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type every_secs(every_secsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type every_steps(every_stepsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_new(every_secs, every_steps));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_reset
+void cpp_timer_reset(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_timer_reset(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_timer_reset(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_timer_should_trigger
+bool cpp_timer_should_trigger(SEXP pointer, double step);
+RcppExport SEXP _runhooks_cpp_timer_should_trigger(SEXP pointerSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_should_trigger(pointer, step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_update
+SEXP cpp_timer_update(SEXP pointer, double step);
+RcppExport SEXP _runhooks_cpp_timer_update(SEXP pointerSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_update(pointer, step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_last_step
+SEXP cpp_timer_last_step(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_timer_last_step(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_last_step(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_held_count
 int cpp_held_count();
 RcppExport SEXP _runhooks_cpp_held_count() {
@@ -657,6 +993,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
     {"_runhooks_cpp_graph_pop_default", (DL_FUNC) &_runhooks_cpp_graph_pop_default, 0},
+    {"_runhooks_cpp_graph_reset_default", (DL_FUNC) &_runhooks_cpp_graph_reset_default, 0},
+    {"_runhooks_cpp_graph_unique_name", (DL_FUNC) &_runhooks_cpp_graph_unique_name, 3},
     {"_runhooks_cpp_graph_get_collection", (DL_FUNC) &_runhooks_cpp_graph_get_collection, 3},
     {"_runhooks_cpp_graph_add_to_collection", (DL_FUNC) &_runhooks_cpp_graph_add_to_collection, 3},
     {"_runhooks_cpp_graph_collection_names", (DL_FUNC) &_runhooks_cpp_graph_collection_names, 1},
@@ -673,11 +1011,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_element_graph", (DL_FUNC) &_runhooks_cpp_element_graph, 1},
     {"_runhooks_cpp_operation_outputs", (DL_FUNC) &_runhooks_cpp_operation_outputs, 1},
     {"_runhooks_cpp_variable_snapshot", (DL_FUNC) &_runhooks_cpp_variable_snapshot, 1},
+    {"_runhooks_cpp_variable_read", (DL_FUNC) &_runhooks_cpp_variable_read, 1},
     {"_runhooks_cpp_registry_ops", (DL_FUNC) &_runhooks_cpp_registry_ops, 0},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
+    {"_runhooks_cpp_context_original_args", (DL_FUNC) &_runhooks_cpp_context_original_args, 1},
     {"_runhooks_cpp_take_failed_hooks", (DL_FUNC) &_runhooks_cpp_take_failed_hooks, 0},
     {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
-    {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 1},
+    {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
@@ -686,17 +1026,44 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
-    {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 3},
+    {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
+    {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 3},
+    {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
+    {"_runhooks_cpp_monitored_gives_up", (DL_FUNC) &_runhooks_cpp_monitored_gives_up, 3},
+    {"_runhooks_cpp_monitored_max_failures", (DL_FUNC) &_runhooks_cpp_monitored_max_failures, 1},
+    {"_runhooks_cpp_monitored_should_stop", (DL_FUNC) &_runhooks_cpp_monitored_should_stop, 1},
+    {"_runhooks_cpp_monitored_request_stop", (DL_FUNC) &_runhooks_cpp_monitored_request_stop, 1},
+    {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
+    {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
+    {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
+    {"_runhooks_cpp_hook_types", (DL_FUNC) &_runhooks_cpp_hook_types, 0},
+    {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 6},
+    {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
+    {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
+    {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 4},
+    {"_runhooks_cpp_variable_get", (DL_FUNC) &_runhooks_cpp_variable_get, 6},
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
+    {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
+    {"_runhooks_cpp_mean_squared_error", (DL_FUNC) &_runhooks_cpp_mean_squared_error, 6},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 3},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
+    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 3},
+    {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
+    {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
+    {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 3},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
+    {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
+    {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
+    {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
+    {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
+    {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {NULL, NULL, 0}
 };

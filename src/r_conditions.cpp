@@ -84,6 +84,15 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
+Error error_of_condition(SEXP condition, Code code) {
+  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
+  Rcpp::Shield<SEXP> text(eval_r(call, ns));
+  Error error(code, string_from_r(text));
+  error.foreign = std::make_shared<Held>(condition);
+  return error;
+}
+
 void raise_error(const Error& error) {
   static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()

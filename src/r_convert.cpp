@@ -325,6 +325,18 @@ SEXP value_to_r(const Value& value) {
   return R_NilValue;
 }
 
+Shape shape_from_r(SEXP x) {
+  if (x == R_NilValue) return Shape::unknown();
+  Shape shape;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    const double dim = TYPEOF(x) == REALSXP          ? REAL(x)[i]
+                       : INTEGER(x)[i] == NA_INTEGER ? NA_REAL
+                                                     : INTEGER(x)[i];
+    shape.append(ISNAN(dim) || dim < 0 ? -1 : whole(dim, DType::kInt64));
+  }
+  return shape;
+}
+
 std::string string_from_r(SEXP x) {
   if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1) invalid_argument("A single string is expected.");
   return Rf_translateCharUTF8(STRING_ELT(x, 0));

@@ -196,6 +196,23 @@ void cpp_graph_pop_default() {
   });
 }
 
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_reset_default() {
+  border([] {
+    if (default_graphs().size() > 1) {
+      fail(Code::kFailedPrecondition,
+           "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+           "graph, exit the nesting and create a new graph.");
+    }
+    default_graphs().clear();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string cpp_graph_unique_name(SEXP graph, std::string name, bool mark_as_used) {
+  return border([&] { return graph_of(graph)->unique_name(name, mark_as_used); });
+}
+
 namespace {
 
 SEXP collection_to_r(const std::vector<CollectionItem>& items) {
@@ -339,6 +356,7 @@ AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   if (attr.type == "float") return static_cast<float>(Rf_asReal(x));
   if (attr.type == "string") return string_from_r(x);
   if (attr.type == "type") return dtype_from_r(x);
+  if (attr.type == "shape") return shape_from_r(x);
   invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be given from R.");
 }
 
@@ -455,6 +473,18 @@ SEXP cpp_operation_outputs(SEXP x) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_snapshot(SEXP x) {
   return border([&] { return tensor_handle(variable_of(x)->snapshot); });
+}
+
+// A new operation that reads the variable, after what it has to wait for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_read(SEXP x) {
+  return border([&]() -> SEXP {
+    const VariablePtr variable = variable_of(x);
+    Graph& graph = variable->graph();
+    if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
+    return tensor_handle(
+        graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
+  });
 }
 
 // The ops of the registry, as `tf` shows them.

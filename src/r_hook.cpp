@@ -32,43 +32,9 @@ SEXP list_element(SEXP list, const char* name) {
   return R_NilValue;
 }
 
-// Where cpp_session_run_args() puts what.
-enum RequestElement { kFetches, kFeedDict, kOptions };
-
 bool is_request(SEXP x) {
   return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
 }
-
-// What a hook's R object asks of a run, as the core knows it. Asking for the same again costs a
-// comparison.
-class RequestedArgs {
- public:
-  const RunArgs* update(SEXP request, Graph& graph) {
-    SEXP fetches = VECTOR_ELT(request, kFetches);
-    if (!tree_ || !tree_->matches(fetches)) {
-      tree_ = std::make_unique<FetchTree>(fetches, graph);
-      args_.fetches = tree_->fetches();
-      args_.changed();
-    }
-    SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
-    if (feed_dict != R_NilValue || !args_.feeds.empty()) {
-      Feeds feeds = feeds_from_r(feed_dict, graph);
-      const bool is_same =
-          feeds.size() == args_.feeds.size() &&
-          std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
-                     [](const auto& a, const auto& b) { return a.first == b.first; });
-      args_.feeds = std::move(feeds);
-      if (!is_same) args_.changed();
-    }
-    return &args_;
-  }
-  void forget() { tree_.reset(); }
-  const FetchTree& tree() const { return *tree_; }
-
- private:
-  std::unique_ptr<FetchTree> tree_;
-  RunArgs args_;
-};
 
 class RHook;
 
@@ -254,8 +220,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       return made;
     }();
     Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
-    if (has_request_) {
-      SET_VECTOR_ELT(list, 0, requested_.tree().results_to_r([&values](size_t i) -> const Tensor& {
+    if (has_request_ && requested_.tree()) {
+      SET_VECTOR_ELT(list, 0, requested_.tree()->results_to_r([&values](size_t i) -> const Tensor& {
         return values.result(i);
       }));
     }
@@ -330,22 +296,30 @@ HookList hooks_from_r(SEXP hooks) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// list(fetches, feed_dict, options) of class session_run_args, made without R's structure(): hooks
-// call it in every step.
+// Made without R's structure(): hooks call it in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
-  static SEXP form = R_NilValue;
-  if (form == R_NilValue) {
-    form = named_list({"fetches", "feed_dict", "options"});
-    R_PreserveObject(form);
-    Rcpp::Shield<SEXP> classes(Rf_mkString("session_run_args"));
-    Rf_setAttrib(form, R_ClassSymbol, classes);
-  }
-  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
-  SET_VECTOR_ELT(list, kFetches, fetches);
-  SET_VECTOR_ELT(list, kFeedDict, feed_dict);
-  SET_VECTOR_ELT(list, kOptions, options);
-  return list;
+  return run_args_to_r(fetches, feed_dict, options);
+}
+
+// What the caller of the run asked for: as R gave it, or, where the core is the caller, the list of
+// its fetches.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_context_original_args(SEXP pointer) {
+  return border([&]() -> SEXP {
+    if (!R_ExternalPtrAddr(pointer)) return R_NilValue;  // no run is under way
+    const RunArgs& args =
+        static_cast<RunContext*>(handle_address(pointer, kContext))->original_args();
+    if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
+    Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
+    for (size_t i = 0; i < args.fetches.size(); ++i) {
+      const Fetch& fetch = args.fetches[i];
+      SET_VECTOR_ELT(fetches, static_cast<R_xlen_t>(i),
+                     fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
+                                       : operation_handle(fetch.op));
+    }
+    return run_args_to_r(fetches, R_NilValue, R_NilValue);
+  });
 }
 
 // For each hook whose loop has failed since the last call: list(on_error, session, label).
@@ -363,9 +337,15 @@ void cpp_context_request_stop(SEXP pointer) {
   border([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
+// With a condition the loop ends by it.
 // [[Rcpp::export(rng = false)]]
-void cpp_coordinator_request_stop(SEXP pointer) {
-  border([&] { static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->request_stop(); });
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind) {
+  border([&] {
+    auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
+    coordinator->request_stop(condition == R_NilValue ? nullptr
+                                                      : std::make_exception_ptr(error_of_condition(
+                                                            condition, code_from_name(kind))));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -1,5 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
+#include "estimators/loss.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 
@@ -30,6 +31,20 @@ std::vector<Output> tensors_from_r(SEXP list) {
   return tensors;
 }
 
+Initializer initializer_from_r(SEXP x) {
+  if (TYPEOF(x) == REALSXP) return constant_initializer(REAL(x)[0]);
+  auto function = std::make_shared<Held>(x);
+  return [function](Graph& graph, const Shape& shape, DType dtype) {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::NumericVector dims(shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(dtype)));
+    Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
+    Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
+    return tensor_of(value);
+  };
+}
+
 SEXP gradient_to_r(const Gradient& gradient) {
   return gradient.is_none() ? R_NilValue : tensor_handle(gradient.values);
 }
@@ -38,13 +53,45 @@ SEXP gradient_to_r(const Gradient& gradient) {
 
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable) {
+SEXP cpp_variable_new(SEXP initial_value,
+                      std::string name,
+                      bool trainable,
+                      std::vector<std::string> collections) {
   return border([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
+    options.collections = collections;
     options.dtype = value.dtype();
     options.trainable = trainable;
     return variable_handle(make_variable(value.graph(), value, name, options));
+  });
+}
+
+// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the
+// shape and the name of the type that gives one.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_get(std::string name,
+                      SEXP shape,
+                      SEXP dtype,
+                      SEXP initializer,
+                      bool trainable,
+                      std::vector<std::string> collections) {
+  return border([&]() -> SEXP {
+    VariableOptions options;
+    const DType wanted = dtype_from_r(dtype);
+    options.dtype = wanted == DType::kInvalid ? DType::kFloat32 : wanted;
+    options.trainable = trainable;
+    options.collections = collections;
+    Shape dims = shape_from_r(shape);
+    if (is_tensor(initializer)) {
+      const Output value = tensor_of(initializer);
+      options.dtype = value.dtype();
+      options.initializer = [value](Graph&, const Shape&, DType) { return value; };
+      dims = value.shape();
+    } else if (initializer != R_NilValue) {
+      options.initializer = initializer_from_r(initializer);
+    }
+    return variable_handle(default_graph()->variables().get(name, dims, options));
   });
 }
 
@@ -66,6 +113,27 @@ SEXP cpp_global_step(SEXP graph, bool create) {
     const auto target = graph == R_NilValue ? default_graph() : graph_of(graph);
     const VariablePtr step = create ? get_or_create_global_step(*target) : global_step(*target);
     return step ? variable_handle(step) : R_NilValue;
+  });
+}
+
+// The operation that gives a variable its initial value, or that value.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_initializer(SEXP variable) {
+  return border([&] { return operation_handle(variable_of(variable)->initializer); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_mean_squared_error(SEXP labels,
+                            SEXP predictions,
+                            SEXP weights,
+                            std::string reduction,
+                            std::string scope,
+                            std::string collection) {
+  return border([&]() -> SEXP {
+    const Output predicted = tensor_of(predictions);
+    return tensor_handle(mean_squared_error(predicted.graph(), tensor_of(labels), predicted,
+                                            weights == R_NilValue ? Output() : tensor_of(weights),
+                                            reduction_from_name(reduction), scope, collection));
   });
 }
 

@@ -148,6 +148,55 @@ SEXP session_handle(Session& session) {
   return binding->object.get();
 }
 
+// Where run_args_to_r() puts what.
+enum RequestElement { kFetches, kFeedDict, kOptions };
+
+SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
+  static SEXP form = R_NilValue;
+  if (form == R_NilValue) {
+    form = named_list({"fetches", "feed_dict", "options"});
+    R_PreserveObject(form);
+    Rcpp::Shield<SEXP> classes(Rf_mkString("session_run_args"));
+    Rf_setAttrib(form, R_ClassSymbol, classes);
+  }
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
+  SET_VECTOR_ELT(list, kFetches, fetches);
+  SET_VECTOR_ELT(list, kFeedDict, feed_dict);
+  SET_VECTOR_ELT(list, kOptions, options);
+  return list;
+}
+
+void RequestedArgs::keep(SEXP request) {
+  if (!args_.foreign) args_.foreign = std::make_shared<Held>();
+  static_cast<Held*>(args_.foreign.get())->reset(request);
+}
+
+const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
+  SEXP fetches = VECTOR_ELT(request, kFetches);
+  if (fetches == R_NilValue) {
+    if (!args_.fetches.empty()) {
+      args_.fetches.clear();
+      args_.changed();
+    }
+    tree_.reset();
+  } else if (!tree_ || !tree_->matches(fetches)) {
+    tree_ = std::make_unique<FetchTree>(fetches, graph);
+    args_.fetches = tree_->fetches();
+    args_.changed();
+  }
+  SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
+  if (feed_dict != R_NilValue || !args_.feeds.empty()) {
+    Feeds feeds = feeds_from_r(feed_dict, graph);
+    const bool is_same =
+        feeds.size() == args_.feeds.size() &&
+        std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
+                   [](const auto& a, const auto& b) { return a.first == b.first; });
+    args_.feeds = std::move(feeds);
+    if (!is_same) args_.changed();
+  }
+  return &args_;
+}
+
 }  // namespace r
 }  // namespace runhooks
 

@@ -62,6 +62,9 @@ class UnwindToken {
   bool in_use_ = false;
 };
 
+// An error that reaches R as this very condition.
+Error error_of_condition(SEXP condition, Code code);
+
 // Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the
 // conditions that steer a loop (out_of_range, aborted, ...), an Error that carries the condition.
 // The result is not protected.
@@ -115,6 +118,8 @@ inline const HandleKind kSessionOwner("runhooks_session_owner");
 inline const HandleKind kContext("runhooks_context");
 inline const HandleKind kCoordinator("runhooks_coordinator");
 inline const HandleKind kPredictions("runhooks_predictions");
+inline const HandleKind kMonitored("runhooks_monitored_session");
+inline const HandleKind kScaffold("runhooks_scaffold");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
@@ -184,6 +189,8 @@ Value value_from_r(SEXP x);
 SEXP value_to_r(const Value& value);
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
 DType dtype_from_r(SEXP x);
+// A numeric vector of dimensions, NA for an unknown one; NULL is an unknown rank.
+Shape shape_from_r(SEXP x);
 std::string string_from_r(SEXP x);
 
 // A function of R that the core may call.
@@ -232,10 +239,28 @@ class FetchTree {
   Node root_;
 };
 
+// What R asks of a run, as the core knows it. Asking for the same again costs a comparison.
+class RequestedArgs {
+ public:
+  // `request` is what cpp_session_run_args() gives. Fetches of NULL are none.
+  const RunArgs* update(SEXP request, Graph& graph);
+  // Hooks are shown this as what the caller asked for.
+  void keep(SEXP request);
+  void forget() { tree_.reset(); }
+  // NULL where nothing is fetched.
+  const FetchTree* tree() const { return tree_.get(); }
+
+ private:
+  std::unique_ptr<FetchTree> tree_;
+  RunArgs args_;
+};
+
 // feed_dict: NULL, a named list (tensor name -> value), or what dict() gives.
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
 // The R object of a session; good, but closed, after the session is gone.
 SEXP session_handle(Session& session);
+// list(fetches, feed_dict, options) of class session_run_args.
+SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 
 // --- r_hook.cpp
 

@@ -61,20 +61,33 @@ Output compute_weighted_loss(Graph& graph,
                              Output losses,
                              Output weights,
                              Reduction reduction,
-                             const std::string& scope_name) {
+                             const std::string& scope_name,
+                             const std::string& collection) {
   NameScope scope(graph, scope_name);
   if (!weights) weights = graph.scalar(losses.dtype(), 1, "Cast/x");
   const Output loss = reduced(graph, losses, weights, reduction);
-  graph.add_to_collection(collection_keys::kLosses, loss);
+  if (!collection.empty()) graph.add_to_collection(collection, loss);
   return loss;
 }
 
-Output mean_squared_error(
-    Graph& graph, Output labels, Output predictions, Output weights, Reduction reduction) {
-  NameScope scope(graph, "mean_squared_error");
+Output mean_squared_error(Graph& graph,
+                          Output labels,
+                          Output predictions,
+                          Output weights,
+                          Reduction reduction,
+                          const std::string& scope_name,
+                          const std::string& collection) {
+  NameScope scope(graph, scope_name);
+  for (Output* side : {&predictions, &labels}) {
+    if (side->dtype() == DType::kFloat32) continue;
+    *side = graph.op("Cast", {*side}).attr("DstT", DType::kFloat32);
+  }
+  if (!predictions.shape().is_compatible_with(labels.shape())) {
+    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
+  }
   const Output losses = graph.op("SquaredDifference", {predictions, labels});
   // The scope is entered again: what is added stays under "mean_squared_error/".
-  return compute_weighted_loss(graph, losses, weights, reduction, scope.name());
+  return compute_weighted_loss(graph, losses, weights, reduction, scope.name(), collection);
 }
 
 }  // namespace runhooks

@@ -14,16 +14,22 @@ enum class Reduction { kNone, kSum, kMean, kSumOverBatchSize, kSumByNonzeroWeigh
 // ("weighted_sum", ...).
 Reduction reduction_from_name(const std::string& name);
 
-// The losses times their weights, reduced; the result joins the collection `losses`. `weights` is
-// broadcast to the losses; an invalid Output is a weight of 1.
+// The losses times their weights, reduced; the result joins `collection`, if one is named.
+// `weights` is broadcast to the losses; an invalid Output is a weight of 1.
 Output compute_weighted_loss(Graph& graph,
                              Output losses,
                              Output weights,
                              Reduction reduction,
-                             const std::string& scope = "weighted_loss");
+                             const std::string& scope = "weighted_loss",
+                             const std::string& collection = collection_keys::kLosses);
 
-// (predictions - labels)^2.
-Output mean_squared_error(
-    Graph& graph, Output labels, Output predictions, Output weights, Reduction reduction);
+// (predictions - labels)^2, both as float32.
+Output mean_squared_error(Graph& graph,
+                          Output labels,
+                          Output predictions,
+                          Output weights,
+                          Reduction reduction,
+                          const std::string& scope = "mean_squared_error",
+                          const std::string& collection = collection_keys::kLosses);
 
 }  // namespace runhooks

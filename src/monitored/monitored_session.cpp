@@ -153,37 +153,64 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
+// What recovers says that it is over instead of raising what the coordinator was told: close()
+// will.
 bool MonitoredSession::should_stop() {
   if (closed_) return true;
   if (!session_) return false;  // lost; the next run makes a new one
+  const std::exception_ptr why = coordinator_.requested_exception();
+  if (!why) return coordinator_.should_stop() || stop_requested_;
+  if (!options_.recovers) coordinator_.raise_requested_exception();
   try {
-    coordinator_.raise_requested_exception();
+    std::rethrow_exception(why);
   } catch (const Error& error) {
-    if (!is_recoverable(error)) throw;
-    close_session();
-    return false;
+    return !gives_up_session(error);
+  } catch (...) {
+    return true;
   }
-  return coordinator_.should_stop() || stop_requested_;
+}
+
+// A hook that ran the session it belongs to would be called again, and so on.
+void MonitoredSession::check_open() const {
+  if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  if (!where_.hook) return;
+  fail(Code::kFailedPrecondition, "The session that calls hook `", where_.hook->name(),
+       "` cannot be run or closed by it.");
+}
+
+Session& MonitoredSession::ready_session() {
+  check_open();
+  if (!session_) create_session();
+  return *session_;
+}
+
+const Plan& MonitoredSession::run_in_step(const RunArgs& caller) {
+  ready_session();
+  const Plan& plan = run_once(caller);
+  if (options_.interrupted && options_.interrupted()) throw Interrupted();
+  return plan;
+}
+
+bool MonitoredSession::gives_up_session(const Error& error) {
+  if (!is_recoverable(error)) return false;
+  log(LogLevel::kInfo, kRecoveryLine + error.message());
+  close_session();
+  return true;
 }
 
 const Plan& MonitoredSession::run(const RunArgs& caller) {
-  if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  check_open();
   for (int failures = 0;;) {
     try {
-      if (!session_) create_session();
-      const Plan& plan = run_once(caller);
-      if (options_.interrupted && options_.interrupted()) throw Interrupted();
-      return plan;
+      return run_in_step(caller);
     } catch (const Error& error) {
-      if (!is_recoverable(error) || ++failures >= options_.max_failures) throw;
-      log(LogLevel::kInfo, kRecoveryLine + error.message());
-      close_session();
+      if (++failures >= options_.max_failures || !gives_up_session(error)) throw;
     }
   }
 }
 
 const Plan& MonitoredSession::run_once(const RunArgs& caller) {
-  if (should_stop()) {
+  if (stop_requested_) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
@@ -301,6 +328,7 @@ void MonitoredSession::collect_feeds(const RunArgs& caller) {
 
 void MonitoredSession::close() {
   if (closed_) return;
+  check_open();
   closed_ = true;
   struct Finish {
     MonitoredSession& self;

@@ -45,17 +45,28 @@ class MonitoredSession {
   // One run with the hooks. The first results of the plan are the caller's fetches, in order.
   const Plan& run(const RunArgs& caller);
 
+  // The parts of run() for whoever repeats more than one run after a failure (a step function):
+  // a session at hand, a run that does not recover, and what becomes of an error. TRUE: the session
+  // has been given up, and the same may be tried once more.
+  Session& ready_session();
+  const Plan& run_in_step(const RunArgs& caller);
+  bool gives_up_session(const Error& error);
+  int max_failures() const { return options_.max_failures; }
+
   // Ends well: end() of every hook. An error of one end() keeps the later ones from being called;
   // the session is closed all the same.
   void close();
   // Ends by an error or an interrupt: on_error() of every hook, no end().
   void close_after(const LoopFailure& failure);
   bool is_closed() const { return closed_; }
+  // Throws where the session is closed, or is calling one of its hooks.
+  void check_open() const;
 
   Graph& graph() const { return *graph_; }
   // The plain session of the moment; throws after close().
   Session& session();
   Coordinator& coordinator() { return coordinator_; }
+  const HookList& hooks() const { return hooks_; }
 
  private:
   // What the hooks and the caller asked for at a run, and the plan for all of it.

@@ -32,12 +32,29 @@ class ChiefSessionCreator : public SessionCreator {
   Saver* saver() override { return scaffold_->saver.get(); }
 
  private:
+  void check_ready(const std::string& missing, const char* purpose) const;
   // TRUE where there was a checkpoint.
   bool restore(Session& session) const;
 
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;
   std::string checkpoint_dir_, checkpoint_path_;
+};
+
+// tf.train.WorkerSessionCreator: a session whose variables somebody else initializes. Sessions
+// share nothing here, so where the graph has variables nobody can, and it says so instead of
+// waiting.
+class WorkerSessionCreator : public SessionCreator {
+ public:
+  WorkerSessionCreator(std::shared_ptr<Graph> graph,
+                       std::shared_ptr<Scaffold> scaffold,
+                       double max_wait_secs);
+  std::unique_ptr<Session> create_session() override;
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<Scaffold> scaffold_;
+  double max_wait_secs_;
 };
 
 }  // namespace runhooks

@@ -19,6 +19,8 @@ class Coordinator {
     should_stop_ = false;
     why_ = nullptr;
   }
+  // NULL where there is none.
+  std::exception_ptr requested_exception() const { return why_; }
   void raise_requested_exception() {
     if (!why_) return;
     const std::exception_ptr why = why_;

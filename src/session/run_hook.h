@@ -29,6 +29,8 @@ struct RunArgs {
   std::unique_ptr<RunOptions> options;
   uint64_t revision = next_revision();  // no two contents have the same one
   void changed() { revision = next_revision(); }
+  // Where the embedding language keeps what these arguments were made from.
+  std::shared_ptr<void> foreign;
 
  private:
   static uint64_t next_revision() {

@@ -14,26 +14,54 @@ Operation* group_initializers(Graph& graph, const char* variables, const char* n
   return graph.group(initializers, name);
 }
 
+// What another scaffold of this graph has made already.
+const CollectionItem* only_item(const std::vector<CollectionItem>& items, const char* collection) {
+  if (items.size() > 1) {
+    fail(Code::kFailedPrecondition, "More than one item in the collection \"", collection,
+         "\". Please indicate which one to use by passing it to the tf.Scaffold constructor.");
+  }
+  return items.empty() ? nullptr : &items.front();
+}
+
+Operation* get_or_group(Graph& graph, const char* key, const char* variables, const char* name) {
+  const std::vector<CollectionItem> items = graph.collection(key);
+  if (const CollectionItem* item = only_item(items, key)) return std::get<Operation*>(*item);
+  Operation* op = group_initializers(graph, variables, name);
+  graph.add_to_collection(key, op);
+  return op;
+}
+
+std::shared_ptr<Saver> get_or_make_saver(Graph& graph) {
+  const std::vector<CollectionItem> items = graph.collection(collection_keys::kSavers);
+  if (const CollectionItem* item = only_item(items, collection_keys::kSavers)) {
+    return std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(*item));
+  }
+  auto saver = std::make_shared<Saver>();
+  graph.add_to_collection(collection_keys::kSavers, std::shared_ptr<void>(saver));
+  return saver;
+}
+
 }  // namespace
 
 void Scaffold::finalize(Graph& graph) {
   if (!finalized_) {
     NameScope root(graph, "");
     if (!init_op) {
-      init_op = group_initializers(graph, collection_keys::kGlobalVariables, "init");
-      graph.add_to_collection(collection_keys::kInitOp, init_op);
+      init_op =
+          get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables, "init");
     }
     if (!local_init_op) {
-      local_init_op = group_initializers(graph, collection_keys::kLocalVariables, "local_init");
-      graph.add_to_collection(collection_keys::kLocalInitOp, local_init_op);
+      local_init_op = get_or_group(graph, collection_keys::kLocalInitOp,
+                                   collection_keys::kLocalVariables, "local_init");
     }
     if (!summary_op) summary_op = merge_all_summaries(graph);
     if (summary_op) graph.add_to_collection(kSummaryOpCollection, summary_op);
-    if (!saver) saver = std::make_shared<Saver>();
-    if (!saver->is_built()) {
-      saver->build(graph);
+    if (!saver) {
+      saver = get_or_make_saver(graph);
+    } else if (!saver->is_built()) {
       graph.add_to_collection(collection_keys::kSavers, std::shared_ptr<void>(saver));
     }
+    if (!saver->is_built()) saver->build(graph);
     finalized_ = true;
   }
   graph.finalize();

@@ -18,10 +18,12 @@ struct Scaffold {
   // Called after the init op, where no checkpoint was restored.
   std::function<void(Session&)> init_fn;
   Operation* local_init_op = nullptr;
+  Feeds local_init_feeds;
   Output summary_op;
   std::shared_ptr<Saver> saver;
 
-  // Adds what is missing to the graph and finalizes the graph. Does nothing the second time.
+  // Takes what is missing from the graph's collections or adds it to the graph, and finalizes the
+  // graph. Does nothing the second time.
   void finalize(Graph& graph);
 
  private:

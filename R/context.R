@@ -1,0 +1,147 @@
+# Contexts for with(): sessions, default graphs, scopes. A context is an environment with
+# `.enter()`, which gives what `%as%` names, and `.exit(condition)`, which is told the error or
+# interrupt that left the block, or NULL. `.swallows(condition)` says which errors end it quietly.
+
+new_context_manager <- function(enter, exit, swallows = function(condition) FALSE) {
+  context <- new.env(parent = emptyenv())
+  as_context(context, enter, exit, swallows)
+  class(context) <- "runhooks_context"
+  context
+}
+
+as_context <- function(object, enter, exit, swallows = function(condition) FALSE) {
+  object$.enter <- enter
+  object$.exit <- exit
+  object$.swallows <- swallows
+  object
+}
+
+#' Sessions, graphs and scopes for the length of a block
+#'
+#' `with(context, block)` enters a context, evaluates the block and leaves the context however the
+#' block ends. `context %as% name` gives what is entered a name for that time; what the name stood
+#' for before comes back afterwards.
+#'
+#' Contexts are [monitored_session()] and its relatives (left well, they call `end()` of their hooks
+#' and are closed), `tf$Session()` (closed; its graph is the default graph in the block),
+#' `graph$as_default()`, `tf$name_scope()`, `tf$variable_scope()` and `tf$control_dependencies()`.
+#'
+#' @param data A context, or what `%as%` gives.
+#' @param expr The block.
+#' @param as Instead of `%as%`: the name as a string.
+#' @param object A context.
+#' @param ... Unused.
+#' @return The value of the block; `%as%` gives an object for `with()`.
+#' @name with_context
+#' @family sessions
+#' @examples
+#' with(tf$Graph()$as_default(), {
+#'   with(tf$name_scope("layer"), x <- tf$constant(2, name = "x"))
+#'   with(tf$Session() %as% sess, sess$run(x * 3))
+#' })
+NULL
+
+#' @rdname with_context
+#' @export
+with.runhooks_context <- function(data, expr, as = NULL, ...) {
+  # `as` may come from the `%as%` of package reticulate, which notes it as an attribute.
+  if (is.null(as)) as <- attr(data, "as")
+  in_context(data, expr, as, parent.frame())
+}
+
+#' @rdname with_context
+#' @export
+with.runhooks_context_as <- function(data, expr, ...) {
+  in_context(data$context, expr, data$name, parent.frame())
+}
+
+#' @rdname with_context
+#' @export
+`%as%` <- function(object, as) {
+  name <- deparse(substitute(as))
+  if (inherits(object, "runhooks_context")) {
+    return(structure(list(context = object, name = name), class = "runhooks_context_as"))
+  }
+  # Python's contexts, as package reticulate knows them
+  attr(object, "as") <- name
+  object
+}
+
+in_context <- function(context, expr, name, frame) {
+  value <- context$.enter()
+  is_left <- FALSE
+  failure <- NULL
+  # A jump out of the block by return() or break is no failure.
+  on.exit(if (!is_left) context$.exit(failure))
+  if (!is.null(name)) {
+    before <- frame[[name]]
+    had_before <- exists(name, envir = frame, inherits = FALSE)
+    assign(name, value, envir = frame)
+    on.exit(
+      if (had_before) assign(name, before, envir = frame) else remove_quietly(name, frame),
+      add = TRUE
+    )
+  }
+  note <- function(condition) failure <<- condition
+  result <- unless_swallowed(expr, context$.swallows, note)
+  is_left <- TRUE
+  context$.exit(NULL)
+  if (result$is_visible) result$value else invisible(result$value)
+}
+
+remove_quietly <- function(name, frame) {
+  if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
+}
+
+# Evaluates `expr`. An error that `swallows()` says yes to ends it with NULL; others go on, and
+# `note()` is told. The restart is found by itself, not by its name, so that blocks can be nested.
+unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
+  restart <- NULL
+  on_error <- function(condition) {
+    if (swallows(condition)) invokeRestart(restart)
+    note(condition)
+  }
+  evaluate <- function() {
+    restart <<- computeRestarts()[[1]]
+    result <- withCallingHandlers(withVisible(expr), error = on_error, interrupt = note)
+    list(value = result$value, is_visible = result$visible)
+  }
+  withRestarts(
+    evaluate(), runhooks_leave_block = function() list(value = NULL, is_visible = FALSE)
+  )
+}
+
+# --- scopes of a graph
+
+scope_context <- function(open, graph = NULL) {
+  pointer <- if (!is.null(graph)) graph$.pointer
+  new_context_manager(function() open(pointer), function(condition) cpp_scope_close())
+}
+
+name_scope <- function(name, default_name = NULL, values = NULL, graph = NULL) {
+  if (is.null(name)) name <- default_name
+  check_string(name, null = TRUE)
+  scope_context(function(graph) cpp_scope_open_name(graph, if (is.null(name)) "" else name), graph)
+}
+
+variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, ..., reuse = NULL) {
+  name <- if (is.null(name_or_scope)) default_name else name_or_scope
+  check_string(name)
+  mode <- if (is.null(reuse) || isFALSE(reuse)) "" else if (isTRUE(reuse)) "always" else "auto"
+  scope_context(function(graph) cpp_scope_open_variables(graph, name, mode))
+}
+
+control_dependencies <- function(control_inputs, graph = NULL) {
+  if (is_graph_element(control_inputs)) control_inputs <- list(control_inputs)
+  scope_context(function(graph) cpp_scope_open_control(graph, control_inputs), graph)
+}
+
+default_graph_context <- function(graph) {
+  new_context_manager(
+    function() {
+      cpp_graph_push_default(graph$.pointer)
+      graph
+    },
+    function(condition) cpp_graph_pop_default()
+  )
+}

@@ -1,0 +1,367 @@
+# Sessions whose runs call hooks, made by hand: tf.train.MonitoredSession and its relatives.
+
+#' Sessions that call hooks
+#'
+#' For a graph that was built by hand: every run of such a session calls the hooks, as the steps of
+#' [train()] do. All are members of `tf$train` as well (`tf$train$MonitoredTrainingSession()`).
+#'
+#' `monitored_session()` calls `begin()` of the hooks, finalizes the graph, makes a session with
+#' `session_creator` and calls `after_create_session()`. `singular_monitored_session()` does the
+#' same, but does not recover. `monitored_training_session()` adds the hooks of training:
+#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (where
+#' the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest checkpoint
+#' of `checkpoint_dir`.
+#'
+#' The session has
+#' * `$run(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE)`: one run;
+#'   with `hooks = FALSE` no hook is called;
+#' * `$run_step_fn(step_fn)`: calls `step_fn(step_context)`, which has `$session` (runs without
+#'   hooks), `$run_with_hooks(fetches, feed_dict = NULL)` and `$request_stop()`;
+#' * `$run_with_hooks()`: the same as `$run()`; `$should_stop()`, `$request_stop()`, `$graph`;
+#' * `$close()`: calls `end()` of the hooks; a second call does nothing.
+#'
+#' In `with(session %as% sess, ...)` the end of the data (`runhooks_error_out_of_range`) and
+#' [stop_iteration()] end the block silently, and `end()` of the hooks is called, as it is when the
+#' block is left well. After any other error it is not, and the session is closed. By hand, without
+#' `with()`, an error of `$run()` changes nothing: `$should_stop()` stays `FALSE` until `$close()`.
+#'
+#' After `AbortedError` or `UnavailableError` from a run or from `before_run()` or `after_run()` of
+#' a hook the session is made again, from the newest checkpoint or from the start, and the same run
+#' is done again; the tenth failure of one run surfaces.
+#'
+#' @param session_creator `tf$train$ChiefSessionCreator()`, the default, or
+#'   `tf$train$WorkerSessionCreator()`.
+#' @param hooks,chief_only_hooks A hook or a list of them.
+#' @param stop_grace_period_secs,master,config,max_wait_secs Taken as TensorFlow takes them; without
+#'   effect in one process.
+#' @param scaffold `tf$train$Scaffold()`.
+#' @param checkpoint_dir Folder of checkpoints, or `NULL`.
+#' @param checkpoint_filename_with_path A checkpoint to restore, instead of the newest one of a
+#'   folder.
+#' @param is_chief `FALSE` makes a session with `hooks` only, whose variables somebody else
+#'   initializes.
+#' @param save_checkpoint_secs,save_checkpoint_steps Interval of checkpoints; by default 600
+#'   seconds. 0 or `NULL` for both: none.
+#' @param save_summaries_steps,save_summaries_secs Interval of summaries; by default 100 steps.
+#' @param log_step_count_steps Interval of the step counter; 0 or `NULL`: none.
+#' @param summary_dir Folder of event files; by default `checkpoint_dir`.
+#' @return The session: an environment of class `MonitoredSession`.
+#' @section Errors: `runhooks_error_failed_precondition` for a run of a closed session, for one
+#'   after a stop was requested, and where two hooks, or a hook and the caller, feed the same
+#'   tensor; errors of hooks as in [session_run_hook()].
+#' @seealso The classes `tf.train.MonitoredSession`, `tf.train.SingularMonitoredSession` and the
+#'   function `tf.train.MonitoredTrainingSession` of TensorFlow 1.x.
+#' @family sessions
+#' @export
+#' @examples
+#' with(tf$Graph()$as_default(), {
+#'   x <- tf$placeholder(tf$float32, shape = list(NULL))
+#'   w <- tf$get_variable("w", initializer = 0)
+#'   loss <- tf$losses$mean_squared_error(labels = 3 * x, predictions = w * x)
+#'   step <- tf$train$get_or_create_global_step()
+#'   train_op <- tf$train$GradientDescentOptimizer(0.1)$minimize(loss, global_step = step)
+#'   hooks <- list(hook_stop_at_step(last_step = 20))
+#'   with(tf$train$MonitoredTrainingSession(hooks = hooks) %as% sess, {
+#'     while (!sess$should_stop()) {
+#'       result <- sess$run(list(train_op, loss = loss), feed_dict = dict(x = c(1, 2)))
+#'     }
+#'   })
+#'   result$loss
+#' })
+monitored_session <- function(
+  session_creator = NULL,
+  hooks = NULL,
+  stop_grace_period_secs = 120
+) {
+  new_monitored_session(session_creator, name_hooks(as_hook_list(hooks)), recovers = TRUE)
+}
+
+#' @rdname monitored_session
+#' @export
+singular_monitored_session <- function(
+  hooks = NULL,
+  scaffold = NULL,
+  master = "",
+  config = NULL,
+  checkpoint_dir = NULL,
+  stop_grace_period_secs = 120,
+  checkpoint_filename_with_path = NULL
+) {
+  creator <- chief_session_creator(
+    scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path
+  )
+  new_monitored_session(creator, name_hooks(as_hook_list(hooks)), recovers = FALSE)
+}
+
+#' @rdname monitored_session
+#' @export
+monitored_training_session <- function(
+  master = "",
+  is_chief = TRUE,
+  checkpoint_dir = NULL,
+  scaffold = NULL,
+  hooks = NULL,
+  chief_only_hooks = NULL,
+  save_checkpoint_secs = "USE_DEFAULT",
+  save_summaries_steps = "USE_DEFAULT",
+  save_summaries_secs = "USE_DEFAULT",
+  config = NULL,
+  stop_grace_period_secs = 120,
+  log_step_count_steps = 100,
+  max_wait_secs = 7200,
+  save_checkpoint_steps = "USE_DEFAULT",
+  summary_dir = NULL
+) {
+  check_flag(is_chief)
+  hooks <- name_hooks(as_hook_list(hooks))
+  if (is.null(scaffold)) scaffold <- new_scaffold()
+  if (!is_chief) {
+    creator <- worker_session_creator(scaffold, master, config, max_wait_secs)
+    return(new_monitored_session(creator, hooks, recovers = TRUE))
+  }
+  checkpoints <- interval(save_checkpoint_steps, save_checkpoint_secs, default = list(secs = 600))
+  summaries <- interval(save_summaries_steps, save_summaries_secs, default = list(steps = 100))
+  all_hooks <- c(
+    name_hooks(as_hook_list(chief_only_hooks), "chief_only_hooks"),
+    summary_hooks(
+      if (is.null(summary_dir)) checkpoint_dir else summary_dir, log_step_count_steps, summaries
+    ),
+    checkpoint_hooks(checkpoint_dir, checkpoints),
+    hooks
+  )
+  creator <- chief_session_creator(scaffold, master, config, checkpoint_dir)
+  new_monitored_session(creator, all_hooks, recovers = TRUE)
+}
+
+# Steps and seconds of an interval; a 0 counts as none, as in TensorFlow.
+interval <- function(steps, secs, default) {
+  is_default <- function(x) identical(x, "USE_DEFAULT")
+  if (is_default(steps) && is_default(secs)) return(default)
+  positive <- function(x) if (!is_default(x) && !is.null(x) && x > 0) x
+  list(steps = positive(steps), secs = positive(secs))
+}
+
+summary_hooks <- function(dir, log_step_count_steps, summaries) {
+  if (is.null(dir)) return(NULL)
+  hooks <- list()
+  if (!is.null(log_step_count_steps) && log_step_count_steps > 0) {
+    hooks <- list(hook_step_counter(every_n_steps = log_step_count_steps, output_dir = dir))
+  }
+  saves <- !is.null(summaries$steps) || !is.null(summaries$secs)
+  if (saves && "SummarySaverHook" %in% cpp_hook_types()) {
+    saver <- new_builtin_hook(
+      "SummarySaverHook",
+      save_steps = summaries$steps, save_secs = summaries$secs, output_dir = path.expand(dir)
+    )
+    hooks <- c(hooks, list(saver))
+  }
+  hooks
+}
+
+checkpoint_hooks <- function(dir, checkpoints) {
+  if (is.null(dir) || (is.null(checkpoints$steps) && is.null(checkpoints$secs))) return(NULL)
+  list(hook_checkpoint_saver(
+    path.expand(dir), save_secs = checkpoints$secs, save_steps = checkpoints$steps
+  ))
+}
+
+# Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
+name_hooks <- function(hooks, argument = "hooks") {
+  given <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
+  places <- sprintf("%s[[%d]]", argument, seq_along(hooks))
+  setNames(hooks, ifelse(given == "", places, given))
+}
+
+# --- what makes the plain session
+
+chief_session_creator <- function(
+  scaffold = NULL,
+  master = "",
+  config = NULL,
+  checkpoint_dir = NULL,
+  checkpoint_filename_with_path = NULL
+) {
+  check_scaffold(scaffold)
+  check_string(checkpoint_dir, null = TRUE)
+  check_string(checkpoint_filename_with_path, null = TRUE)
+  expand <- function(path) if (!is.null(path)) path.expand(path)
+  new_session_creator(
+    "ChiefSessionCreator", scaffold,
+    checkpoint_dir = expand(checkpoint_dir),
+    checkpoint_filename_with_path = expand(checkpoint_filename_with_path)
+  )
+}
+
+worker_session_creator <- function(
+  scaffold = NULL,
+  master = "",
+  config = NULL,
+  max_wait_secs = 30 * 60
+) {
+  check_scaffold(scaffold)
+  check_number(max_wait_secs)
+  new_session_creator("WorkerSessionCreator", scaffold, max_wait_secs = max_wait_secs)
+}
+
+new_session_creator <- function(type, scaffold, ...) {
+  structure(
+    list(scaffold = scaffold, arguments = list(type = type, ...)),
+    class = c(type, "runhooks_session_creator")
+  )
+}
+
+check_scaffold <- function(scaffold, call = parent.frame()) {
+  good <- is.null(scaffold) || inherits(scaffold, "runhooks_scaffold")
+  check_arg(good, scaffold, "NULL or tf$train$Scaffold()", "scaffold", call)
+}
+
+#' @export
+print.runhooks_session_creator <- function(x, ...) {
+  cat("A session creator: ", x$arguments$type, "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+# tf.train.Scaffold; the arguments that have no effect in one process are taken.
+new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
+                         ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
+                         saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
+  check_function(init_fn, null = TRUE)
+  scaffold <- new.env(parent = emptyenv())
+  initialize <- if (!is.null(init_fn)) function(session) init_fn(scaffold, session)
+  pointer <- cpp_scaffold_new(
+    init_op, init_feed_dict, initialize, local_init_op, local_init_feed_dict, summary_op
+  )
+  scaffold$.pointer <- pointer
+  scaffold$finalize <- function() {
+    cpp_scaffold_finalize(pointer)
+    invisible(scaffold)
+  }
+  for (part in c("init_op", "local_init_op", "summary_op")) local({
+    name <- part
+    makeActiveBinding(name, function() cpp_scaffold_parts(pointer)[[name]], scaffold)
+  })
+  class(scaffold) <- "runhooks_scaffold"
+  scaffold
+}
+
+#' @export
+print.runhooks_scaffold <- function(x, ...) {
+  cat("<Scaffold>\n") # lint: allow stdout
+  invisible(x)
+}
+
+# --- the session
+
+new_monitored_session <- function(creator, hooks, recovers, call = parent.frame()) {
+  if (is.null(creator)) creator <- chief_session_creator()
+  good <- inherits(creator, "runhooks_session_creator")
+  check_arg(good, creator, "a session creator", "session_creator", call)
+  core_hooks <- lapply(finish_hooks(hooks, "train"), core_hook)
+  graph <- cpp_graph_default()
+  pointer <- with_loop_conditions(cpp_monitored_new(
+    creator$arguments, creator$scaffold$.pointer, core_hooks, recovers
+  ))
+  session <- new.env(parent = emptyenv())
+  session$graph <- graph
+  session$.hooks <- cpp_monitored_hooks(pointer)
+  add_monitored_methods(session, pointer)
+  as_context(
+    session,
+    enter = function() session,
+    exit = function(condition) leave_monitored_session(pointer, condition),
+    swallows = function(condition) is_one_of(condition, c("out_of_range", "stop_iteration"))
+  )
+  class(session) <- c(
+    if (recovers) "MonitoredSession" else "SingularMonitoredSession", "runhooks_monitored_session",
+    "runhooks_context"
+  )
+  session
+}
+
+add_monitored_methods <- function(session, pointer) {
+  run <- function(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL) {
+    request <- cpp_session_run_args(fetches, feed_dict, options)
+    with_loop_conditions(cpp_monitored_run(pointer, request, FALSE))
+  }
+  session$run_with_hooks <- run
+  session$run_step_fn <- function(step_fn) run_step_fn(pointer, step_fn)
+  session$run <- function(
+    fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE
+  ) {
+    if (hooks) return(run(fetches, feed_dict, options))
+    run_step_fn(pointer, function(step_context) step_context$session$run(fetches, feed_dict))
+  }
+  session$should_stop <- function() with_loop_conditions(cpp_monitored_should_stop(pointer))
+  session$request_stop <- function() cpp_monitored_request_stop(pointer)
+  session$raw_session <- function() with_loop_conditions(cpp_monitored_session(pointer))
+  session$close <- function() invisible(with_loop_conditions(cpp_monitored_close(pointer)))
+}
+
+is_one_of <- function(condition, kinds) {
+  kind <- steering_kind(condition)
+  !is.null(kind) && kind %in% kinds
+}
+
+leave_monitored_session <- function(pointer, condition) {
+  if (is.null(condition)) return(with_loop_conditions(cpp_monitored_close(pointer)))
+  cpp_monitored_close_after(pointer, condition, inherits(condition, "interrupt"))
+}
+
+# Calls `step_fn` again, with a new session, after a condition that the session recovers from.
+run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
+  check_step_fn(step_fn, call)
+  failures <- 0
+  is_lost <- FALSE
+  recovers_from <- function(condition) {
+    if (!is_one_of(condition, c("aborted", "unavailable"))) return(FALSE)
+    failures <<- failures + 1
+    is_lost <<- failures < cpp_monitored_max_failures(pointer) &&
+      cpp_monitored_gives_up(pointer, condition, steering_kind(condition))
+    is_lost
+  }
+  repeat {
+    is_lost <- FALSE
+    session <- with_loop_conditions(cpp_monitored_session(pointer))
+    result <- unless_swallowed(step_fn(new_step_context(pointer, session)), recovers_from)
+    if (!is_lost) return(result$value)
+  }
+}
+
+check_step_fn <- function(step_fn, call) {
+  check_function(step_fn, arg = "step_fn", call = call)
+  arguments <- names(formals(args(step_fn)))
+  if (identical(arguments, "step_context") || identical(arguments, c("self", "step_context"))) {
+    return(invisible())
+  }
+  got <- paste(c(sprintf("'%s'", arguments), if (length(arguments) == 1) ""), collapse = ", ")
+  stop_plain(
+    paste0(
+      "`step_fn` may either have one `step_context` argument, or `self` and `step_context` ",
+      "arguments if it's an instance method. Got (", trimws(got, "right"), ") instead."
+    ),
+    call = call
+  )
+}
+
+new_step_context <- function(pointer, session) {
+  context <- new.env(parent = emptyenv())
+  context$session <- session
+  context$run_with_hooks <- function(
+    fetches, feed_dict = NULL, options = NULL, run_metadata = NULL
+  ) {
+    request <- cpp_session_run_args(fetches, feed_dict, options)
+    with_loop_conditions(cpp_monitored_run(pointer, request, TRUE))
+  }
+  context$request_stop <- function() {
+    stop_iteration("step_fn has requested the iterations to stop.")
+  }
+  class(context) <- "StepContext"
+  context
+}
+
+#' @export
+print.runhooks_monitored_session <- function(x, ...) {
+  # lint: allow stdout
+  cat("<", class(x)[[1]], " with ", length(x$.hooks), " hooks>\n", sep = "")
+  invisible(x)
+}

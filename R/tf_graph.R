@@ -1,0 +1,247 @@
+# What `tf` has for graphs that are written by hand: scopes, placeholders, variables, losses.
+
+scope_symbols <- function() {
+  list(
+    name_scope = function(name, default_name = NULL, values = NULL) {
+      name_scope(name, default_name, values)
+    },
+    variable_scope = variable_scope,
+    AUTO_REUSE = structure("auto", class = "runhooks_reuse"),
+    control_dependencies = function(control_inputs) control_dependencies(control_inputs),
+    reset_default_graph = function() invisible(cpp_graph_reset_default()),
+    group = function(..., name = "group_deps") cpp_graph_group(flat_list(...), name),
+    no_op = function(name = NULL) cpp_op_create("NoOp", list(), list(), name)
+  )
+}
+
+# Arguments of tf.group(): elements and lists of them.
+flat_list <- function(...) {
+  flatten <- function(x) if (is.list(x)) do.call(c, lapply(x, flatten)) else list(x)
+  as.list(flatten(list(...)))
+}
+
+# A shape as R gives it (NULL, c(), list() with NULLs, a tensor's shape) as numbers with NAs.
+as_dims <- function(shape) {
+  if (is.null(shape)) return(NULL)
+  if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
+  as.numeric(vapply(shape, function(dim) if (is.null(dim)) NA_real_ else as.numeric(dim), 0))
+}
+
+# --- placeholders and variables
+
+state_symbols <- function() {
+  c(
+    list(
+      placeholder = function(dtype, shape = NULL, name = NULL) {
+        attrs <- list(dtype = dtype_name(dtype), shape = as_dims(shape))
+        cpp_op_create("Placeholder", list(), attrs, name)
+      },
+      placeholder_with_default = function(input, shape, name = NULL) {
+        attrs <- list(shape = as_dims(shape))
+        cpp_op_create("PlaceholderWithDefault", list(as_tensor(input)), attrs, name)
+      },
+      Variable = function(initial_value, trainable = TRUE, collections = NULL,
+                          validate_shape = TRUE, ..., name = "Variable", dtype = NULL) {
+        value <- as_tensor(initial_value, dtype)
+        cpp_variable_new(value, name, trainable, variable_collections(collections))
+      },
+      get_variable = get_variable,
+      identity = function(input, name = NULL) tf_op("Identity", as_tensor(input), name = name),
+      convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL) {
+        as_tensor(value, dtype)
+      }
+    ),
+    assign_symbols(), initializer_symbols()
+  )
+}
+
+variable_collections <- function(collections) {
+  if (is.null(collections)) "variables" else as.character(unlist(collections))
+}
+
+get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, regularizer = NULL,
+                         trainable = TRUE, collections = NULL, ...) {
+  check_string(name)
+  check_flag(trainable)
+  type <- if (!is.null(dtype)) dtype_name(dtype)
+  if (is.numeric(initializer) || is.character(initializer) || is.logical(initializer)) {
+    initializer <- as_tensor(initializer, dtype)
+  } else if (is_variable(initializer)) {
+    initializer <- cpp_variable_snapshot(initializer)
+  } else if (is.null(shape)) {
+    if (is.function(initializer) || is.null(initializer)) {
+      stop_runhooks(
+        "Shape of a new variable ({name}) must be fully defined, but instead was <unknown>."
+      )
+    }
+  } else if (is_tensor(initializer)) {
+    stop_runhooks("If initializer is a constant, do not specify shape.")
+  }
+  constant <- attr(initializer, "constant")
+  if (!is.null(constant)) initializer <- constant
+  cpp_variable_get(
+    name, as_dims(shape), type, initializer, trainable, variable_collections(collections)
+  )
+}
+
+assign_symbols <- function() {
+  assigner <- function(type) {
+    force(type)
+    function(ref, value, use_locking = NULL, name = NULL) variable_assign(type, ref, value, name)
+  }
+  list(
+    assign = function(ref, value, validate_shape = NULL, use_locking = NULL, name = NULL) {
+      variable_assign("Assign", ref, value, name)
+    },
+    assign_add = assigner("AssignAdd"), assign_sub = assigner("AssignSub"),
+    python.ops.state_ops.assign_add = assigner("AssignAdd"),
+    python.ops.state_ops.assign_sub = assigner("AssignSub")
+  )
+}
+
+# Of a reference variable the tensor after the change, as in TensorFlow 1.x.
+variable_assign <- function(type, ref, value, name = NULL) {
+  if (!is_variable(ref) || cpp_element_info(ref)$is_ref) return(tf_op(type, ref, value, name = name))
+  change <- cpp_op_create(paste0(type, "VariableOp"), list(ref, value), list(), name)
+  with(control_dependencies(change), cpp_variable_read(ref))
+}
+
+initializer_symbols <- function() {
+  constant <- function(number) {
+    force(number)
+    fill <- function(shape, dtype = "float32", partition_info = NULL) {
+      tf_constant(number, dtype_name(dtype), as_dims(shape), "Const")
+    }
+    # The core makes these itself, under TensorFlow's names.
+    structure(fill, constant = if (is_number(number)) as.numeric(number))
+  }
+  symbols <- list(
+    zeros_initializer = function(dtype = "float32") constant(0),
+    ones_initializer = function(dtype = "float32") constant(1),
+    constant_initializer = function(value = 0, dtype = "float32", verify_shape = FALSE) {
+      constant(value)
+    }
+  )
+  c(
+    symbols,
+    setNames(symbols, c("initializers.zeros", "initializers.ones", "initializers.constant"))
+  )
+}
+
+# --- losses
+
+loss_symbols <- function() {
+  reductions <- c(
+    NONE = "none", SUM = "weighted_sum", MEAN = "weighted_mean",
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size",
+    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights",
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+  )
+  c(
+    list(
+      losses.mean_squared_error = function(
+        labels, predictions, weights = 1, scope = NULL, loss_collection = "losses",
+        reduction = "weighted_sum_by_nonzero_weights"
+      ) {
+        cpp_mean_squared_error(
+          as_tensor(labels, "float32"), as_tensor(predictions, "float32"), loss_weights(weights),
+          reduction, if (is.null(scope)) "mean_squared_error" else scope,
+          if (is.null(loss_collection)) "" else loss_collection
+        )
+      },
+      losses.get_losses = function(scope = NULL, loss_collection = "losses") {
+        cpp_graph_default()$get_collection(loss_collection, scope)
+      },
+      losses.add_loss = function(loss, loss_collection = "losses") {
+        if (!is.null(loss_collection)) {
+          cpp_graph_default()$add_to_collection(loss_collection, loss)
+        }
+      }
+    ),
+    setNames(as.list(reductions), paste0("losses.Reduction.", names(reductions)))
+  )
+}
+
+# A weight of 1 is the core's default.
+loss_weights <- function(weights) {
+  if (is_number(weights) && weights == 1) return(NULL)
+  if (is_graph_element(weights)) return(tf_op("Cast", weights, attrs = list(DstT = "float32")))
+  cpp_constant(weights, "float32", "weights")
+}
+
+# --- sessions
+
+session_symbols <- function() {
+  list(
+    Session = function(target = "", graph = NULL, config = NULL) {
+      use_threads()
+      cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
+    },
+    get_default_session = function() {
+      if (length(the$sessions)) the$sessions[[length(the$sessions)]]
+    },
+    ConfigProto = function(...) list(...),
+    RunOptions = function(...) list(...),
+    RunMetadata = function(...) list(...)
+  )
+}
+
+push_session <- function(session) {
+  cpp_graph_push_default(session$graph$.pointer)
+  the$sessions <- c(the$sessions, list(session))
+  session
+}
+
+pop_session <- function(session) {
+  the$sessions <- the$sessions[-length(the$sessions)]
+  cpp_graph_pop_default()
+  session$close()
+}
+
+# The session of `$eval()` and `$run()` of tensors and operations.
+session_or_default <- function(session, call = parent.frame()) {
+  if (is.null(session)) session <- session_symbols()$get_default_session()
+  if (is.null(session)) {
+    stop_runhooks(
+      c(
+        "There is no default session.",
+        i = "Give {.arg session}, or evaluate inside of {.code with(tf$Session(), ...)}."
+      ),
+      kind = "failed_precondition", call = call
+    )
+  }
+  session
+}
+
+monitored_symbols <- function() {
+  list(
+    MonitoredSession = monitored_session, SingularMonitoredSession = singular_monitored_session,
+    MonitoredTrainingSession = monitored_training_session,
+    ChiefSessionCreator = chief_session_creator, WorkerSessionCreator = worker_session_creator,
+    Scaffold = new_scaffold, Coordinator = coordinator,
+    SecondOrStepTimer = second_or_step_timer, NeverTriggerTimer = never_trigger_timer
+  )
+}
+
+# tf.train.Coordinator of one's own; the ones that hooks are given belong to their session.
+coordinator <- function(clean_stop_exception_types = NULL) {
+  is_stopped <- FALSE
+  why <- NULL
+  clean <- if (is.null(clean_stop_exception_types)) "out_of_range" else clean_stop_exception_types
+  self <- new.env(parent = emptyenv())
+  self$request_stop <- function(ex = NULL) {
+    if (!is_stopped && !is.null(ex) && !is_one_of(ex, clean)) why <<- ex
+    is_stopped <<- TRUE
+    invisible()
+  }
+  self$should_stop <- function() is_stopped
+  self$clear_stop <- function() {
+    is_stopped <<- FALSE
+    why <<- NULL
+    invisible()
+  }
+  self$raise_requested_exception <- function() if (!is.null(why)) stop(why)
+  self$join <- function(threads = NULL, ...) self$raise_requested_exception()
+  class(self) <- "Coordinator"
+  self
+}

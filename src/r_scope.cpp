@@ -1,0 +1,106 @@
+// Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// The innermost one is the last; with() closes them in that order.
+struct OpenScope {
+  std::shared_ptr<Graph> graph;
+  std::unique_ptr<NameScope> name;
+  std::unique_ptr<VariableScope> variables;
+  std::unique_ptr<ControlDependencies> control;
+};
+
+std::vector<OpenScope>& open_scopes() {
+  static auto* scopes = new std::vector<OpenScope>;
+  return *scopes;
+}
+
+Operation* operation_behind(SEXP x) {
+  if (is_operation(x)) return operation_of(x);
+  if (is_variable(x)) return variable_of(x)->snapshot.op;
+  if (is_tensor(x)) return tensor_of(x).op;
+  invalid_argument("Control inputs are operations, tensors or variables, not objects of type ",
+                   Rf_type2char(TYPEOF(x)), ".");
+}
+
+std::vector<Operation*> operations_behind(SEXP list) {
+  std::vector<Operation*> ops;
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    ops.push_back(operation_behind(VECTOR_ELT(list, i)));
+  }
+  return ops;
+}
+
+std::shared_ptr<Graph> graph_or_default(SEXP graph) {
+  return graph == R_NilValue ? default_graph() : graph_of(graph);
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The scope's name, with a "/" at the end.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_scope_open_name(SEXP graph, std::string name) {
+  return border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    scope.name = std::make_unique<NameScope>(*scope.graph, name);
+    const std::string full = scope.name->name();
+    open_scopes().push_back(std::move(scope));
+    return full;
+  });
+}
+
+// `reuse`: "never", "always", "auto" or "" for that of the scope around it.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse) {
+  return border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    scope.variables = std::make_unique<VariableScope>(*scope.graph, name);
+    using Reuse = VariableStore::Reuse;
+    if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
+    if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
+    const std::string full = scope.variables->name();
+    open_scopes().push_back(std::move(scope));
+    return full;
+  });
+}
+
+// NULL instead of a list: outer control dependencies do not count.
+// [[Rcpp::export(rng = false)]]
+void cpp_scope_open_control(SEXP graph, SEXP inputs) {
+  border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    scope.control = std::make_unique<ControlDependencies>(*scope.graph, operations_behind(inputs),
+                                                          inputs == R_NilValue);
+    open_scopes().push_back(std::move(scope));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_scope_close() {
+  border([] {
+    if (!open_scopes().empty()) open_scopes().pop_back();
+  });
+}
+
+// An operation that runs after all of `inputs`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_group(SEXP inputs, std::string name) {
+  return border([&]() -> SEXP {
+    const std::vector<Operation*> ops = operations_behind(inputs);
+    Graph& graph = ops.empty() ? *default_graph() : ops.front()->graph();
+    return operation_handle(graph.group(ops, name));
+  });
+}

@@ -1,0 +1,45 @@
+goldens <- hook_goldens("timer")
+
+test_that("a timer of steps triggers when TensorFlow's does", {
+  timer <- tf$train$SecondOrStepTimer(every_steps = 3)
+  for (row in goldens$every_steps$table) {
+    if (is.null(row$step)) next
+    info <- paste("step", row$step)
+    triggers <- timer$should_trigger_for_step(row$step)
+    expect_equal(triggers, row$trigger, info = info)
+    if (triggers) {
+      updated <- timer$update_last_triggered_step(row$step)
+      # seconds are the golden's clock's
+      expect_equal(updated[[2]], row$update_returned[[2]], info = info)
+    }
+    expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+  }
+  timer$reset()
+  expect_null(timer$last_triggered_step())
+  expect_true(timer$should_trigger_for_step(18))
+})
+
+test_that("a timer that never triggers", {
+  timer <- tf$train$NeverTriggerTimer()
+  for (row in goldens$never_trigger$table) {
+    expect_equal(timer$should_trigger_for_step(row$step), row$trigger)
+    expect_equal(timer$update_last_triggered_step(row$step), list(NULL, NULL))
+    expect_null(timer$last_triggered_step())
+  }
+})
+
+test_that("a timer takes one of seconds and steps", {
+  expect_error(tf$train$SecondOrStepTimer(), "Either every_secs or every_steps")
+  expect_error(tf$train$SecondOrStepTimer(1, 2), "Can not provide both")
+})
+
+test_that("a coordinator of one's own", {
+  coordinator <- tf$train$Coordinator()
+  expect_false(coordinator$should_stop())
+  coordinator$request_stop(tf$errors$OutOfRangeError(NULL, NULL, "end"))
+  expect_true(coordinator$should_stop())
+  expect_no_error(coordinator$join())
+  coordinator$clear_stop()
+  coordinator$request_stop(simpleError("broken"))
+  expect_error(coordinator$join(), "broken")
+})
