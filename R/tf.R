@@ -298,7 +298,8 @@ train_symbols <- function() {
       },
       LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
       CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
-      NanTensorHook = hook_nan_tensor, SummarySaverHook = hook_summary_saver, CheckpointSaverListener = checkpoint_saver_listener
+      NanTensorHook = hook_nan_tensor, SummarySaverHook = hook_summary_saver,
+      CheckpointSaverListener = checkpoint_saver_listener
     )
   )
   setNames(symbols, paste0("train.", names(symbols)))
