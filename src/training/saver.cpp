@@ -77,7 +77,7 @@ std::string Saver::save(Session& session, const std::string& prefix, int64_t glo
     }
   }
   writer.finish();
-  write_file_atomically(path + ".meta", meta_graph_.of(session.graph()));
+  write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
   note_checkpoint(path);
   write_state(path);
   delete_old();

@@ -34,6 +34,9 @@ class Saver {
   // killed at any moment leaves the old state or the new one.
   std::string save(Session& session, const std::string& prefix, int64_t global_step);
 
+  // The graph as the checkpoints have it.
+  GraphExport& graph_export() { return graph_export_; }
+
   // Gives every variable its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path) const;
@@ -50,7 +53,7 @@ class Saver {
   SaverOptions options_;
   bool built_ = false;
   std::vector<VariablePtr> variables_;
-  MetaGraphCache meta_graph_;
+  GraphExport graph_export_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;
   double next_kept_time_;
