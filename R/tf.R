@@ -294,7 +294,8 @@ train_symbols <- function() {
       LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
       CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
       NanTensorHook = hook_nan_tensor, GlobalStepWaiterHook = hook_global_step_waiter,
-      FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn, SummarySaverHook = hook_summary_saver,
+      FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn,
+      SummarySaverHook = hook_summary_saver,
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )

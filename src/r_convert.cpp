@@ -143,6 +143,12 @@ void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
     case DType::kString: {
       const std::string& text = tensor.string_at(i);
+      // R itself would jump over our frames here.
+      if (text.find('\0') != std::string::npos) {
+        fail(Code::kUnimplemented,
+             "A string with a zero byte, such as a serialized summary, has no "
+             "R form.");
+      }
       SET_STRING_ELT(out, at, Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8));
       break;
     }

@@ -7,11 +7,11 @@ layers <- local({
     tensor = character(),
     kernels = character(),
     graph = "tensor",
+    io = c("tensor", "graph"),
     # the value of a summary op is a message of io
     ops = c("tensor", "graph", "kernels", "io"),
     # gradients arrive by registry, so no ops
     autodiff = c("tensor", "graph"),
-    io = c("tensor", "graph"),
     session = c("tensor", "graph"),
     data = c("tensor", "graph", "io"),
     training = ground,

@@ -34,9 +34,10 @@ void CheckpointSaverHook::begin(Graph& graph) {
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
   const Graph& graph = session.graph();
-  write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported_graph_text(graph));
-  writer_->add_graph_def(exported_graph(graph));
-  writer_->add_meta_graph(exported_meta_graph(graph));
+  GraphExport& exported = saver(session).graph_export();
+  write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text(graph));
+  writer_->add_graph_def(exported.graph_def(graph));
+  writer_->add_meta_graph(exported.meta_graph(graph));
   has_session_ = true;
   save(session, step);
   trigger_.update(step);

@@ -2,40 +2,36 @@
 
 #include "io/graph_def.h"
 #include "io/meta_graph.h"
+#include "io/text_format.h"
 
 namespace runhooks {
 
-namespace {
-
-GraphDef graph_with_shapes(const Graph& graph) {
+void GraphExport::update(const Graph& graph) {
+  if (version_ == graph.version() && collections_version_ == graph.collections_version()) return;
   GraphDefOptions options;
   options.add_shapes = true;
-  return make_graph_def(graph, options);
-}
-
-}  // namespace
-
-std::string exported_graph(const Graph& graph) { return write_graph_def(graph_with_shapes(graph)); }
-
-std::string exported_graph_text(const Graph& graph) {
-  return graph_def_text(graph_with_shapes(graph));
-}
-
-std::string exported_meta_graph(const Graph& graph) {
+  graph_def_ = write_graph_def(make_graph_def(graph, options));
   MetaGraphDef meta_graph;
   meta_graph.op_list = write_op_list(graph);
-  meta_graph.graph_def = exported_graph(graph);
+  meta_graph.graph_def = graph_def_;
   meta_graph.collections = collection_defs(graph);
-  return write_meta_graph(meta_graph);
+  meta_graph_ = write_meta_graph(meta_graph);
+  version_ = graph.version();
+  collections_version_ = graph.collections_version();
 }
 
-const std::string& MetaGraphCache::of(const Graph& graph) {
-  if (version_ != graph.version() || collections_version_ != graph.collections_version()) {
-    bytes_ = exported_meta_graph(graph);
-    version_ = graph.version();
-    collections_version_ = graph.collections_version();
-  }
-  return bytes_;
+const std::string& GraphExport::graph_def(const Graph& graph) {
+  update(graph);
+  return graph_def_;
+}
+
+const std::string& GraphExport::meta_graph(const Graph& graph) {
+  update(graph);
+  return meta_graph_;
+}
+
+std::string GraphExport::graph_text(const Graph& graph) {
+  return proto_to_text(graph_def(graph), "GraphDef", "graph.pbtxt", FloatText::kAsDouble);
 }
 
 }  // namespace runhooks

@@ -9,22 +9,21 @@
 
 namespace runhooks {
 
-// A GraphDef with the shapes of all outputs, for TensorBoard.
-std::string exported_graph(const Graph& graph);
-// The same as text.
-std::string exported_graph_text(const Graph& graph);
-// A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It has no SaverDef: the
-// graph has no operations that save, so whoever imports it makes a Saver of its variables.
-std::string exported_meta_graph(const Graph& graph);
-
-// The meta graph of a graph that hardly ever changes, made once.
-class MetaGraphCache {
+// A graph as bytes and text, made anew only where it has changed.
+class GraphExport {
  public:
-  const std::string& of(const Graph& graph);
+  // A GraphDef with the shapes of all outputs, for TensorBoard.
+  const std::string& graph_def(const Graph& graph);
+  // The same as text.
+  std::string graph_text(const Graph& graph);
+  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It has no SaverDef: the
+  // graph has no operations that save, so whoever imports it makes a Saver of its variables.
+  const std::string& meta_graph(const Graph& graph);
 
  private:
+  void update(const Graph& graph);
   int version_ = -1, collections_version_ = -1;
-  std::string bytes_;
+  std::string graph_def_, meta_graph_;
 };
 
 }  // namespace runhooks

@@ -95,7 +95,7 @@ std::string Saver::save_known(Session& session, const std::string& prefix, int64
   }
   for (const auto& state : hook_states_) writer.add(kHookStatePrefix + state.first, state.second);
   writer.finish();
-  write_file_atomically(path + ".meta", meta_graph_.of(session.graph()));
+  write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
   note_checkpoint(path);
   write_state(path);
   delete_old();

@@ -44,6 +44,9 @@ class Saver {
   // Of the checkpoint that was restored last.
   const HookStates& hook_states() const { return hook_states_; }
 
+  // The graph as the checkpoints have it.
+  GraphExport& graph_export() { return graph_export_; }
+
   // Gives every variable its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path);
@@ -62,7 +65,7 @@ class Saver {
   std::vector<VariablePtr> variables_;
   std::function<HookStates()> state_source_;
   HookStates hook_states_;
-  MetaGraphCache meta_graph_;
+  GraphExport graph_export_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;
   double next_kept_time_;

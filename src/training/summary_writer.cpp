@@ -13,8 +13,9 @@ std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const
   std::shared_ptr<EventFileWriter> writer = known.lock();
   if (!writer) {
     writer = std::make_shared<EventFileWriter>(logdir, "", [] { return now_seconds(); });
-    writer->add_graph_def(exported_graph(graph));
-    writer->add_meta_graph(exported_meta_graph(graph));
+    GraphExport exported;
+    writer->add_graph_def(exported.graph_def(graph));
+    writer->add_meta_graph(exported.meta_graph(graph));
     known = writer;
   }
   return writer;

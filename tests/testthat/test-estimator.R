@@ -65,7 +65,9 @@ test_that("the graph has TensorFlow's names, collections and shapes", {
   hook <- session_run_hook(after_create_session = function(session, coord) {
     graph <- session$graph
     names$operations <<- vapply(graph$get_operations(), function(op) op$name, "")
-    for (key in c("variables", "trainable_variables", "losses", "global_step")) {
+    for (key in c(
+      "variables", "trainable_variables", "losses", "global_step", "summaries", "summary_op"
+    )) {
       names[[key]] <<- vapply(graph$get_collection(key), function(x) x$name, "")
     }
     names$logits <<- format(
@@ -87,5 +89,9 @@ test_that("the graph has TensorFlow's names, collections and shapes", {
   )))
   expect_equal(names$variables[[5]], "linear/linear/linear_model/cyl/weights/part_0/Ftrl:0")
   expect_equal(names$global_step, "global_step:0")
+  expect_equal(names$summaries, c(
+    "linear/bias:0", "linear/fraction_of_zero_weights:0", "loss:0", "average_loss:0"
+  ))
+  expect_equal(names$summary_op, "Merge/MergeSummary:0")
   expect_match(names$logits, "shape=(?, 1), dtype=float32", fixed = TRUE)
 })

@@ -64,6 +64,17 @@ test_that("a summary that is not in the graph is an error that names it", {
   )
 })
 
+test_that("a summary with a zero byte is an error where R asks for it", {
+  bytes <- session_run_hook(
+    before_run = function(context) session_run_args("linear/bias:0"),
+    after_run = function(context, values) values$results
+  )
+  expect_error(
+    train(toy_model(), toy_input(), steps = 1, hooks = bytes), "zero byte",
+    class = "runhooks_error_unimplemented"
+  )
+})
+
 test_that("save_summary_steps = 0 saves none", {
   model <- toy_model(save_summary_steps = 0)
   train(model, toy_input(num_epochs = NULL), steps = 3)
