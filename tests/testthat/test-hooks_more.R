@@ -146,3 +146,14 @@ test_that("arguments of early stopping are refused in TensorFlow's words", {
     "`estimator` must have type `tf.estimator.Estimator`. Got: \"e\"", fixed = TRUE
   )
 })
+
+test_that("hook_stop_at_checkpoint_step() waits for a checkpoint of the last step", {
+  model <- mtcars_model(save_checkpoints_steps = 3)
+  hook <- hook_stop_at_checkpoint_step(
+    model_dir(model), last_step = 5, wait_after_file_check_secs = 0
+  )
+  train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = hook)
+  expect_equal(variable_value(model, "global_step")[[1]], 6)
+  # on the process that saves, as in TensorFlow
+  expect_s3_class(hook_stop_at_checkpoint_step(model, 7), "StopAtStepHook")
+})
