@@ -1,5 +1,6 @@
 // Estimators in R: specifications become model functions, closures become input functions, results
 // become R values.
+#include "estimators/in_memory_evaluator_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "runhooks_r.h"
 
@@ -74,6 +75,18 @@ SEXP history_to_r(const HookList& hooks) {
 }
 
 }  // namespace
+
+HookPtr in_memory_evaluator_from_r(SEXP hook) {
+  SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");
+  EvaluateOptions options;
+  options.steps = static_cast<int64_t>(Rf_asReal(list_element(hook, "steps")));
+  options.name = string_from_r(list_element(hook, "name"));
+  options.hooks = hooks_from_r(list_element(hook, "hooks"));
+  options.interrupted = user_interrupt;
+  return std::make_shared<InMemoryEvaluatorHook>(
+      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
+      static_cast<int64_t>(Rf_asReal(list_element(hook, "every_n_iter"))));
+}
 
 }  // namespace r
 }  // namespace runhooks

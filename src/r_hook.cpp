@@ -5,6 +5,14 @@
 namespace runhooks {
 namespace r {
 
+SEXP list_element(SEXP list, const char* name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list) && names != R_NilValue; ++i) {
+    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  return R_NilValue;
+}
+
 namespace {
 
 // The calls are constants in an environment of the hook's own, so that an error shows
@@ -22,14 +30,6 @@ struct Symbols {
 const Symbols& symbols() {
   static const Symbols all;
   return all;
-}
-
-SEXP list_element(SEXP list, const char* name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(list) && names != R_NilValue; ++i) {
-    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
 }
 
 bool is_request(SEXP x) {
@@ -258,6 +258,7 @@ class RFeedSource : public FeedSource {
 };
 
 HookPtr builtin_hook_from_r(SEXP hook) {
+  if (Rf_inherits(hook, "InMemoryEvaluatorHook")) return in_memory_evaluator_from_r(hook);
   const auto args = args_from_r(hook, "the hook");
   const std::string type = args->text("type");
   args->set_owner(type);

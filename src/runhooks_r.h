@@ -264,9 +264,15 @@ SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 
 // --- r_hook.cpp
 
+// NULL where the list has no such element.
+SEXP list_element(SEXP list, const char* name);
 HookPtr hook_from_r(SEXP hook, const std::string& label);
 HookList hooks_from_r(SEXP hooks);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
+
+// --- r_estimator.cpp
+
+HookPtr in_memory_evaluator_from_r(SEXP hook);
 
 // --- r_interrupt.cpp
 

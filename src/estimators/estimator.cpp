@@ -214,37 +214,47 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
+  return make_evaluation(input_fn)->run(options, checkpoint);
+}
+
+std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) const {
   Built built = build(input_fn, Mode::kEval);
-  Graph& graph = *built.graph;
-  built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
-  Named<Metric> metrics = built.spec.eval_metric_ops;
-  metrics.emplace_back("loss", mean_metric(graph, built.spec.loss, Output(), "mean"));
-  std::sort(metrics.begin(), metrics.end(),
+  return std::make_unique<Evaluation>(built.graph, std::move(built.spec));
+}
+
+Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
+    : graph_(std::move(graph)), spec_(std::move(spec)) {
+  graph_->add_to_collection(collection_keys::kLosses, spec_.loss);
+  metrics_ = spec_.eval_metric_ops;
+  metrics_.emplace_back("loss", mean_metric(*graph_, spec_.loss, Output(), "mean"));
+  std::sort(metrics_.begin(), metrics_.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  RunArgs run_args;
-  std::vector<Fetch> values;
   std::vector<Operation*> updates;
-  for (const auto& metric : metrics) {
-    updates.push_back(metric.second.update);
-    values.push_back(metric.second.value);
-  }
-  run_args.fetches = {graph.group(updates)};
-  values.push_back(global_step(graph)->snapshot);
+  for (const auto& metric : metrics_) updates.push_back(metric.second.update);
+  run_args_.fetches = {graph_->group(updates)};
+}
+
+Named<Tensor> Evaluation::run(const EvaluateOptions& options,
+                              const std::string& checkpoint,
+                              const std::function<void(Session&)>& init_fn) {
+  std::vector<Fetch> values;
+  for (const auto& metric : metrics_) values.push_back(metric.second.value);
+  values.push_back(global_step(*graph_)->snapshot);
   HookList hooks = options.hooks;
   if (options.steps > 0) hooks.push_back(std::make_shared<StopAfterNEvalsHook>(options.steps));
-  append(hooks, built.spec.evaluation_hooks);
+  append(hooks, spec_.evaluation_hooks);
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
+  if (init_fn) spec_.scaffold->init_fn = init_fn;
   MonitoredSession session(
-      built.graph,
-      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
-      hooks, loop_options(options.interrupted));
+      graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks,
+      loop_options(options.interrupted));
   run_block(session, [&] {
-    while (!session.should_stop()) session.run(run_args);
+    while (!session.should_stop()) session.run(run_args_);
   });
   Named<Tensor> result;
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    result.emplace_back(metrics[i].first, final_ops->values()[i]);
+  for (size_t i = 0; i < metrics_.size(); ++i) {
+    result.emplace_back(metrics_[i].first, final_ops->values()[i]);
   }
   result.emplace_back("global_step", final_ops->values().back());
   const std::string folder = options.name.empty() ? "eval" : "eval_" + options.name;

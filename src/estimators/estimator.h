@@ -71,6 +71,23 @@ class Predictions {
   RunArgs run_args_;
 };
 
+// The graph of an evaluation, which may be run several times.
+class Evaluation {
+ public:
+  Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec);
+  // Metrics by name, in the order of the names, "global_step" last. `init_fn` is called where no
+  // checkpoint is given ("").
+  Named<Tensor> run(const EvaluateOptions& options,
+                    const std::string& checkpoint,
+                    const std::function<void(Session&)>& init_fn = {});
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  EstimatorSpec spec_;
+  Named<Metric> metrics_;
+  RunArgs run_args_;
+};
+
 class Estimator {
  public:
   Estimator(ModelFn model_fn, RunConfig config)
@@ -86,6 +103,7 @@ class Estimator {
   TrainResult train(const InputFn& input_fn, TrainOptions options);
   // Metrics by name, in the order of the names, "global_step" last.
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
+  std::unique_ptr<Evaluation> make_evaluation(const InputFn& input_fn) const;
   std::unique_ptr<Predictions> predict(const InputFn& input_fn, PredictOptions options);
 
  private:

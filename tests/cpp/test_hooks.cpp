@@ -3,76 +3,13 @@
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"
+#include "hooks_test.h"
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
-#include "monitored/monitored_session.h"
-#include "tensor/clock.h"
 #include "test.h"
 
 using namespace runhooks;
-
-namespace {
-
-double fake_time = 0;
-
-struct FakeClock {
-  FakeClock() {
-    fake_time = 0;
-    set_clock([] { return fake_time; });
-  }
-  ~FakeClock() { set_clock(nullptr); }
-};
-
-Args args_of(std::initializer_list<std::pair<const char*, Value>> items) {
-  Args args("the hook");
-  for (const auto& item : items) args.set(item.first, item.second);
-  return args;
-}
-
-Value whole(int64_t x) { return Value::of(x); }
-
-// A graph whose train op adds `increment` to the global step, starting from `start`.
-struct Counter {
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  RunArgs run_args;
-  Counter(int64_t start, int64_t increment) {
-    const VariablePtr step = get_or_create_global_step(*graph);
-    graph->add_to_collection(collection_keys::kLosses,
-                             graph->constant(Tensor::vector<float>({1, 3})));
-    run_args.fetches = {
-        graph
-            ->op("AssignAdd",
-                 {step->handle, graph->scalar(DType::kInt64, static_cast<double>(increment))})
-            .build()};
-    scaffold->init_fn = [step, start](Session& session) {
-      session.assign(*step, Tensor::scalar<int64_t>(start));
-    };
-  }
-  std::shared_ptr<Scaffold> scaffold = std::make_shared<Scaffold>();
-};
-
-// Runs with this hook, at most `limit` times; returns how often.
-int run_counter(Counter& counter, const HookPtr& hook, int limit = 1000, double secs_per_run = 0) {
-  int runs = 0;
-  MonitoredSession session(counter.graph,
-                           std::make_unique<ChiefSessionCreator>(counter.graph, counter.scaffold),
-                           {hook});
-  run_block(session, [&] {
-    while (!session.should_stop() && runs < limit) {
-      fake_time += secs_per_run;
-      session.run(counter.run_args);
-      ++runs;
-    }
-  });
-  return runs;
-}
-
-std::string fresh_folder(const char* name) {
-  static int count = 0;
-  return str_cat(runhooks_test::temporary_folder(), "/", name, ++count);
-}
-
-}  // namespace
+using namespace hooks_test;
 
 TEST(trigger_by_steps_is_tensorflows) {
   Trigger trigger = Trigger::every_steps(3);

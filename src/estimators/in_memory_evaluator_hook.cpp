@@ -1,0 +1,82 @@
+#include "estimators/in_memory_evaluator_hook.h"
+
+#include "hooks/value_format.h"
+#include "io/atomic_file.h"
+#include "tensor/log.h"
+#include "training/summary_writer.h"
+
+namespace runhooks {
+
+namespace {
+
+// The scalars among the metrics, as an event of the folder; the step is not a metric.
+void write_metrics(const std::string& eval_dir, const Named<Tensor>& metrics, int64_t step) {
+  std::vector<std::pair<std::string, double>> scalars;
+  std::vector<std::string> texts;
+  for (const auto& metric : metrics) {
+    texts.push_back(metric.first + " = " + format_value(metric.second));
+    const bool is_scalar = metric.second.num_elements() == 1 && dtype_size(metric.second.dtype());
+    if (is_scalar && metric.first != "global_step") {
+      scalars.emplace_back(metric.first, metric.second.number_at(0));
+    }
+  }
+  log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
+  summary_writer(eval_dir)->add_scalars(scalars, step);
+}
+
+}  // namespace
+
+InMemoryEvaluatorHook::InMemoryEvaluatorHook(Estimator estimator,
+                                             InputFn input_fn,
+                                             EvaluateOptions options,
+                                             int64_t every_n_iter)
+    : estimator_(std::move(estimator)),
+      input_fn_(std::move(input_fn)),
+      options_(std::move(options)),
+      every_n_iter_(every_n_iter) {
+  if (every_n_iter <= 0) invalid_argument("invalid every_n_iter=", every_n_iter, ".");
+}
+
+void InMemoryEvaluatorHook::begin(Graph& graph) {
+  trigger_ = Trigger::every_steps(every_n_iter_);
+  runs_ = 0;
+  evaluated_step_ = -1;
+  step_ = global_step(graph);
+  evaluation_ = estimator_.make_evaluation(input_fn_);
+}
+
+void InMemoryEvaluatorHook::after_create_session(Session& session, Coordinator&) {
+  evaluate(session);
+}
+
+void InMemoryEvaluatorHook::after_run(RunContext& context, const RunValues&) {
+  ++runs_;
+  if (trigger_.should_trigger(runs_)) evaluate(context.session());
+}
+
+void InMemoryEvaluatorHook::end(Session& session) {
+  if (*session.value(*step_).data<int64_t>() != evaluated_step_) evaluate(session);
+  evaluation_.reset();
+}
+
+// The variables of the same names get the values that they have in training.
+void InMemoryEvaluatorHook::evaluate(Session& training) {
+  trigger_.update(runs_);
+  evaluated_step_ = *training.value(*step_).data<int64_t>();
+  const std::vector<VariablePtr> trained =
+      variables_in(training.graph(), collection_keys::kGlobalVariables);
+  auto take_over = [&](Session& session) {
+    for (const VariablePtr& variable :
+         variables_in(session.graph(), collection_keys::kGlobalVariables)) {
+      for (const VariablePtr& source : trained) {
+        if (source->op_name() != variable->op_name()) continue;
+        session.assign(*variable, training.value(*source));
+      }
+    }
+  };
+  const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
+  const std::string folder = options_.name.empty() ? "eval" : "eval_" + options_.name;
+  write_metrics(join_path(estimator_.config().model_dir, folder), metrics, evaluated_step_);
+}
+
+}  // namespace runhooks

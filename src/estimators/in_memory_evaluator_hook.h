@@ -1,0 +1,41 @@
+// What lives here: InMemoryEvaluatorHook, which evaluates the variables of a training session, without a checkpoint.
+// Who may use it: the bindings.
+// What it must not know: any particular model, R.
+#pragma once
+
+#include "estimators/estimator.h"
+
+namespace runhooks {
+
+// tf.estimator.experimental.InMemoryEvaluatorHook: evaluates when the session is made, after each
+// `every_n_iter` runs, and at the end, where the last step has not just been evaluated
+// (TensorFlow's does it twice then).
+class InMemoryEvaluatorHook : public RunHook {
+ public:
+  // `options`: steps, name, hooks.
+  InMemoryEvaluatorHook(Estimator estimator,
+                        InputFn input_fn,
+                        EvaluateOptions options,
+                        int64_t every_n_iter);
+  std::string name() const override { return "InMemoryEvaluatorHook"; }
+
+  void begin(Graph& graph) override;
+  void after_create_session(Session& session, Coordinator&) override;
+  void after_run(RunContext& context, const RunValues& values) override;
+  void end(Session& session) override;
+  void on_error(Session&, const LoopFailure&) override { evaluation_.reset(); }
+
+ private:
+  void evaluate(Session& training);
+
+  Estimator estimator_;
+  InputFn input_fn_;
+  EvaluateOptions options_;
+  int64_t every_n_iter_;
+  Trigger trigger_;
+  std::unique_ptr<Evaluation> evaluation_;
+  VariablePtr step_;
+  int64_t runs_ = 0, evaluated_step_ = -1;
+};
+
+}  // namespace runhooks
