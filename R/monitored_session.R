@@ -8,9 +8,9 @@
 #' `monitored_session()` calls `begin()` of the hooks, finalizes the graph, makes a session with
 #' `session_creator` and calls `after_create_session()`. `singular_monitored_session()` does the
 #' same, but does not recover. `monitored_training_session()` adds the hooks of training:
-#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (where
-#' the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest checkpoint
-#' of `checkpoint_dir`.
+#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (as
+#' soon as the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest
+#' checkpoint of `checkpoint_dir`.
 #'
 #' The session has
 #' * `$run(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE)`: one run;
