@@ -62,23 +62,28 @@ steering_kind <- function(condition) {
 # is signalled.
 with_loop_conditions <- function(expr) {
   use_threads()
-  withRestarts(
-    withCallingHandlers(
-      expr,
-      error = handle_loop_error,
-      interrupt = function(condition) cpp_note_interrupt()
-    ),
-    runhooks_unwind = function() NULL
+  with_run_conditions(expr)
+}
+
+# The same for one run of a loop that is made in R: only what it cannot do without. A restart to
+# jump to would take most of the time, so the jump is a return from this very frame; the core
+# catches it on its way.
+with_run_conditions <- function(expr) {
+  frame <- environment()
+  withCallingHandlers(
+    expr,
+    error = function(condition) handle_loop_error(condition, frame),
+    interrupt = function(condition) cpp_note_interrupt()
   )
 }
 
-handle_loop_error <- function(condition) {
+handle_loop_error <- function(condition, frame) {
   where <- cpp_run_where()
   if (is.null(where)) return()
   kind <- steering_kind(condition)
   if (!is.null(kind)) {
     cpp_note_condition(condition, kind, conditionMessage(condition))
-    invokeRestart("runhooks_unwind")
+    rlang::eval_bare(quote(return(NULL)), frame)
   }
   if (is.null(condition$runhooks)) stop(add_place(condition, where))
 }
