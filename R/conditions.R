@@ -62,35 +62,40 @@ steering_kind <- function(condition) {
 # is signalled.
 with_loop_conditions <- function(expr) {
   use_threads()
+  with_run_conditions(expr)
+}
+
+# The same for one run of a loop that is made in R: only what it cannot do without. A restart to
+# jump to would take most of the time, so the jump is a return from this very frame; the core
+# catches it on its way.
+with_run_conditions <- function(expr) {
+  frame <- environment()
   failure <- NULL
   # while R unwinds: the session is closed by now
   on.exit(if (!is.null(failure)) call_on_error(failure))
-  value <- withRestarts(
-    withCallingHandlers(
-      expr,
-      error = function(condition) {
-        failure <<- place_error(condition)
-        if (!identical(failure, condition)) stop(failure)
-      },
-      interrupt = function(condition) {
-        failure <<- condition
-        cpp_note_interrupt()
-      }
-    ),
-    runhooks_unwind = function() NULL
+  value <- withCallingHandlers(
+    expr,
+    error = function(condition) {
+      failure <<- place_error(condition, frame)
+      if (!identical(failure, condition)) stop(failure)
+    },
+    interrupt = function(condition) {
+      failure <<- condition
+      cpp_note_interrupt()
+    }
   )
   failure <- NULL
   value
 }
 
 # The condition with its place added. Does not return where it steers the loop.
-place_error <- function(condition) {
+place_error <- function(condition, frame) {
   where <- cpp_run_where()
   if (is.null(where)) return(condition)
   kind <- steering_kind(condition)
   if (!is.null(kind)) {
     cpp_note_condition(condition, kind, conditionMessage(condition))
-    invokeRestart("runhooks_unwind")
+    rlang::eval_bare(quote(return(NULL)), frame)
   }
   if (is.null(condition$runhooks)) add_place(condition, where) else condition
 }

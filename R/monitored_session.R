@@ -8,9 +8,9 @@
 #' `monitored_session()` calls `begin()` of the hooks, finalizes the graph, makes a session with
 #' `session_creator` and calls `after_create_session()`. `singular_monitored_session()` does the
 #' same, but does not recover. `monitored_training_session()` adds the hooks of training:
-#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (where
-#' the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest checkpoint
-#' of `checkpoint_dir`.
+#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (as
+#' soon as the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest
+#' checkpoint of `checkpoint_dir`.
 #'
 #' The session has
 #' * `$run(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE)`: one run;
@@ -281,7 +281,7 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
 add_monitored_methods <- function(session, pointer) {
   run <- function(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL) {
     request <- cpp_session_run_args(fetches, feed_dict, options)
-    with_loop_conditions(cpp_monitored_run(pointer, request, FALSE))
+    with_run_conditions(cpp_monitored_run(pointer, request, FALSE))
   }
   session$run_with_hooks <- run
   session$run_step_fn <- function(step_fn) run_step_fn(pointer, step_fn)
@@ -291,10 +291,10 @@ add_monitored_methods <- function(session, pointer) {
     if (hooks) return(run(fetches, feed_dict, options))
     run_step_fn(pointer, function(step_context) step_context$session$run(fetches, feed_dict))
   }
-  session$should_stop <- function() with_loop_conditions(cpp_monitored_should_stop(pointer))
+  session$should_stop <- function() with_run_conditions(cpp_monitored_should_stop(pointer))
   session$request_stop <- function() cpp_monitored_request_stop(pointer)
-  session$raw_session <- function() with_loop_conditions(cpp_monitored_session(pointer))
-  session$close <- function() invisible(with_loop_conditions(cpp_monitored_close(pointer)))
+  session$raw_session <- function() with_run_conditions(cpp_monitored_session(pointer))
+  session$close <- function() invisible(with_run_conditions(cpp_monitored_close(pointer)))
 }
 
 is_one_of <- function(condition, kinds) {
@@ -303,7 +303,7 @@ is_one_of <- function(condition, kinds) {
 }
 
 leave_monitored_session <- function(pointer, condition) {
-  if (is.null(condition)) return(with_loop_conditions(cpp_monitored_close(pointer)))
+  if (is.null(condition)) return(with_run_conditions(cpp_monitored_close(pointer)))
   cpp_monitored_close_after(pointer, condition, inherits(condition, "interrupt"))
 }
 
@@ -321,7 +321,7 @@ run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
   }
   repeat {
     is_lost <- FALSE
-    session <- with_loop_conditions(cpp_monitored_session(pointer))
+    session <- with_run_conditions(cpp_monitored_session(pointer))
     result <- unless_swallowed(step_fn(new_step_context(pointer, session)), recovers_from)
     if (!is_lost) return(result$value)
   }
@@ -350,7 +350,7 @@ new_step_context <- function(pointer, session) {
     fetches, feed_dict = NULL, options = NULL, run_metadata = NULL
   ) {
     request <- cpp_session_run_args(fetches, feed_dict, options)
-    with_loop_conditions(cpp_monitored_run(pointer, request, TRUE))
+    with_run_conditions(cpp_monitored_run(pointer, request, TRUE))
   }
   context$request_stop <- function() {
     stop_iteration("step_fn has requested the iterations to stop.")

@@ -101,7 +101,8 @@ assign_symbols <- function() {
 
 # Of a reference variable the tensor after the change, as in TensorFlow 1.x.
 variable_assign <- function(type, ref, value, name = NULL) {
-  if (!is_variable(ref) || cpp_element_info(ref)$is_ref) return(tf_op(type, ref, value, name = name))
+  is_reference <- !is_variable(ref) || cpp_element_info(ref)$is_ref
+  if (is_reference) return(tf_op(type, ref, value, name = name))
   change <- cpp_op_create(paste0(type, "VariableOp"), list(ref, value), list(), name)
   with(control_dependencies(change), cpp_variable_read(ref))
 }

@@ -2,6 +2,11 @@
 #include "hooks/checkpoint_saver_hook.h"
 #include "monitored/monitored_session.h"
 #include "runhooks_r.h"
+// Not every build of the core has this hook.
+#if __has_include("hooks/summary_saver_hook.h")
+#include "hooks/summary_saver_hook.h"
+#define RUNHOOKS_HAS_SUMMARY_SAVER
+#endif
 
 namespace runhooks {
 namespace r {
@@ -41,6 +46,35 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                args.text("checkpoint_filename_with_path", ""));
 }
 
+// A summary saver that was told no summaries saves those of the scaffold.
+HookPtr scaffold_hook(SEXP hook, const std::shared_ptr<Scaffold>& scaffold) {
+#ifdef RUNHOOKS_HAS_SUMMARY_SAVER
+  if (Rf_inherits(hook, "SummarySaverHook")) {
+    const auto args = args_from_r(hook, "SummarySaverHook");
+    if (!args->has("summary_op")) return std::make_shared<SummarySaverHook>(*args, scaffold);
+  }
+#endif
+  (void)hook;
+  (void)scaffold;
+  return nullptr;
+}
+
+// Hooks that save know the scaffold of their session.
+HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
+  HookList list;
+  SEXP names = Rf_getAttrib(hooks, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(hooks); ++i) {
+    SEXP hook = VECTOR_ELT(hooks, i);
+    const std::string label = names == R_NilValue ? "" : CHAR(STRING_ELT(names, i));
+    HookPtr made = scaffold_hook(hook, scaffold);
+    if (!made) made = hook_from_r(hook, label);
+    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
+    if (saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
+    list.push_back(made);
+  }
+  return list;
+}
+
 // Lets go of the session when the call that ends it is over, however it ended.
 struct Release {
   MonitoredBinding& binding;
@@ -75,11 +109,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    const HookList list = hooks_from_r(hooks);
-    for (const HookPtr& hook : list) {
-      const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
-      if (saver && !saver->has_scaffold()) saver->set_scaffold(parts);
-    }
+    const HookList list = hooks_with_scaffold(hooks, parts);
     MonitoredOptions options;
     options.recovers = recovers;
     options.interrupted = user_interrupt;

@@ -23,7 +23,7 @@ class InMemoryEvaluatorHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  void on_error(Session&, const LoopFailure&) override { evaluation_.reset(); }
+  void on_error(Session*, const LoopFailure&) override { evaluation_.reset(); }
 
  private:
   void evaluate(Session& training);

@@ -326,3 +326,60 @@ TEST(loop_says_which_variables_were_left_out) {
   CHECK_THROWS(ChiefSessionCreator(graph, scaffold).create_session(), Code::kFailedPrecondition,
                "Variables not initialized: w");
 }
+
+TEST(loop_a_run_in_a_step_leaves_recovery_to_the_step) {
+  Loop loop;
+  fail_at(*loop.b, "before", 1, Code::kAborted);
+  auto session = loop.open();
+  CHECK_THROWS(session->run_in_step(loop.run_args), Code::kAborted, "on purpose");
+  CHECK(session->gives_up_session(Error(Code::kAborted, "on purpose")));
+  CHECK(!session->gives_up_session(Error(Code::kInternal, "on purpose")));
+  CHECK_EQ(session->run_in_step(loop.run_args).result(0).number_at(0), 30.0);
+  session->close();
+  CHECK_EQ(loop.text(),
+           str_cat(kStart, "A.before B.before A.created B.created ", kRun, "A.end B.end"));
+}
+
+TEST(loop_that_recovers_raises_what_the_coordinator_was_told_when_it_is_closed) {
+  for (const bool recovers : {true, false}) {
+    Loop loop;
+    loop.options.recovers = recovers;
+    auto session = loop.open();
+    loop.a->coordinator->request_stop(
+        std::make_exception_ptr(Error(Code::kInternal, "from a thread")));
+    if (recovers) {
+      CHECK(session->should_stop());
+      CHECK_THROWS(session->close(), Code::kInternal, "from a thread");
+    } else {
+      CHECK_THROWS(session->should_stop(), Code::kInternal, "from a thread");
+    }
+  }
+}
+
+TEST(loop_hooks_cannot_run_their_own_session) {
+  Loop loop;
+  auto session = loop.open();
+  loop.a->act = [&](const std::string& method, int) {
+    if (method == "after") session->run(loop.run_args);
+  };
+  CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,
+               "The session that calls hook `A` cannot be run or closed by it.");
+}
+
+TEST(loop_workers_do_not_wait_for_nobody) {
+  Loop loop;
+  WorkerSessionCreator creator(loop.graph, nullptr, 7200);
+  CHECK_THROWS(creator.create_session(), Code::kDeadlineExceeded,
+               "Session was not ready after waiting 7200 secs.");
+  WorkerSessionCreator(std::make_shared<Graph>(), nullptr, 7200).create_session();
+}
+
+TEST(loop_scaffolds_take_what_another_one_has_made) {
+  Loop loop;
+  Scaffold first, second;
+  first.finalize(*loop.graph);
+  second.finalize(*loop.graph);  // the graph is finalized: nothing can be added
+  CHECK(first.init_op == second.init_op);
+  CHECK(first.local_init_op == second.local_init_op);
+  CHECK(first.saver == second.saver);
+}

@@ -1,5 +1,5 @@
-# Traces of sessions: R hooks that write down each call in the form of golden/hooks, the toy model of
-# those goldens, and the loop that drives them.
+# Traces of sessions: R hooks that write down each call in the form of golden/hooks, the toy model
+# of those goldens, and the loop that drives them.
 
 new_recorder <- function() {
   rec <- new.env()
@@ -209,7 +209,9 @@ core_of_message <- function(message) {
 
 trace_form <- function(events) lapply(events, event_form)
 
-one_line <- function(event) as.character(jsonlite::toJSON(event, auto_unbox = TRUE, null = "null", digits = NA))
+one_line <- function(event) {
+  as.character(jsonlite::toJSON(event, auto_unbox = TRUE, null = "null", digits = NA))
+}
 
 expect_trace <- function(rec, golden_events) {
   actual <- vapply(trace_form(rec$events), one_line, "")

@@ -526,3 +526,59 @@ test_that("a worker does not wait for a chief that cannot come", {
     )
   })
 })
+
+test_that("bad fetches are errors, of the caller and of hooks", {
+  with(tf$Graph()$as_default(), {
+    t <- toy()
+    for (row in goldens$fetch_errors$table) {
+      fetch <- row$fetches
+      if (identical(fetch, list("f:0", NULL))) fetch <- list(t$f, NULL)
+      if (identical(fetch, "3")) fetch <- 3
+      asks <- function(context) tf$train$SessionRunArgs(fetch)
+      hook <- session_run_hook(before_run = if (row$by == "hook") asks else function(context) NULL)
+      asked <- if (row$by == "hook") t$f else fetch
+      run <- function() with(tf$train$MonitoredSession(hooks = hook) %as% s, s$run(asked))
+      if (is.null(row$raised)) {
+        expect_equal(run(), 2.5)
+        next
+      }
+      # TensorFlow's words for names; for what is no fetch Python's types stand in them
+      words <- regmatches(row$raised$message, regexpr("The name [^\"]*", row$raised$message))
+      expect_error(run(), if (length(words)) words else "A fetch cannot be", fixed = TRUE)
+    }
+  })
+})
+
+test_that("a hook cannot run or close the session that calls it", {
+  with(tf$Graph()$as_default(), {
+    t <- toy()
+    session <- NULL
+    for (method in c("run", "close")) {
+      hook <- session_run_hook(after_run = function(context, values) {
+        if (method == "run") session$run(t$f) else session$close()
+      })
+      session <- tf$train$MonitoredSession(hooks = hook)
+      expect_error(session$run(t$f), "cannot be run or closed by it")
+      session$close()
+      expect_true(session$should_stop())
+    }
+  })
+})
+
+test_that("a hook of a closed session is let go, also where it knows the session", {
+  invisible(gc())
+  before <- cpp_held_count()
+  with(tf$Graph()$as_default(), {
+    t <- toy()
+    for (i in 1:3) {
+      session <- tf$train$MonitoredSession(
+        hooks = session_run_hook(after_run = function(context, values) session$should_stop)
+      )
+      session$run(t$train)
+      session$close()
+    }
+  })
+  rm(session, t)
+  invisible(gc())
+  expect_lte(cpp_held_count(), before)
+})
