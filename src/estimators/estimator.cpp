@@ -214,7 +214,10 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
-  return make_evaluation(input_fn)->run(options, checkpoint);
+  const std::unique_ptr<Evaluation> evaluation = make_evaluation(input_fn);
+  const Named<Tensor> metrics = evaluation->run(options, checkpoint);
+  evaluation->write(config_.model_dir, options.name, metrics, checkpoint);
+  return metrics;
 }
 
 std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) const {
@@ -257,15 +260,21 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
     result.emplace_back(metrics_[i].first, final_ops->values()[i]);
   }
   result.emplace_back("global_step", final_ops->values().back());
-  const std::string folder = options.name.empty() ? "eval" : "eval_" + options.name;
+  return result;
+}
+
+void Evaluation::write(const std::string& model_dir,
+                       const std::string& name,
+                       const Named<Tensor>& metrics,
+                       const std::string& checkpoint) const {
+  const std::string folder = name.empty() ? "eval" : "eval_" + name;
   try {
-    write_evaluation(join_path(config_.model_dir, folder), graph, result, checkpoint);
+    write_evaluation(join_path(model_dir, folder), *graph_, metrics, checkpoint);
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;
     log(LogLevel::kWarn, "The evaluation is not kept. " + error.message());
   }
-  return result;
 }
 
 std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {

@@ -80,6 +80,11 @@ class Evaluation {
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
+  // Into an event file of model_dir/eval or, with a name, eval_<name>.
+  void write(const std::string& model_dir,
+             const std::string& name,
+             const Named<Tensor>& metrics,
+             const std::string& checkpoint) const;
 
  private:
   std::shared_ptr<Graph> graph_;

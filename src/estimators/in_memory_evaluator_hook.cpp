@@ -7,25 +7,6 @@
 
 namespace runhooks {
 
-namespace {
-
-// The scalars among the metrics, as an event of the folder; the step is not a metric.
-void write_metrics(const std::string& eval_dir, const Named<Tensor>& metrics, int64_t step) {
-  std::vector<std::pair<std::string, double>> scalars;
-  std::vector<std::string> texts;
-  for (const auto& metric : metrics) {
-    texts.push_back(metric.first + " = " + format_value(metric.second));
-    const bool is_scalar = metric.second.num_elements() == 1 && dtype_size(metric.second.dtype());
-    if (is_scalar && metric.first != "global_step") {
-      scalars.emplace_back(metric.first, metric.second.number_at(0));
-    }
-  }
-  log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
-  summary_writer(eval_dir)->add_scalars(scalars, step);
-}
-
-}  // namespace
-
 InMemoryEvaluatorHook::InMemoryEvaluatorHook(Estimator estimator,
                                              InputFn input_fn,
                                              EvaluateOptions options,
@@ -75,8 +56,7 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
     }
   };
   const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
-  const std::string folder = options_.name.empty() ? "eval" : "eval_" + options_.name;
-  write_metrics(join_path(estimator_.config().model_dir, folder), metrics, evaluated_step_);
+  evaluation_->write(estimator_.config().model_dir, options_.name, metrics, "");
 }
 
 }  // namespace runhooks
