@@ -3,14 +3,13 @@
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
 #include "tensor/log.h"
-#include "training/summary_writer.h"
 
 namespace runhooks {
 
 namespace {
 
-// The scalars among the metrics, as an event of the folder; the step is not a metric.
-void write_metrics(const std::string& eval_dir, const Named<Tensor>& metrics, int64_t step) {
+// The scalars among the metrics, as one event; the step is not a metric.
+void write_metrics(EventFileWriter& writer, const Named<Tensor>& metrics, int64_t step) {
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<std::string> texts;
   for (const auto& metric : metrics) {
@@ -21,7 +20,7 @@ void write_metrics(const std::string& eval_dir, const Named<Tensor>& metrics, in
     }
   }
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
-  summary_writer(eval_dir)->add_scalars(scalars, step);
+  writer.add_scalars(scalars, step);
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ void InMemoryEvaluatorHook::after_run(RunContext& context, const RunValues&) {
 
 void InMemoryEvaluatorHook::end(Session& session) {
   if (*session.value(*step_).data<int64_t>() != evaluated_step_) evaluate(session);
-  evaluation_.reset();
+  forget();
 }
 
 // The variables of the same names get the values that they have in training.
@@ -75,8 +74,11 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
     }
   };
   const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
-  const std::string folder = options_.name.empty() ? "eval" : "eval_" + options_.name;
-  write_metrics(join_path(estimator_.config().model_dir, folder), metrics, evaluated_step_);
+  if (!writer_) {
+    const std::string folder = options_.name.empty() ? "eval" : "eval_" + options_.name;
+    writer_ = summary_writer(join_path(estimator_.config().model_dir, folder));
+  }
+  write_metrics(*writer_, metrics, evaluated_step_);
 }
 
 }  // namespace runhooks
