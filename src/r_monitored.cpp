@@ -1,12 +1,8 @@
 // Monitored sessions in R: made, run and closed; how errors end them is for R/monitored_session.R.
 #include "hooks/checkpoint_saver_hook.h"
+#include "hooks/summary_saver_hook.h"
 #include "monitored/monitored_session.h"
 #include "runhooks_r.h"
-// Not every build of the core has this hook.
-#if __has_include("hooks/summary_saver_hook.h")
-#include "hooks/summary_saver_hook.h"
-#define RUNHOOKS_HAS_SUMMARY_SAVER
-#endif
 
 namespace runhooks {
 namespace r {
@@ -48,14 +44,10 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
 
 // A summary saver that was told no summaries saves those of the scaffold.
 HookPtr scaffold_hook(SEXP hook, const std::shared_ptr<Scaffold>& scaffold) {
-#ifdef RUNHOOKS_HAS_SUMMARY_SAVER
   if (Rf_inherits(hook, "SummarySaverHook")) {
     const auto args = args_from_r(hook, "SummarySaverHook");
     if (!args->has("summary_op")) return std::make_shared<SummarySaverHook>(*args, scaffold);
   }
-#endif
-  (void)hook;
-  (void)scaffold;
   return nullptr;
 }
 

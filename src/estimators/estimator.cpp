@@ -53,8 +53,7 @@ void add_loss_summary(Graph& graph, Output loss) {
 
 // The metrics of an evaluation in an event file of its folder, as TensorFlow's estimators write
 // them.
-void write_evaluation(const std::string& folder,
-                      const Graph& graph,
+void write_evaluation(EventFileWriter& writer,
                       const Named<Tensor>& result,
                       const std::string& checkpoint) {
   const auto step = static_cast<int64_t>(result.back().second.number_at(0));
@@ -68,15 +67,14 @@ void write_evaluation(const std::string& folder,
   }
   std::sort(texts.begin(), texts.end());
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
-  const std::shared_ptr<EventFileWriter> writer = summary_writer(folder, graph);
-  writer->add_summary(metrics, step);
+  writer.add_summary(metrics, step);
   if (checkpoint.empty()) return;
   log(LogLevel::kInfo,
       str_cat("Saving 'checkpoint_path' summary for global step ", step, ": ", checkpoint));
   SummaryValue path;
   path.tag = "checkpoint_path";
   path.value = Tensor::string_scalar(checkpoint);
-  writer->add_summary({path}, step);
+  writer.add_summary({path}, step);
 }
 
 MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
@@ -263,13 +261,18 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   return result;
 }
 
+std::shared_ptr<EventFileWriter> Evaluation::writer(const std::string& model_dir,
+                                                    const std::string& name) const {
+  const std::string folder = name.empty() ? "eval" : "eval_" + name;
+  return summary_writer(join_path(model_dir, folder), *graph_);
+}
+
 void Evaluation::write(const std::string& model_dir,
                        const std::string& name,
                        const Named<Tensor>& metrics,
                        const std::string& checkpoint) const {
-  const std::string folder = name.empty() ? "eval" : "eval_" + name;
   try {
-    write_evaluation(join_path(model_dir, folder), *graph_, metrics, checkpoint);
+    write_evaluation(*writer(model_dir, name), metrics, checkpoint);
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;

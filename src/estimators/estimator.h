@@ -10,6 +10,7 @@
 
 #include "estimators/model_fn.h"
 #include "hooks/checkpoint_saver_hook.h"
+#include "io/event_file.h"
 #include "monitored/monitored_session.h"
 
 namespace runhooks {
@@ -80,7 +81,9 @@ class Evaluation {
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
-  // Into an event file of model_dir/eval or, with a name, eval_<name>.
+  // The event file of model_dir/eval or, with a name, eval_<name>.
+  std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
+                                          const std::string& name) const;
   void write(const std::string& model_dir,
              const std::string& name,
              const Named<Tensor>& metrics,

@@ -1,10 +1,5 @@
 #include "estimators/in_memory_evaluator_hook.h"
 
-#include "hooks/value_format.h"
-#include "io/atomic_file.h"
-#include "tensor/log.h"
-#include "training/summary_writer.h"
-
 namespace runhooks {
 
 InMemoryEvaluatorHook::InMemoryEvaluatorHook(Estimator estimator,
@@ -37,7 +32,7 @@ void InMemoryEvaluatorHook::after_run(RunContext& context, const RunValues&) {
 
 void InMemoryEvaluatorHook::end(Session& session) {
   if (*session.value(*step_).data<int64_t>() != evaluated_step_) evaluate(session);
-  evaluation_.reset();
+  forget();
 }
 
 // The variables of the same names get the values that they have in training.
@@ -56,6 +51,8 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
     }
   };
   const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
+  // one event file a loop
+  if (!writer_) writer_ = evaluation_->writer(estimator_.config().model_dir, options_.name);
   evaluation_->write(estimator_.config().model_dir, options_.name, metrics, "");
 }
 

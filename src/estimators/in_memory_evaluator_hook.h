@@ -4,6 +4,7 @@
 #pragma once
 
 #include "estimators/estimator.h"
+#include "training/summary_writer.h"
 
 namespace runhooks {
 
@@ -23,10 +24,14 @@ class InMemoryEvaluatorHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  void on_error(Session*, const LoopFailure&) override { evaluation_.reset(); }
+  void on_error(Session*, const LoopFailure&) override { forget(); }
 
  private:
   void evaluate(Session& training);
+  void forget() {
+    evaluation_.reset();
+    writer_.reset();
+  }
 
   Estimator estimator_;
   InputFn input_fn_;
@@ -34,6 +39,7 @@ class InMemoryEvaluatorHook : public RunHook {
   int64_t every_n_iter_;
   Trigger trigger_;
   std::unique_ptr<Evaluation> evaluation_;
+  std::shared_ptr<EventFileWriter> writer_;  // one file a loop
   VariablePtr step_;
   int64_t runs_ = 0, evaluated_step_ = -1;
 };
