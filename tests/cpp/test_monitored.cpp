@@ -163,11 +163,11 @@ TEST(loop_steering_errors_in_begin_create_and_end_surface) {
     fail_at(*loop.a, method, 1, Code::kOutOfRange);
     CHECK_THROWS(loop.run(1), Code::kOutOfRange, "on purpose");
   }
-  // An error in one end() keeps the later ones from being called.
+  // An error in one end() keeps the later ones from being called; on_error() is for all.
   Loop loop;
   fail_at(*loop.a, "end", 1, Code::kInternal);
   CHECK_THROWS(loop.run(1), Code::kInternal, "on purpose");
-  CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.end"));
+  CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.end A.error B.error"));
 }
 
 TEST(loop_recovers_from_a_lost_session) {
