@@ -122,7 +122,9 @@ test_that("arguments of early stopping are refused in TensorFlow's words", {
   est <- mtcars_model()
   fn <- function() TRUE
   refused <- function(expr, call) {
-    expect_error(expr, golden_refusal(call), fixed = TRUE, class = "runhooks_error_invalid_argument")
+    expect_error(
+      expr, golden_refusal(call), fixed = TRUE, class = "runhooks_error_invalid_argument"
+    )
   }
   refused(
     hook_early_stopping(est, fn, run_every_secs = 60, run_every_steps = 100),
