@@ -7,11 +7,10 @@ layers <- local({
     tensor = character(),
     kernels = character(),
     graph = "tensor",
-    io = c("tensor", "graph"),
-    # the value of a summary op is a message of io
-    ops = c("tensor", "graph", "kernels", "io"),
+    ops = c("tensor", "graph", "kernels"),
     # gradients arrive by registry, so no ops
     autodiff = c("tensor", "graph"),
+    io = c("tensor", "graph"),
     session = c("tensor", "graph"),
     data = c("tensor", "graph", "io"),
     training = ground,

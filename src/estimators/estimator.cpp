@@ -10,8 +10,8 @@
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
-#include "ops/summary.h"
 #include "tensor/log.h"
+#include "training/summary_ops.h"
 
 namespace runhooks {
 

@@ -5,7 +5,7 @@
 #include "columns/linear_model.h"
 #include "estimators/canned.h"
 #include "estimators/head.h"
-#include "ops/summary.h"
+#include "training/summary_ops.h"
 
 namespace runhooks {
 

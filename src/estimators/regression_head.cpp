@@ -2,7 +2,7 @@
 #include "estimators/head.h"
 #include "estimators/loss.h"
 #include "estimators/metric.h"
-#include "ops/summary.h"
+#include "training/summary_ops.h"
 
 namespace runhooks {
 

@@ -1,6 +1,6 @@
 #include "training/scaffold.h"
 
-#include "ops/summary.h"
+#include "training/summary_ops.h"
 
 namespace runhooks {
 

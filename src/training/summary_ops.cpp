@@ -1,12 +1,12 @@
 // Summaries as operations: their value is a serialized Summary, a string.
-#include "io/summary.h"
+#include "training/summary_ops.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <set>
 
-#include "ops/summary.h"
+#include "io/summary.h"
 #include "tensor/log.h"
 
 namespace runhooks {
