@@ -305,6 +305,7 @@ is_one_of <- function(condition, kinds) {
 leave_monitored_session <- function(pointer, condition) {
   if (is.null(condition)) return(with_run_conditions(cpp_monitored_close(pointer)))
   cpp_monitored_close_after(pointer, condition, inherits(condition, "interrupt"))
+  call_on_error(condition)
 }
 
 # Calls `step_fn` again, with a new session, after a condition that the session recovers from.
