@@ -93,31 +93,39 @@ run_program <- function(program) {
   log
 }
 
+# TRUE where the condition that the program raises must reach the caller.
+must_surface <- function(program, log) {
+  in_run <- program$method %in% c("before", "after")
+  is_recovered <- program$kind %in% c("aborted", "unavailable") &&
+    (in_run || program$method == "created")
+  is_quiet <- program$kind %in% c("stop_iteration", "out_of_range") && in_run
+  log$fired && program$kind %in% names(conditions) && !is_recovered && !is_quiet
+}
+
+broken_error_promises <- function(program, log, calls) {
+  if (is.null(log$error)) return("an error was lost")
+  class <- if (program$kind == "error") "mine" else paste0("runhooks_error_", program$kind)
+  c(
+    if (!inherits(log$error, class)) "another error",
+    if (!all(grepl("^[^X]*X$", calls))) "on_error() is not called once, at the end",
+    if (program$method != "end" && any(grepl("E", calls))) "end() after an error"
+  )
+}
+
 # What is wrong with the run of a program, or nothing.
 broken_promises <- function(program, log) {
-  in_run <- program$method %in% c("before", "after")
-  recovers <- program$kind %in% c("aborted", "unavailable") && (
-    in_run || program$method == "created"
-  )
-  ends_quietly <- program$kind %in% c("stop_iteration", "out_of_range") && in_run
-  raises <- log$fired && program$kind %in% names(conditions) && !recovers && !ends_quietly
   calls <- vapply(log$calls, paste, "", collapse = "")
-  wrong <- log$wrong
-  if (raises != !is.null(log$error)) wrong <- c(wrong, "an error was lost or made up")
-  if (raises && !is.null(log$error)) {
-    class <- if (program$kind == "error") "mine" else paste0("runhooks_error_", program$kind)
-    if (!inherits(log$error, class)) wrong <- c(wrong, "another error")
-    if (!all(grepl("X$", calls) & !grepl("X.*X", calls))) {
-      wrong <- c(wrong, "on_error() is not once")
-    }
-    if (program$method != "end" && any(grepl("E", calls))) wrong <- c(wrong, "end() after an error")
-  }
-  if (!raises && !all(grepl("E$", calls))) wrong <- c(wrong, "no end()")
-  if (!all(grepl("^B?(C(RA)*R?)*E?X?$", calls))) wrong <- c(wrong, "an order that cannot be")
-  if (!log$fired && any(grepl("RR|RE", calls))) wrong <- c(wrong, "a run without after_run()")
-  session <- log$session
-  if (!is.null(session) && !session$should_stop()) wrong <- c(wrong, "the session is open")
-  wrong
+  is_error <- must_surface(program, log)
+  is_open <- !is.null(log$session) && !log$session$should_stop()
+  c(
+    log$wrong,
+    if (is_error) broken_error_promises(program, log, calls),
+    if (!is_error && !is.null(log$error)) "an error out of nothing",
+    if (!is_error && !all(grepl("E$", calls))) "no end()",
+    if (!all(grepl("^B?(C(RA)*R?)*E?X?$", calls))) "an order that cannot be",
+    if (!log$fired && any(grepl("RR|RE", calls))) "a run without after_run()",
+    if (is_open) "the session is open"
+  )
 }
 
 test_that("random hook programs keep the contract of the loop", {
