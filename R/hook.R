@@ -113,7 +113,8 @@ check_spelling <- function(x, call) {
   wrong <- setdiff(names(x), c(names(hook_methods), "weight"))
   if (is.environment(x)) {
     wrong <- Filter(function(name) is.function(x[[name]]), wrong)
-    wrong <- wrong[apply(utils::adist(wrong, names(hook_methods)), 1, min) <= 2]
+    is_near <- function(name) min(utils::adist(name, names(hook_methods))) <= 2
+    wrong <- Filter(is_near, wrong)
   }
   if (length(wrong)) {
     stop_runhooks(
@@ -251,10 +252,13 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     )
   }
   # whoever is heavier comes later; equals stay in the order of the list
-  weights <- vapply(hooks, function(hook) attr(hook, "weight") %orelse% 0, 0)
-  unname_empty(hooks[order(weights)])
+  weights <- vapply(hooks, function(hook) {
+    weight <- attr(hook, "weight")
+    if (is.null(weight)) 0 else weight # built-in hooks have none
+  }, 0)
+  # messages and saved states go by the place that the user gave
+  if (is.unsorted(weights)) hooks <- name_hooks(hooks)[order(weights)]
+  unname_empty(hooks)
 }
-
-`%orelse%` <- function(x, y) if (is.null(x)) y else x
 
 unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x

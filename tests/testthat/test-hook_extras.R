@@ -131,6 +131,18 @@ test_that("heavier hooks come later", {
   expect_identical(order, c("a", "b", "c", "d"))
 })
 
+test_that("a hook that was moved by its weight keeps the place it was given", {
+  fail <- session_run_hook(after_run = function(context, values) stop("no"), weight = -1)
+  hooks <- list(session_run_hook(), fail)
+  expect_error(train(mtcars_model(), mtcars_input(), hooks = hooks), "hooks[[2]]", fixed = TRUE)
+})
+
+test_that("an object with nothing but methods is taken without a warning", {
+  object <- new.env()
+  object$end <- function(session) NULL
+  expect_no_warning(train(mtcars_model(), mtcars_input(), steps = 1, hooks = object))
+})
+
 test_that("lists and objects with the methods are hooks", {
   count <- 0
   methods <- list(after_run = function(context, values) count <<- count + 1)
