@@ -215,8 +215,8 @@ cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
     .Call(`_runhooks_cpp_monitored_new`, creator, scaffold, hooks, recovers)
 }
 
-cpp_monitored_run <- function(pointer, request, in_step) {
-    .Call(`_runhooks_cpp_monitored_run`, pointer, request, in_step)
+cpp_monitored_run <- function(pointer, request, run_metadata, in_step) {
+    .Call(`_runhooks_cpp_monitored_run`, pointer, request, run_metadata, in_step)
 }
 
 cpp_monitored_session <- function(pointer) {
@@ -331,8 +331,8 @@ cpp_session_new <- function(graph) {
     .Call(`_runhooks_cpp_session_new`, graph)
 }
 
-cpp_session_run <- function(pointer, fetches, feed_dict) {
-    .Call(`_runhooks_cpp_session_run`, pointer, fetches, feed_dict)
+cpp_session_run <- function(pointer, fetches, feed_dict, options, run_metadata) {
+    .Call(`_runhooks_cpp_session_run`, pointer, fetches, feed_dict, options, run_metadata)
 }
 
 cpp_session_close <- function(pointer) {

@@ -281,15 +281,17 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
 add_monitored_methods <- function(session, pointer) {
   run <- function(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL) {
     request <- cpp_session_run_args(fetches, feed_dict, options)
-    with_run_conditions(cpp_monitored_run(pointer, request, FALSE))
+    with_run_conditions(cpp_monitored_run(pointer, request, run_metadata, FALSE))
   }
   session$run_with_hooks <- run
   session$run_step_fn <- function(step_fn) run_step_fn(pointer, step_fn)
   session$run <- function(
     fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE
   ) {
-    if (hooks) return(run(fetches, feed_dict, options))
-    run_step_fn(pointer, function(step_context) step_context$session$run(fetches, feed_dict))
+    if (hooks) return(run(fetches, feed_dict, options, run_metadata))
+    run_step_fn(pointer, function(step_context) {
+      step_context$session$run(fetches, feed_dict, options, run_metadata)
+    })
   }
   session$should_stop <- function() with_run_conditions(cpp_monitored_should_stop(pointer))
   session$request_stop <- function() cpp_monitored_request_stop(pointer)
@@ -351,7 +353,7 @@ new_step_context <- function(pointer, session) {
     fetches, feed_dict = NULL, options = NULL, run_metadata = NULL
   ) {
     request <- cpp_session_run_args(fetches, feed_dict, options)
-    with_run_conditions(cpp_monitored_run(pointer, request, TRUE))
+    with_run_conditions(cpp_monitored_run(pointer, request, run_metadata, TRUE))
   }
   context$request_stop <- function() {
     stop_iteration("step_fn has requested the iterations to stop.")

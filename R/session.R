@@ -5,7 +5,7 @@ new_session <- function(pointer, graph) {
   session <- new.env(parent = emptyenv())
   session$graph <- graph
   session$run <- function(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL) {
-    cpp_session_run(pointer, fetches, feed_dict)
+    cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)
   }
   session$close <- function() cpp_session_close(pointer)
   as_context(

@@ -20,10 +20,14 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   path <- unclass(x)$path
   full <- paste0(path, name)
   symbol <- tf_symbols()[[full]]
-  if (!is.null(symbol)) return(symbol)
-  if (any(startsWith(names(tf_symbols()), paste0(full, ".")))) {
-    return(structure(list(path = paste0(full, ".")), class = "runhooks_tf_module"))
+  has_members <- any(startsWith(names(tf_symbols()), paste0(full, ".")))
+  module <- structure(list(path = paste0(full, ".")), class = "runhooks_tf_module")
+  # a class with members is a function and a module in one
+  if (is.function(symbol) && has_members) {
+    return(structure(symbol, class = "runhooks_tf_class", module = module))
   }
+  if (!is.null(symbol)) return(symbol)
+  if (has_members) return(module)
   stop_runhooks(
     c(
       "{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.",
@@ -35,6 +39,9 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 
 #' @export
 `[[.runhooks_tf_module` <- function(x, i) do.call(`$`, list(x, i))
+
+#' @export
+`$.runhooks_tf_class` <- function(x, name) do.call(`$`, list(attr(x, "module"), name))
 
 #' @export
 names.runhooks_tf_module <- function(x) {
@@ -295,7 +302,7 @@ train_symbols <- function() {
       CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
       NanTensorHook = hook_nan_tensor, GlobalStepWaiterHook = hook_global_step_waiter,
       FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn,
-      SummarySaverHook = hook_summary_saver,
+      SummarySaverHook = hook_summary_saver, ProfilerHook = hook_profiler,
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )

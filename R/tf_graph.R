@@ -182,8 +182,10 @@ session_symbols <- function() {
       if (length(the$sessions)) the$sessions[[length(the$sessions)]]
     },
     ConfigProto = function(...) list(...),
-    RunOptions = function(...) list(...),
-    RunMetadata = function(...) list(...)
+    RunOptions = run_options,
+    RunOptions.NO_TRACE = 0L, RunOptions.SOFTWARE_TRACE = 1L, RunOptions.HARDWARE_TRACE = 2L,
+    RunOptions.FULL_TRACE = 3L,
+    RunMetadata = run_metadata
   )
 }
 

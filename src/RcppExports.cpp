@@ -564,14 +564,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_monitored_run
-SEXP cpp_monitored_run(SEXP pointer, SEXP request, bool in_step);
-RcppExport SEXP _runhooks_cpp_monitored_run(SEXP pointerSEXP, SEXP requestSEXP, SEXP in_stepSEXP) {
+SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step);
+RcppExport SEXP _runhooks_cpp_monitored_run(SEXP pointerSEXP, SEXP requestSEXP, SEXP run_metadataSEXP, SEXP in_stepSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< SEXP >::type request(requestSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type run_metadata(run_metadataSEXP);
     Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_run(pointer, request, in_step));
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_run(pointer, request, run_metadata, in_step));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -882,14 +883,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_session_run
-SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict);
-RcppExport SEXP _runhooks_cpp_session_run(SEXP pointerSEXP, SEXP fetchesSEXP, SEXP feed_dictSEXP) {
+SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata);
+RcppExport SEXP _runhooks_cpp_session_run(SEXP pointerSEXP, SEXP fetchesSEXP, SEXP feed_dictSEXP, SEXP optionsSEXP, SEXP run_metadataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< SEXP >::type fetches(fetchesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type feed_dict(feed_dictSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_session_run(pointer, fetches, feed_dict));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type run_metadata(run_metadataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_session_run(pointer, fetches, feed_dict, options, run_metadata));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1027,7 +1030,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
-    {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 3},
+    {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
     {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
     {"_runhooks_cpp_monitored_gives_up", (DL_FUNC) &_runhooks_cpp_monitored_gives_up, 3},
     {"_runhooks_cpp_monitored_max_failures", (DL_FUNC) &_runhooks_cpp_monitored_max_failures, 1},
@@ -1056,7 +1059,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
-    {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 3},
+    {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},

@@ -213,13 +213,30 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rf_defineVar(symbols().stop_requested, flag, context_.get());
   }
 
+  // Not protected.
+  static SEXP metadata_to_r(const RunMetadata& metadata) {
+    Rcpp::Shield<SEXP> list(named_list({"step_stats"}));
+    Rcpp::Shield<SEXP> classes(Rf_mkString("RunMetadata"));
+    Rf_setAttrib(list, R_ClassSymbol, classes);
+    if (metadata.step_stats) SET_VECTOR_ELT(list, 0, step_stats_to_r(*metadata.step_stats));
+    return list;
+  }
+
   void define_values(const RunValues& values) {
     static SEXP form = [] {
       SEXP made = named_list({"results", "options", "run_metadata"});
       R_PreserveObject(made);
+      Rcpp::Shield<SEXP> options(run_options_to_r(RunOptions()));
+      SET_VECTOR_ELT(made, 1, options);
+      SET_VECTOR_ELT(made, 2, metadata_to_r(RunMetadata()));
       return made;
     }();
     Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
+    if (!values.options().is_default()) {
+      Rcpp::Shield<SEXP> options(run_options_to_r(values.options()));
+      SET_VECTOR_ELT(list, 1, options);
+      SET_VECTOR_ELT(list, 2, metadata_to_r(values.run_metadata()));
+    }
     if (has_request_ && requested_.tree()) {
       SET_VECTOR_ELT(list, 0, requested_.tree()->results_to_r([&values](size_t i) -> const Tensor& {
         return values.result(i);

@@ -115,7 +115,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
 
 // `request` is what cpp_session_run_args() gives. In a step function a run does not recover.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_monitored_run(SEXP pointer, SEXP request, bool in_step) {
+SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
   return border([&]() -> SEXP {
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
@@ -124,6 +124,7 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, bool in_step) {
     const RunArgs& args = *requested.update(request, session->graph());
     requested.keep(request);
     const Plan& plan = in_step ? session->run_in_step(args) : session->run(args);
+    fill_run_metadata(run_metadata, session->run_metadata());
     return requested.tree()->results_to_r(
         [&plan](size_t i) -> const Tensor& { return plan.result(i); });
   });

@@ -166,6 +166,70 @@ SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
   return list;
 }
 
+RunOptions run_options_from_r(SEXP options) {
+  RunOptions given;
+  if (options == R_NilValue) return given;
+  const auto args = args_from_r(options, "run options");
+  for (const auto& item : args->items()) {
+    if (item.first != "trace_level" && item.first != "timeout_in_ms") {
+      invalid_argument("Run options have no `", item.first, "`; they are `trace_level` and `",
+                       "timeout_in_ms`.");
+    }
+  }
+  given.trace_level = static_cast<int>(args->integer("trace_level", 0));
+  given.timeout_in_ms = args->integer("timeout_in_ms", 0);
+  if (given.trace_level < RunOptions::kNoTrace || given.trace_level > RunOptions::kFullTrace) {
+    invalid_argument("`trace_level` must be 0 (NO_TRACE) to 3 (FULL_TRACE), not ",
+                     given.trace_level, ".");
+  }
+  if (given.timeout_in_ms < 0) {
+    invalid_argument("`timeout_in_ms` must be 0 (none) or more, not ", given.timeout_in_ms, ".");
+  }
+  return given;
+}
+
+SEXP run_options_to_r(const RunOptions& options) {
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), Rcpp::wrap(options.trace_level),
+                                   Rcpp::wrap(static_cast<double>(options.timeout_in_ms))));
+  return eval_r(call, R_FindNamespace(Rf_mkString("runhooks")));
+}
+
+// One entry a node in each column.
+SEXP step_stats_to_r(const StepStats& stats) {
+  const auto n = static_cast<R_xlen_t>(stats.nodes.size());
+  Rcpp::CharacterVector names(n), ops(n);
+  Rcpp::NumericVector start(n), micros(n), bytes(n);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const NodeStats& node = stats.nodes[static_cast<size_t>(i)];
+    names[i] = node.name;
+    ops[i] = node.op;
+    start[i] = static_cast<double>(node.start_ns) / 1000;
+    micros[i] = static_cast<double>(node.end_ns - node.start_ns) / 1000;
+    for (const NodeStats::Output& output : node.outputs) {
+      bytes[i] += static_cast<double>(output.bytes);
+    }
+  }
+  Rcpp::List columns =
+      Rcpp::List::create(Rcpp::Named("node_name") = names, Rcpp::Named("op") = ops,
+                         Rcpp::Named("start_micros") = start, Rcpp::Named("micros") = micros,
+                         Rcpp::Named("bytes") = bytes);
+  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns,
+                                   Rf_mkString(StepStats::kDevice),
+                                   Rcpp::wrap(stats.start_seconds * 1e6)));
+  return eval_r(call, R_FindNamespace(Rf_mkString("runhooks")));
+}
+
+void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
+  if (run_metadata == R_NilValue) return;
+  if (TYPEOF(run_metadata) != ENVSXP) {
+    invalid_argument("`run_metadata` must be what tf$RunMetadata() gives, not an object of type ",
+                     Rf_type2char(TYPEOF(run_metadata)), ".");
+  }
+  Rcpp::Shield<SEXP> stats(metadata.step_stats ? step_stats_to_r(*metadata.step_stats)
+                                               : R_NilValue);
+  Rf_defineVar(Rf_install("step_stats"), stats, run_metadata);
+}
+
 void RequestedArgs::keep(SEXP request) {
   if (!args_.foreign) args_.foreign = std::make_shared<Held>();
   static_cast<Held*>(args_.foreign.get())->reset(request);
@@ -194,6 +258,14 @@ const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
     args_.feeds = std::move(feeds);
     if (!is_same) args_.changed();
   }
+  SEXP options = VECTOR_ELT(request, kOptions);
+  if (options != R_NilValue || !args_.options.is_default()) {
+    const RunOptions given = run_options_from_r(options);
+    if (!(given == args_.options)) {
+      args_.options = given;
+      args_.changed();
+    }
+  }
   return &args_;
 }
 
@@ -216,13 +288,17 @@ SEXP cpp_session_new(SEXP graph) {
   });
 }
 
+// `run_metadata` is NULL or an environment that gets what the options ask for.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict) {
+SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata) {
   return border([&]() -> SEXP {
     Session& session = session_of(pointer);
     const FetchTree tree(fetches, session.graph());
+    RunMetadata metadata;
     const std::vector<Tensor> results =
-        session.run(tree.fetches(), feeds_from_r(feed_dict, session.graph()));
+        session.run(tree.fetches(), feeds_from_r(feed_dict, session.graph()),
+                    run_options_from_r(options), metadata);
+    fill_run_metadata(run_metadata, metadata);
     return tree.results_to_r([&results](size_t i) -> const Tensor& { return results[i]; });
   });
 }

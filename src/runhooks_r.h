@@ -262,6 +262,12 @@ SEXP session_handle(Session& session);
 // list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 
+RunOptions run_options_from_r(SEXP options);
+SEXP run_options_to_r(const RunOptions& options);
+SEXP step_stats_to_r(const StepStats& stats);
+// Into what tf$RunMetadata() has made; NULL is fine.
+void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
+
 // --- r_hook.cpp
 
 // NULL where the list has no such element.

@@ -218,7 +218,7 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
   collect_feeds(caller);
   const Merged& merged = *merges_.front();
   try {
-    merged.plan->run(merged.feed_values);
+    merged.plan->run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
     coordinator_.raise_requested_exception();  // says better why the run failed
     throw;
@@ -227,7 +227,7 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
   Plan& plan = *merged.plan;
   const Plan::Hold hold(plan);
   for (size_t i = 0; i < hooks_.size(); ++i) {
-    const RunValues values(plan, merged.hooks[i].results);
+    const RunValues values(plan, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
@@ -311,7 +311,11 @@ MonitoredSession::Merged MonitoredSession::make_merged(const RunArgs& caller) {
   };
   Merged merged;
   merged.caller = add(&caller, false);
-  for (const RunArgs* args : asked_) merged.hooks.push_back(add(args, true));
+  merged.options = caller.options;
+  for (const RunArgs* args : asked_) {
+    merged.hooks.push_back(add(args, true));
+    if (args) merged.options.merge(args->options);
+  }
   merged.plan = &session_->plan(fetches, feeds);
   return merged;
 }

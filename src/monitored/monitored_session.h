@@ -52,6 +52,8 @@ class MonitoredSession {
   const Plan& run_in_step(const RunArgs& caller);
   bool gives_up_session(const Error& error);
   int max_failures() const { return options_.max_failures; }
+  // Of the last run.
+  const RunMetadata& run_metadata() const { return run_metadata_; }
 
   // Ends well: end() of every hook. An error of one end() keeps the later ones from being called;
   // the session is closed all the same.
@@ -81,6 +83,7 @@ class MonitoredSession {
     };
     Part caller;
     std::vector<Part> hooks;
+    RunOptions options;
     Plan* plan = nullptr;
     std::vector<Tensor> feed_values;
   };
@@ -115,6 +118,7 @@ class MonitoredSession {
   // The one at hand first; the others are for hooks that ask now and then.
   std::vector<std::unique_ptr<Merged>> merges_;
   std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
+  RunMetadata run_metadata_;
   bool stop_requested_ = false;
   bool closed_ = false;
 };

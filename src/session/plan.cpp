@@ -125,7 +125,7 @@ void Plan::run(const std::vector<Tensor>& feed_values) {
   const Hold hold(*this);
   try {
     set_feeds(feed_values);
-    if (layout_changed_) {
+    if (layout_changed_ || observer_) {
       run_all_from(0);
     } else {
       run_hot();
@@ -183,7 +183,11 @@ void Plan::run_all_from(size_t first) {
       prepare(node);
       always_prepare_changed = always_prepare_changed || node.always_prepare != before;
     }
-    execute(node);
+    if (observer_) {
+      execute_observed(node);
+    } else {
+      execute(node);
+    }
   }
   if (always_prepare_changed) choose_hot_nodes();
 }

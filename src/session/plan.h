@@ -12,6 +12,7 @@
 
 #include "graph/graph.h"
 #include "graph/kernel.h"
+#include "session/run_options.h"
 
 namespace runhooks {
 
@@ -44,6 +45,11 @@ class Plan {
   // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
   // value.
   void run(const std::vector<Tensor>& feed_values);
+  // The same as the options say: with a trace of every operation, which goes to `metadata`, or with
+  // a limit of time, after which the run ends by deadline_exceeded between two operations.
+  void run(const std::vector<Tensor>& feed_values,
+           const RunOptions& options,
+           RunMetadata& metadata);
   const Tensor& result(size_t i) const { return results_[i]; }
   size_t num_results() const { return results_.size(); }
   bool in_use() const { return users_ > 0; }
@@ -97,6 +103,7 @@ class Plan {
   uint64_t infer_outputs(Node& node);
   void compute_layout(Node& node, bool is_first);
   void execute(Node& node);
+  void execute_observed(Node& node);
   void copy_result(const ResultCopy& copy, const std::string& name);
 
   ResourceManager& resources_;
@@ -108,6 +115,8 @@ class Plan {
   std::vector<ResultCopy> fed_results_;
   std::vector<size_t> hot_;  // nodes with something to do in every run
   std::vector<Tensor> results_;
+  class Observer;
+  Observer* observer_ = nullptr;  // of the run under way
   bool layout_changed_ = true;
   int users_ = 0;
 };

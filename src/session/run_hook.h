@@ -14,19 +14,13 @@
 
 namespace runhooks {
 
-// What a hook asks of a run (tf.train.RunOptions).
-struct RunOptions {
-  int trace_level = 0;  // 3: FULL_TRACE
-  int64_t timeout_in_ms = 0;
-};
-
-// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches` or which
-// tensors are fed calls changed(), so that the loop sees at a glance that the plan at hand still
-// fits.
+// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches`,
+// `options` or which tensors are fed calls changed(), so that the loop sees at a glance that the
+// plan at hand still fits.
 struct RunArgs {
   std::vector<Fetch> fetches;
   Feeds feeds;
-  std::unique_ptr<RunOptions> options;
+  RunOptions options;
   uint64_t revision = next_revision();  // no two contents have the same one
   void changed() { revision = next_revision(); }
   // Where the embedding language keeps what these arguments were made from.
@@ -60,14 +54,23 @@ class RunContext {
 // fetches. They are good until the next run; a copied Tensor keeps its value.
 class RunValues {
  public:
-  RunValues(const Plan& plan, const std::vector<size_t>& which) : plan_(plan), which_(which) {}
+  RunValues(const Plan& plan,
+            const std::vector<size_t>& which,
+            const RunOptions& options,
+            const RunMetadata& metadata)
+      : plan_(plan), which_(which), options_(options), metadata_(metadata) {}
   size_t size() const { return which_.size(); }
   // Invalid for an operation.
   const Tensor& result(size_t i) const { return plan_.result(which_[i]); }
+  // What all of one run share: the merged options, and what they asked for.
+  const RunOptions& options() const { return options_; }
+  const RunMetadata& run_metadata() const { return metadata_; }
 
  private:
   const Plan& plan_;
   const std::vector<size_t>& which_;
+  const RunOptions& options_;
+  const RunMetadata& metadata_;
 };
 
 // How a loop ended when it did not end well.

@@ -49,6 +49,14 @@ Plan& Session::plan(const std::vector<Fetch>& fetches, const std::vector<Output>
 }
 
 std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
+  RunMetadata none;
+  return run(fetches, feeds, RunOptions(), none);
+}
+
+std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches,
+                                 const Feeds& feeds,
+                                 const RunOptions& options,
+                                 RunMetadata& metadata) {
   std::vector<Output> fed;
   std::vector<Tensor> values;
   for (const auto& feed : feeds) {
@@ -62,7 +70,7 @@ std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches, const Feeds&
     nested = std::make_unique<Plan>(fetches, fed, resources_);
     plan = nested.get();
   }
-  plan->run(values);
+  plan->run(values, options, metadata);
   std::vector<Tensor> results;
   for (size_t i = 0; i < plan->num_results(); ++i) results.push_back(plan->result(i));
   return results;

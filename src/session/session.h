@@ -25,6 +25,10 @@ class Session {
 
   // The value of each fetch, invalid for an operation. Throws after close().
   std::vector<Tensor> run(const std::vector<Fetch>& fetches, const Feeds& feeds = {});
+  std::vector<Tensor> run(const std::vector<Fetch>& fetches,
+                          const Feeds& feeds,
+                          const RunOptions& options,
+                          RunMetadata& metadata);
   Tensor run(Output fetch);
   void run(Operation* op);
 

@@ -49,6 +49,16 @@ for name in ("logs", "eval"):
     check("the graph comes first in " + name,
           kinds[:3] == ["file_version", "graph_def", "meta_graph_def"])
 
+traced = []
+for path in glob.glob(os.path.join(FOLDER, "profile", "*tfevents*")):
+    for event in tf1.train.summary_iterator(path):
+        if event.WhichOneof("what") == "tagged_run_metadata":
+            metadata = tf1.RunMetadata.FromString(event.tagged_run_metadata.run_metadata)
+            nodes = [node.node_name for node in metadata.step_stats.dev_stats[0].node_stats]
+            traced.append([event.tagged_run_metadata.tag, "global_step" in nodes])
+traced.sort()
+check("run metadata of " + str(traced), traced == sorted([["step_%d" % step, True] for step in (9, 19, 29)]))
+
 graph_def = tf1.GraphDef()
 with open(os.path.join(FOLDER, "graph.pbtxt")) as file:
     text_format.Parse(file.read(), graph_def)

@@ -24,7 +24,9 @@ train_ten <- function(model) {
     before_run = function(context) session_run_args("linear/head/weighted_loss/Sum:0"),
     after_run = function(context, values) losses <<- c(losses, values$results[[1]])
   )
-  utils::capture.output(train(model, input(num_epochs = NULL), steps = 10, hooks = keep))
+  profile <- hook_profiler(save_steps = 9, output_dir = file.path(model_dir(model), "profile"))
+  hooks <- list(keep, profile)
+  utils::capture.output(train(model, input(num_epochs = NULL), steps = 10, hooks = hooks))
   losses
 }
 values_of <- function(model) {

@@ -1,0 +1,126 @@
+# Where a run spends its time: run options, run metadata and the hook that saves timelines.
+
+#' Save a timeline of the operations now and then
+#'
+#' A run in so many is traced. What it took goes to `timeline-<step>.json` in `output_dir`, which
+#' <https://ui.perfetto.dev> and `chrome://tracing` open, and under the tag `step_<step>` to the
+#' event file of the folder, where TensorBoard shows it with the graph. The first run is never
+#' traced. Runs that are not traced cost what they cost without the hook.
+#'
+#' @param save_steps,save_secs How often: every so many steps, or every so many seconds. Give one.
+#' @param output_dir The folder; `""` is the working directory.
+#' @param show_dataflow Arrows from each operation to those that use its results.
+#' @param show_memory How many bytes the results hold, and for how long.
+#' @inherit hook_logging_tensor return
+#' @section Units: Times are microseconds since the run began.
+#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
+#'   `runhooks_error_failed_precondition` at the start of a loop whose graph has no global step.
+#' @seealso The class `tf.train.ProfilerHook` of TensorFlow 1.x; [run_options()] for one run.
+#' @family hooks
+#' @export
+#' @examples
+#' traces <- tempfile("traces")
+#' model <- linear_regressor(column_numeric("wt"))
+#' model %>% train(
+#'   input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 2),
+#'   hooks = hook_profiler(save_steps = 5, output_dir = traces)
+#' )
+#' dir(traces, "timeline")
+hook_profiler <- function(save_steps = NULL, save_secs = NULL, output_dir = "",
+                          show_dataflow = TRUE, show_memory = FALSE) {
+  check_whole(save_steps, null = TRUE)
+  check_number(save_secs, null = TRUE)
+  check_string(output_dir)
+  check_flag(show_dataflow)
+  check_flag(show_memory)
+  if (!is.null(save_steps) && !is.null(save_secs)) {
+    stop_runhooks("Can not provide both every_secs and every_steps.")
+  }
+  if (is.null(save_steps) && is.null(save_secs)) {
+    stop_runhooks("Either every_secs or every_steps should be provided.")
+  }
+  new_builtin_hook("ProfilerHook",
+    save_steps = save_steps, save_secs = save_secs, output_dir = path.expand(output_dir),
+    show_dataflow = show_dataflow, show_memory = show_memory
+  )
+}
+
+#' Options of one run, and what it tells
+#'
+#' `run_options()` is what `session$run(options = )` and [session_run_args()] take. Where several
+#' hooks of one run give options, the larger trace level and the larger limit of time hold for all.
+#' `run_metadata()` is an object that `session$run(run_metadata = )` fills; hooks find the same in
+#' `values$run_metadata`.
+#'
+#' @param trace_level 0 to 3, or `tf$RunOptions$FULL_TRACE` (3) and its like: anything above 0
+#'   traces each operation.
+#' @param timeout_in_ms A run that takes longer ends by an error between two operations; 0: no
+#'   limit.
+#' @return `run_options()`: an object of class `RunOptions`. `run_metadata()`: an object of class
+#'   `RunMetadata` with `$step_stats`, `NULL` until a traced run has filled it. Then
+#'   `$step_stats$dev_stats[[1]]$node_stats` has one entry an operation, and `as.data.frame()` gives
+#'   one row an operation: `node_name`, `op`, `start_micros` since the run began, `micros` it took,
+#'   `bytes` of its results.
+#' @section Errors: `runhooks_error_deadline_exceeded` in a run whose time is up.
+#' @seealso `tf.RunOptions` and `tf.RunMetadata` of TensorFlow 1.x.
+#' @family sessions
+#' @export
+#' @examples
+#' with(tf$Session() %as% sess, {
+#'   told <- run_metadata()
+#'   y <- tf$sqrt(tf$constant(2))
+#'   sess$run(y, options = run_options(trace_level = tf$RunOptions$FULL_TRACE), run_metadata = told)
+#' })
+#' as.data.frame(told)
+run_options <- function(trace_level = 0, timeout_in_ms = 0) {
+  check_whole(trace_level)
+  check_whole(timeout_in_ms)
+  structure(
+    list(trace_level = trace_level, timeout_in_ms = timeout_in_ms),
+    class = "RunOptions"
+  )
+}
+
+#' @rdname run_options
+#' @export
+run_metadata <- function() {
+  metadata <- new.env(parent = emptyenv())
+  metadata$step_stats <- NULL
+  class(metadata) <- "RunMetadata"
+  metadata
+}
+
+# Called by the core with one entry a node in each column; `start_micros` are since 1970 in the
+# fields of the proto.
+new_step_stats <- function(columns, device, started_micros) {
+  node <- function(node_name, op, start_micros, micros, bytes) {
+    list(
+      node_name = node_name, timeline_label = op,
+      all_start_micros = started_micros + start_micros, op_start_rel_micros = 0,
+      op_end_rel_micros = micros, all_end_rel_micros = micros
+    )
+  }
+  nodes <- unname(do.call(Map, c(list(node), columns)))
+  structure(
+    list(dev_stats = list(list(device = device, node_stats = nodes))),
+    table = columns, class = "StepStats"
+  )
+}
+
+#' @export
+as.data.frame.RunMetadata <- function(x, ...) {
+  if (is.null(x$step_stats)) {
+    none <- character()
+    return(data.frame(
+      node_name = none, op = none, start_micros = numeric(), micros = numeric(), bytes = numeric()
+    ))
+  }
+  as.data.frame(attr(x$step_stats, "table"), ...)
+}
+
+#' @export
+print.RunMetadata <- function(x, ...) {
+  # lint: allow stdout
+  cat("<RunMetadata of", nrow(as.data.frame(x)), "traced operations>\n")
+  invisible(x)
+}
