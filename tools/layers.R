@@ -11,7 +11,8 @@ layers <- local({
     # gradients arrive by registry, so no ops
     autodiff = c("tensor", "graph"),
     io = c("tensor", "graph"),
-    session = c("tensor", "graph"),
+    # io has the forms of a trace
+    session = c("tensor", "graph", "io"),
     data = c("tensor", "graph", "io"),
     training = ground,
     columns = ground,

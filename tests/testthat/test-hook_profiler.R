@@ -12,7 +12,7 @@ run_steps <- function(n, ..., run = function(session, train_op) session$run(trai
   })
 }
 
-test_that("timelines are saved for the same runs, with the same lines and events, as TensorFlow's", {
+test_that("timelines are saved for the same runs, with the same lines and events, as theirs", {
   trace <- golden_scenario("builtin_hooks", "profiler")
   dir <- withr::local_tempdir()
   log <- character()
@@ -158,8 +158,9 @@ test_that("bad arguments are refused", {
   expect_error(hook_profiler(save_steps = 1, show_memory = NA), class = "runhooks_error")
   with(tf$Graph()$as_default(), {
     tf$constant(1)
+    hook <- hook_profiler(save_steps = 1, output_dir = tempdir())
     expect_error(
-      tf$train$MonitoredSession(hooks = list(hook_profiler(save_steps = 1, output_dir = tempdir()))),
+      tf$train$MonitoredSession(hooks = list(hook)),
       "Global step should be created to use ProfilerHook"
     )
     y <- tf$constant(1)
