@@ -13,10 +13,10 @@ cpp_note_condition <- function(condition, code, message) {
     invisible(.Call(`_runhooks_cpp_note_condition`, condition, code, message))
 }
 
-#' Notes that an interrupt is being signalled.
+#' Notes that an interrupt is being signalled, or that it has been dealt with.
 #' @noRd
-cpp_note_interrupt <- function() {
-    invisible(.Call(`_runhooks_cpp_note_interrupt`))
+cpp_note_interrupt <- function(is_under_way) {
+    invisible(.Call(`_runhooks_cpp_note_interrupt`, is_under_way))
 }
 
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
@@ -159,12 +159,24 @@ cpp_registry_ops <- function() {
     .Call(`_runhooks_cpp_registry_ops`)
 }
 
+cpp_history_new <- function() {
+    .Call(`_runhooks_cpp_history_new`)
+}
+
+cpp_history_read <- function(record) {
+    .Call(`_runhooks_cpp_history_read`, record)
+}
+
 cpp_session_run_args <- function(fetches, feed_dict, options) {
     .Call(`_runhooks_cpp_session_run_args`, fetches, feed_dict, options)
 }
 
 cpp_context_original_args <- function(pointer) {
     .Call(`_runhooks_cpp_context_original_args`, pointer)
+}
+
+cpp_context_progress <- function(pointer) {
+    .Call(`_runhooks_cpp_context_progress`, pointer)
 }
 
 cpp_take_failed_hooks <- function() {

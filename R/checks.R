@@ -41,6 +41,8 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is.logical(x) && length(x) == 1 && !is.na(x), x, "TRUE or FALSE", arg, call)
 }
 
+is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
+
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(
     (null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)),

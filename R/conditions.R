@@ -59,20 +59,20 @@ steering_kind <- function(condition) {
 
 # Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook,
 # method and step added; this costs nothing per step, because the handler looks only when something
-# is signalled.
-with_loop_conditions <- function(expr) {
+# is signalled. `history` is a function that gives the history so far, for an interrupt's condition.
+with_loop_conditions <- function(expr, history = NULL) {
   use_threads()
-  with_run_conditions(expr)
+  with_run_conditions(expr, history)
 }
 
 # The same for one run of a loop that is made in R: only what it cannot do without. A restart to
 # jump to would take most of the time, so the jump is a return from this very frame; the core
 # catches it on its way.
-with_run_conditions <- function(expr) {
+with_run_conditions <- function(expr, history = NULL) {
   frame <- environment()
   failure <- NULL
   # while R unwinds: the session is closed by now
-  on.exit(if (!is.null(failure)) call_on_error(failure))
+  on.exit(if (!is.null(failure)) finish_failure(failure, history))
   value <- withCallingHandlers(
     expr,
     error = function(condition) {
@@ -80,8 +80,10 @@ with_run_conditions <- function(expr) {
       if (!identical(failure, condition)) stop(failure)
     },
     interrupt = function(condition) {
+      # raised again when the loop has ended
       failure <<- condition
-      cpp_note_interrupt()
+      cpp_note_interrupt(TRUE)
+      rlang::eval_bare(quote(return(NULL)), frame)
     }
   )
   failure <- NULL
@@ -98,6 +100,22 @@ place_error <- function(condition, frame) {
     rlang::eval_bare(quote(return(NULL)), frame)
   }
   if (is.null(condition$runhooks)) add_place(condition, where) else condition
+}
+
+finish_failure <- function(failure, history) {
+  is_interrupt <- inherits(failure, "interrupt")
+  if (is_interrupt) {
+    cpp_note_interrupt(FALSE)
+    if (!is.null(history)) failure$history <- history()
+  }
+  call_on_error(failure)
+  if (is_interrupt) raise_interrupt(failure)
+}
+
+# To whoever catches interrupts, and if nobody does, as R's own.
+raise_interrupt <- function(condition) {
+  signalCondition(condition)
+  rlang::interrupt()
 }
 
 # What goes wrong here must not hide what went wrong before.

@@ -33,13 +33,12 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_flag(simplify)
   input <- as_model_input(input_fn, object)
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
-  result <- with_loop_conditions(cpp_estimator_evaluate(
+  metrics <- with_loop_conditions(cpp_estimator_evaluate(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
     if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
     if (is.null(name)) "" else name, lapply(hooks, core_hook)
   ))
-  metrics <- result$metrics
-  history <- new_history(result$history, metrics$global_step)
+  history <- recorded_history(hooks, metrics$global_step)
   if (simplify) metrics <- tibble::as_tibble(metrics)
   attr(metrics, "history") <- history
   metrics

@@ -7,7 +7,8 @@
 #' @param predict_keys Which predictions; by default all that the model gives: `predictions` for a
 #'   regressor.
 #' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes
-#'   batches as they are asked for.
+#'   batches as they are asked for. One that is not read to its end ends by its function `$close()`,
+#'   or when R collects it: then `end()` of the hooks is called.
 #' @param simplify TRUE: a tibble with one row for each example and a list column for each key;
 #'   FALSE: a list of named lists.
 #' @param yield_single_examples For the iterator: FALSE gives whole batches.
@@ -68,10 +69,28 @@ prediction_iterator <- function(pointer, by_example) {
     waiting[[1]] <<- NULL
     item
   }
-  structure(
-    list(next_item = next_item, close = function() cpp_predictions_close(pointer)),
-    class = "runhooks_iterator"
-  )
+  close <- function() {
+    waiting <<- list()
+    invisible(with_loop_conditions(cpp_predictions_close(pointer)))
+  }
+  keeper <- new.env(parent = emptyenv()) # gone when R lets go of the functions here
+  close_when_collected(keeper, pointer)
+  structure(list(next_item = next_item, close = close), class = "runhooks_iterator")
+}
+
+# An iterator that nobody has read to its end ends all the same: end() of its hooks is called.
+close_when_collected <- function(keeper, pointer) {
+  close <- function(keeper) {
+    tryCatch(
+      with_loop_conditions(cpp_predictions_close(pointer)),
+      error = function(error) {
+        warning("Predictions that were let go ended by an error: ", conditionMessage(error),
+          call. = FALSE
+        )
+      }
+    )
+  }
+  reg.finalizer(keeper, close, onexit = TRUE)
 }
 
 # One named list for each example; what a key gives for it is an array without the batch's

@@ -23,7 +23,8 @@
 #'   written; `runhooks_error_data_loss` for a damaged checkpoint; `runhooks_error_nan_loss`;
 #'   whatever a hook raises.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
-#'   the session is closed, and R's interrupt is raised.
+#'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
+#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`.
 #' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()],
 #'   [predict()][predict.tf_estimator].
 #' @family estimator methods
@@ -62,13 +63,19 @@ train.tf_estimator <- function(
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
   note_own_saver(hooks, core_config(object))
-  result <- with_loop_conditions(cpp_estimator_train(
-    core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-    if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners
-  ))
-  collect_event_files(model_dir(object))
+  started <- Sys.time()
+  history <- function(step = NULL) recorded_history(hooks, step, model_dir(object), started)
+  # also after an interrupt or an error
+  on.exit(collect_event_files(model_dir(object)))
+  result <- with_loop_conditions(
+    cpp_estimator_train(
+      core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
+      if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners
+    ),
+    history = history
+  )
   keep_checkpoint(object)
-  invisible(new_history(result$history, result$global_step))
+  invisible(history(result$global_step))
 }
 
 check_steps <- function(steps, arg, call = parent.frame()) {
@@ -83,7 +90,9 @@ check_steps <- function(steps, arg, call = parent.frame()) {
 core_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
-  structure(lapply(unclass(present), function(x) x), class = class(hook))
+  structure(
+    lapply(unclass(present), function(x) x), class = class(hook), record = attr(hook, "record")
+  )
 }
 
 # Event files of training go to logs/: TensorBoard, pointed at the model's folder, finds them there.

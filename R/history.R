@@ -1,18 +1,47 @@
 # The history of a run: what the history saver recorded, as data to print, plot and tabulate.
 
-new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
-  if (is.null(recorded)) {
-    recorded <- list(mean_losses = numeric(), total_losses = numeric(), step = numeric())
+# `record` is what cpp_history_read() gives; `last_step` the global step that was reached.
+new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL) {
+  if (is.null(record)) {
+    record <- list(step = numeric(), losses = list(mean_losses = numeric(), total_losses = numeric()))
   }
   structure(
     list(
-      params = list(metrics = c("mean_losses", "total_losses"), steps = last_step),
-      losses = list(mean_losses = recorded$mean_losses, total_losses = recorded$total_losses),
-      step = recorded$step,
-      evaluation_metrics = evaluation_metrics
+      params = list(metrics = names(record$losses), steps = last_step),
+      losses = record$losses,
+      step = record$step,
+      evaluation_metrics = evaluation_metrics,
+      evaluations = evaluations
     ),
     class = "tf_estimator_history"
   )
+}
+
+# What the history saver among `hooks` has recorded until now. Where the step is not known it is the
+# last recorded one.
+recorded_history <- function(hooks, last_step = NULL, folder = NULL, started = NULL) {
+  saver <- Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
+  record <- if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
+  if (is.null(last_step)) last_step <- max(record$step, 0)
+  evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
+  new_history(record, last_step, evaluations = evaluations)
+}
+
+# The metrics of the evaluations of a model that were written since then.
+read_evaluations <- function(folder, started) {
+  folders <- list.files(folder, "^eval(_|$)", full.names = TRUE)
+  tables <- lapply(folders, function(dir) {
+    events <- as.data.frame(read_events(dir))
+    # the clock of files may be coarser
+    events <- events[events$wall_time >= as.numeric(started) - 0.001, ]
+    name <- sub("^eval_?", "", basename(dir))
+    data.frame(
+      step = events$step, metric = paste0(if (nzchar(name)) paste0(name, "/"), events$tag),
+      value = events$value, stringsAsFactors = FALSE
+    )
+  })
+  none <- data.frame(step = numeric(), metric = character(), value = numeric())
+  do.call(rbind, c(list(none), tables))
 }
 
 #' The history of a run
@@ -20,7 +49,9 @@ new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
 #' What [train()] returns: the losses that a [hook_history_saver()] recorded. A list with `params`
 #' (the names of the metrics and `steps`, the global step reached), `losses` (`mean_losses` and
 #' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
-#' global step of each record) and `evaluation_metrics`.
+#' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
+#' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
+#' hook was asked to record are further `losses`.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.
@@ -31,6 +62,7 @@ new_history <- function(recorded, last_step, evaluation_metrics = NULL) {
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.
 #' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
+#'   Metrics of evaluations are called `eval/<metric>`.
 #'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
 #' @name tf_estimator_history
 #' @family history
@@ -46,12 +78,15 @@ NULL
 #' @export
 as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = FALSE, ...) {
   metrics <- x$params$metrics
-  data.frame(
+  recorded <- data.frame(
     step = rep(x$step, times = length(metrics)),
     metric = rep(metrics, each = length(x$step)),
-    value = unlist(x$losses[metrics], use.names = FALSE),
+    value = as.numeric(unlist(x$losses[metrics], use.names = FALSE)),
     stringsAsFactors = FALSE
   )
+  evaluated <- x$evaluations
+  if (NROW(evaluated) == 0) return(recorded)
+  rbind(recorded, transform(evaluated, metric = paste0("eval/", metric)))
 }
 
 #' @rdname tf_estimator_history
@@ -93,10 +128,11 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   if (method == "auto") method <- if (has_ggplot2) "ggplot2" else "base"
   data <- as.data.frame(x)
   if (!is.null(metrics)) {
-    unknown <- setdiff(metrics, x$params$metrics)
+    known <- unique(data$metric)
+    unknown <- setdiff(metrics, known)
     if (length(unknown)) {
       stop_runhooks(
-        "{.arg metrics} has {.val {unknown}}; the history has {.val {x$params$metrics}}.",
+        "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
         kind = "not_found"
       )
     }

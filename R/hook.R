@@ -26,8 +26,10 @@ hook_methods <- list(
 #' @param after_create_session `function(session, coord)`. `coord$request_stop()` and
 #'   `coord$should_stop()` steer the loop.
 #' @param before_run `function(context)`. Returns `NULL` or [session_run_args()]: what the hook
-#'   wants of the next run. `context` has `$session`, `$original_args`, `$stop_requested` and
-#'   `$request_stop()`.
+#'   wants of the next run. `context` has `$session`, `$original_args`, `$stop_requested`,
+#'   `$request_stop()`, and how far the input has come in this session: `$rows`, the rows that were
+#'   read so far, and `$epoch`, the pass through the data, from 1, which the last of them belongs to
+#'   (`NA` where the graph has no dataset). TensorFlow has no such fields.
 #' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
 #'   form; `NULL` where nothing was.
 #' @param end `function(session)`.
@@ -203,6 +205,8 @@ new_context <- function(pointer, session) {
   context$session <- session
   context$stop_requested <- FALSE
   makeActiveBinding("original_args", function() cpp_context_original_args(pointer), context)
+  makeActiveBinding("rows", function() cpp_context_progress(pointer)[[1]], context)
+  makeActiveBinding("epoch", function() cpp_context_progress(pointer)[[2]], context)
   context$request_stop <- function() cpp_context_request_stop(pointer)
   class(context) <- "SessionRunContext"
   context

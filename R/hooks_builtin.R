@@ -291,25 +291,61 @@ hook_nan_tensor <- function(loss_tensor, fail_on_nan_loss = TRUE) {
 #' Records mean and sum of the first tensor of the collection `losses` (the losses of the examples,
 #' for a canned model) and the global step: at the first step of the loop and at each multiple of
 #' `every_n_step`. [train()] returns what the hook has recorded; it adds one with `every_n_step =
-#' 10` where none is given.
+#' 10` where none is given. What a run that was interrupted has recorded is the field `history` of
+#' the interrupt's condition.
 #'
 #' @param every_n_step A positive whole number.
+#' @param tensors More to record: a named list, name = tensor or name of one, or names of tensors.
+#'   Of a tensor with several elements the mean is recorded.
+#' @param evaluations TRUE: the metrics of evaluations that were made while the model trained (by
+#'   [hook_in_memory_evaluator()], or by [evaluate()] in a hook) join the history, as
+#'   `history$evaluations`.
 #' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_not_found` at the start of the loop for a name that is not in
+#'   the graph, `runhooks_error_invalid_argument` for a tensor that holds no numbers.
 #' @family hooks
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
 #' history <- model %>% train(
 #'   input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 2),
-#'   hooks = hook_history_saver(every_n_step = 2)
+#'   hooks = hook_history_saver(
+#'     every_n_step = 2, tensors = list(bias = "linear/linear_model/bias_weights:0")
+#'   )
 #' )
 #' as.data.frame(history)
-hook_history_saver <- function(every_n_step = 10) {
+hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = FALSE) {
   check_whole(every_n_step)
   if (every_n_step < 1) stop_runhooks("{.arg every_n_step} must be 1 or more, not {every_n_step}.")
+  check_flag(evaluations)
+  tensors <- recorded_tensors(tensors)
   new_deferred_hook("hook_history_saver", function(mode, steps) {
-    new_builtin_hook("HistorySaverHook", every_n_step = every_n_step)
+    hook <- new_builtin_hook("HistorySaverHook",
+      every_n_step = every_n_step, tensors = tensors, evaluations = evaluations
+    )
+    structure(hook, record = cpp_history_new())
   })
+}
+
+# By name: a name of a tensor stands for itself.
+recorded_tensors <- function(tensors, call = parent.frame()) {
+  if (is.null(tensors)) return(NULL)
+  if (is_graph_element(tensors)) tensors <- list(tensors)
+  tensors <- as.list(tensors)
+  good <- vapply(tensors, function(x) is_graph_element(x) || is_string(x), NA)
+  check_arg(all(good) && length(good), tensors, "tensors or names of tensors", "tensors", call)
+  own <- vapply(tensors, function(x) if (is_string(x)) x else x$name, "")
+  if (is.null(names(tensors))) names(tensors) <- own
+  names(tensors) <- ifelse(nzchar(names(tensors)), names(tensors), own)
+  taken <- c("mean_losses", "total_losses", "step")
+  wrong <- c(intersect(names(tensors), taken), names(tensors)[duplicated(names(tensors))])
+  if (length(wrong)) {
+    stop_runhooks(
+      "{.arg tensors} cannot be named {.val {wrong[[1]]}}: a history has that already.",
+      call = call
+    )
+  }
+  tensors
 }
 
 #' Show a progress bar

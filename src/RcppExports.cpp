@@ -31,10 +31,11 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_note_interrupt
-void cpp_note_interrupt();
-RcppExport SEXP _runhooks_cpp_note_interrupt() {
+void cpp_note_interrupt(bool is_under_way);
+RcppExport SEXP _runhooks_cpp_note_interrupt(SEXP is_under_waySEXP) {
 BEGIN_RCPP
-    cpp_note_interrupt();
+    Rcpp::traits::input_parameter< bool >::type is_under_way(is_under_waySEXP);
+    cpp_note_interrupt(is_under_way);
     return R_NilValue;
 END_RCPP
 }
@@ -420,6 +421,25 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_history_new
+SEXP cpp_history_new();
+RcppExport SEXP _runhooks_cpp_history_new() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_history_new());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_history_read
+SEXP cpp_history_read(SEXP record);
+RcppExport SEXP _runhooks_cpp_history_read(SEXP recordSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type record(recordSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_history_read(record));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_session_run_args
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options);
 RcppExport SEXP _runhooks_cpp_session_run_args(SEXP fetchesSEXP, SEXP feed_dictSEXP, SEXP optionsSEXP) {
@@ -439,6 +459,16 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_context_original_args(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_context_progress
+SEXP cpp_context_progress(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_context_progress(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_context_progress(pointer));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -980,7 +1010,7 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_note_condition", (DL_FUNC) &_runhooks_cpp_note_condition, 3},
-    {"_runhooks_cpp_note_interrupt", (DL_FUNC) &_runhooks_cpp_note_interrupt, 0},
+    {"_runhooks_cpp_note_interrupt", (DL_FUNC) &_runhooks_cpp_note_interrupt, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 6},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
@@ -1016,8 +1046,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variable_snapshot", (DL_FUNC) &_runhooks_cpp_variable_snapshot, 1},
     {"_runhooks_cpp_variable_read", (DL_FUNC) &_runhooks_cpp_variable_read, 1},
     {"_runhooks_cpp_registry_ops", (DL_FUNC) &_runhooks_cpp_registry_ops, 0},
+    {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
+    {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
     {"_runhooks_cpp_context_original_args", (DL_FUNC) &_runhooks_cpp_context_original_args, 1},
+    {"_runhooks_cpp_context_progress", (DL_FUNC) &_runhooks_cpp_context_progress, 1},
     {"_runhooks_cpp_take_failed_hooks", (DL_FUNC) &_runhooks_cpp_take_failed_hooks, 0},
     {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},

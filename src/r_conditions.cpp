@@ -139,7 +139,7 @@ void cpp_note_condition(SEXP condition, std::string code, std::string message) {
   });
 }
 
-//' Notes that an interrupt is being signalled.
+//' Notes that an interrupt is being signalled, or that it has been dealt with.
 //' @noRd
 // [[Rcpp::export(rng = false)]]
-void cpp_note_interrupt() { r::noted().is_interrupt = true; }
+void cpp_note_interrupt(bool is_under_way) { r::noted().is_interrupt = is_under_way; }

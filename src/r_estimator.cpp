@@ -1,7 +1,6 @@
 // Estimators in R: specifications become model functions, closures become input functions, results
 // become R values.
 #include "estimators/in_memory_evaluator_hook.h"
-#include "hooks/history_saver_hook.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -62,18 +61,6 @@ Estimator estimator_from_r(SEXP spec, SEXP config) {
   return Estimator(model_fn_from_r(spec), config_from_r(config));
 }
 
-SEXP history_to_r(const HookList& hooks) {
-  for (const HookPtr& hook : hooks) {
-    const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
-    if (!saver) continue;
-    const History& history = *saver->history();
-    return Rcpp::List::create(Rcpp::_["mean_losses"] = history.mean_losses,
-                              Rcpp::_["total_losses"] = history.total_losses,
-                              Rcpp::_["step"] = history.steps);
-  }
-  return R_NilValue;
-}
-
 }  // namespace
 
 HookPtr in_memory_evaluator_from_r(SEXP hook) {
@@ -110,11 +97,8 @@ SEXP cpp_estimator_train(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
     options.interrupted = user_interrupt;
-    const HookList own = options.hooks;
     const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
-    Rcpp::Shield<SEXP> history(history_to_r(own));
-    return Rcpp::List::create(Rcpp::_["history"] = history,
-                              Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped);
   });
 }
@@ -135,7 +119,6 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.name = name;
     options.hooks = hooks_from_r(hooks);
     options.interrupted = user_interrupt;
-    const HookList own = options.hooks;
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
@@ -144,8 +127,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
       names[i] = metrics[i].first;
     }
     values.names() = names;
-    Rcpp::Shield<SEXP> history(history_to_r(own));
-    return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
+    return values;
   });
 }
 

@@ -1,5 +1,6 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
 #include "hooks/checkpoint_saver_hook.h"
+#include "hooks/history_saver_hook.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -231,18 +232,24 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       SET_VECTOR_ELT(made, 2, metadata_to_r(RunMetadata()));
       return made;
     }();
-    Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
-    if (!values.options().is_default()) {
+    const bool is_default = values.options().is_default();
+    // The list of the last step where nobody else holds it: a new one would take longer than all
+    // the rest.
+    const bool reuses = is_default && plain_values_ && !MAYBE_SHARED(plain_values_);
+    Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
+    plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;
+    if (!is_default) {
       Rcpp::Shield<SEXP> options(run_options_to_r(values.options()));
       SET_VECTOR_ELT(list, 1, options);
       SET_VECTOR_ELT(list, 2, metadata_to_r(values.run_metadata()));
     }
-    if (has_request_ && requested_.tree()) {
-      SET_VECTOR_ELT(list, 0, requested_.tree()->results_to_r([&values](size_t i) -> const Tensor& {
-        return values.result(i);
-      }));
-    }
-    define(symbols().values, list);
+    const bool has_results = has_request_ && requested_.tree();
+    SET_VECTOR_ELT(list, 0,
+                   has_results
+                       ? requested_.tree()->results_to_r(
+                             [&values](size_t i) -> const Tensor& { return values.result(i); })
+                       : R_NilValue);
+    if (!reuses) define(symbols().values, list);
   }
 
   std::string label_;
@@ -254,6 +261,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   RequestedArgs requested_;
   bool has_request_ = false;
   bool shown_stop_ = false;
+  SEXP plain_values_ = nullptr;  // held by the environment, as `values`
 };
 
 // An R function that returns a feed dict, or NULL.
@@ -284,7 +292,12 @@ HookPtr builtin_hook_from_r(SEXP hook) {
     args->set("feed_fn",
               Value::of(std::shared_ptr<Callable>(std::make_shared<RFeedSource>(feed_fn))));
   }
-  return make_hook(type, *args);
+  const HookPtr made = make_hook(type, *args);
+  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+  const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(made);
+  if (saver && is_handle(record, kHistory))
+    saver->set_history(from_handle<History>(record, kHistory));
+  return made;
 }
 
 }  // namespace
@@ -314,6 +327,28 @@ HookList hooks_from_r(SEXP hooks) {
 using namespace runhooks;
 using namespace runhooks::r;
 
+// What a history saver writes to.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_history_new() {
+  return border([&] { return make_handle(std::make_shared<History>(), kHistory); });
+}
+
+// What has been recorded so far: list(step, columns by name).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_history_read(SEXP record) {
+  return border([&]() -> SEXP {
+    const History& history = *from_handle<History>(record, kHistory);
+    const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
+    Rcpp::List columns;
+    if (has_loss) {
+      columns["mean_losses"] = history.mean_losses;
+      columns["total_losses"] = history.total_losses;
+    }
+    for (const History::Column& column : history.tensors) columns[column.name] = column.values;
+    return Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+  });
+}
+
 // Made without R's structure(): hooks call it in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
@@ -337,6 +372,28 @@ SEXP cpp_context_original_args(SEXP pointer) {
                                        : operation_handle(fetch.op));
     }
     return run_args_to_r(fetches, R_NilValue, R_NilValue);
+  });
+}
+
+// c(rows, epoch) of the session's dataset, NA where there is none; also between runs.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_context_progress(SEXP pointer) {
+  return border([&]() -> SEXP {
+    Rcpp::NumericVector progress(2, NA_REAL);
+    if (!R_ExternalPtrAddr(pointer)) return progress;  // no run is under way
+    auto* context = static_cast<RunContext*>(handle_address(pointer, kContext));
+    Session& session = context->session();
+    for (const auto& op : session.graph().operations()) {
+      if (op->type() != "IteratorV2") continue;
+      progress[0] = 0;
+      progress[1] = 1;
+      if (const DatasetIterator* iterator = find_iterator(session.resources(), op->name())) {
+        progress[0] = static_cast<double>(iterator->rows_seen());
+        progress[1] = static_cast<double>(iterator->epoch()) + 1;
+      }
+      break;
+    }
+    return progress;
   });
 }
 

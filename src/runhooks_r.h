@@ -119,6 +119,7 @@ inline const HandleKind kContext("runhooks_context");
 inline const HandleKind kCoordinator("runhooks_coordinator");
 inline const HandleKind kPredictions("runhooks_predictions");
 inline const HandleKind kMonitored("runhooks_monitored_session");
+inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {

@@ -2,39 +2,68 @@
 
 namespace runhooks {
 
+namespace {
+
+double sum_of(const Tensor& tensor) {
+  double total = 0;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) total += tensor.number_at(i);
+  return total;
+}
+
+double mean_of(const Tensor& tensor) {
+  return sum_of(tensor) / static_cast<double>(tensor.num_elements());
+}
+
+}  // namespace
+
 HistorySaverHook::HistorySaverHook(const Args& args)
     : every_n_step_(args.integer("every_n_step", 10)) {
   if (every_n_step_ < 1) {
     invalid_argument("`every_n_step` of ", args.owner(), " must be 1 or more, not ", every_n_step_,
                      ".");
   }
+  if (args.has("tensors")) tensors_ = args.args("tensors").items();
 }
 
 void HistorySaverHook::begin(Graph& graph) {
   runs_ = 0;
-  history_ = std::make_shared<History>();
+  *history_ = History();
   const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
   has_loss_ = loss != nullptr;
-  if (has_loss_) run_args_.fetches = {*loss};
+  run_args_.fetches.clear();
+  if (has_loss_) run_args_.fetches.emplace_back(*loss);
+  for (const auto& tensor : tensors_) {
+    const Output output = tensor_argument(graph, tensor.second);
+    if (!is_numeric(output.dtype())) {
+      invalid_argument("A history records numbers; tensor '", output.name(), "' is of type ",
+                       dtype_name(output.dtype()), ".");
+    }
+    run_args_.fetches.emplace_back(output);
+    history_->tensors.push_back({tensor.first, {}});
+  }
   run_args_.changed();
   step_.find(graph, name());
 }
 
 const RunArgs* HistorySaverHook::before_run(RunContext&) {
   const int64_t run = runs_ + 1;
-  is_due_ = has_loss_ && (run == 1 || run % every_n_step_ == 0);
+  is_due_ = !run_args_.fetches.empty() && (run == 1 || run % every_n_step_ == 0);
   return is_due_ ? &run_args_ : nullptr;
 }
 
 void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
   ++runs_;
   if (!is_due_) return;
-  const Tensor& loss = values.result(0);
-  double total = 0;
-  for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
-  history_->total_losses.push_back(total);
-  history_->mean_losses.push_back(total / static_cast<double>(loss.num_elements()));
+  size_t next = 0;
+  if (has_loss_) {
+    const Tensor& loss = values.result(next++);
+    history_->total_losses.push_back(sum_of(loss));
+    history_->mean_losses.push_back(mean_of(loss));
+  }
+  for (History::Column& column : history_->tensors) {
+    column.values.push_back(mean_of(values.result(next++)));
+  }
   history_->steps.push_back(static_cast<double>(step_.now(context.session())));
 }
 

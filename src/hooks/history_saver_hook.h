@@ -3,6 +3,8 @@
 // What it must not know: how a history is printed or plotted, R.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "hooks/hook_registry.h"
@@ -13,10 +15,16 @@ namespace runhooks {
 struct History {
   std::vector<double> mean_losses, total_losses;
   std::vector<double> steps;  // global steps
+  struct Column {
+    std::string name;
+    std::vector<double> values;  // means over the elements of the tensor
+  };
+  std::vector<Column> tensors;
 };
 
 // Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
-// first tensor of the collection `losses`, and the global step after the run.
+// first tensor of the collection `losses`, the mean of each of the `tensors` that are asked for,
+// and the global step after the run.
 class HistorySaverHook : public RunHook {
  public:
   explicit HistorySaverHook(const Args& args);
@@ -26,9 +34,12 @@ class HistorySaverHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override;
 
   const std::shared_ptr<History>& history() const { return history_; }
+  // Records into this one, which may be read at any time.
+  void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:
   int64_t every_n_step_;
+  std::vector<std::pair<std::string, Value>> tensors_;
   int64_t runs_ = 0;
   bool has_loss_ = false;
   bool is_due_ = false;

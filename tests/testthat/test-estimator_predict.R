@@ -81,3 +81,46 @@ test_that("the table of predictions shows their numbers", {
   predictions <- predict(model, mtcars_input())
   expect_match(capture.output(print(predictions))[[4]], "<0>", fixed = TRUE)
 })
+
+test_that("an iterator that is not read to its end ends when it is closed or collected", {
+  model <- mtcars_model()
+  ended <- 0
+  hook <- session_run_hook(end = function(session) ended <<- ended + 1)
+  start <- function() {
+    iterator <- predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE)
+    expect_length(iter_next(iterator), 1)
+    iterator
+  }
+  iterator <- start()
+  iterator$close()
+  expect_equal(ended, 1)
+  iterator$close() # does nothing
+  expect_null(iter_next(iterator))
+  rm(iterator)
+  gc()
+  expect_equal(ended, 1)
+  start()
+  gc()
+  expect_equal(ended, 2)
+  # one that was read to its end has ended by itself
+  iterate(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE))
+  expect_equal(ended, 3)
+  gc()
+  expect_equal(ended, 3)
+})
+
+test_that("an error in end() of an iterator that was let go is a warning", {
+  hook <- session_run_hook(end = function(session) stop("not so fast"))
+  start <- function() {
+    iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+    iter_next(iterator)
+    NULL
+  }
+  start()
+  # nobody can catch what a finalizer says
+  withr::local_options(warn = 1)
+  said <- capture.output(for (i in 1:2) gc(), type = "message")
+  expect_match(said, "not so fast", all = FALSE)
+  iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+  expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
+})

@@ -30,9 +30,10 @@ test_that("two models keep their histories apart", {
 fixed_history <- function(n = 3) {
   new_history(
     list(
-      mean_losses = 415.8123 / seq_len(n),
-      total_losses = 3326.4984 / seq_len(n),
-      step = seq_len(n) * 100
+      step = seq_len(n) * 100,
+      losses = list(
+        mean_losses = 415.8123 / seq_len(n), total_losses = 3326.4984 / seq_len(n)
+      )
     ), n * 100,
     list(mean_losses = 12.34567, total_losses = 98765.4, step = 300)
   )
@@ -60,4 +61,55 @@ test_that("a history plots with ggplot2 and with base graphics", {
   expect_error(
     plot(fixed_history(), metrics = "accuracy"), "accuracy", class = "runhooks_error_not_found"
   )
+})
+
+test_that("named tensors join the history, and it can be read while the loop runs", {
+  tensors <- list(w = "linear/linear_model/cyl/weights:0", "global_step:0")
+  seen <- list()
+  keep <- session_run_hook(
+    before_run = function(context) session_run_args(tensors$w),
+    after_run = function(context, values) seen[[length(seen) + 1]] <<- values$results[[1]][1, 1]
+  )
+  history <- train(
+    mtcars_model(), mtcars_input(num_epochs = NULL), steps = 6,
+    hooks = list(keep, hook_history_saver(every_n_step = 3, tensors = tensors))
+  )
+  expect_equal(history$params$metrics, c("mean_losses", "total_losses", "w", "global_step:0"))
+  expect_equal(history$step, c(1, 3, 6))
+  # what a run reads beside the step is the value before it
+  expect_equal(history$losses$w, unlist(seen)[c(1, 3, 6)])
+  expect_equal(history$losses$`global_step:0`, c(0, 2, 5))
+  expect_equal(nrow(as.data.frame(history)), 12)
+  expect_output(print(history), "w: ")
+})
+
+test_that("bad tensors are refused", {
+  expect_error(hook_history_saver(tensors = 5), class = "runhooks_error_invalid_argument")
+  expect_error(hook_history_saver(tensors = list(step = "a")), "cannot be named .*step")
+  expect_error(hook_history_saver(tensors = c("a", "a")), "cannot be named .*a")
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = hook_history_saver(tensors = "nobody:0")),
+    class = "runhooks_error_not_found"
+  )
+})
+
+test_that("evaluations made while the model trains join the history where asked for", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 1)
+  evaluate(model, mtcars_input()) # before: not of this run
+  history <- train(
+    model, mtcars_input(num_epochs = NULL), steps = 4,
+    hooks = list(
+      hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 2),
+      hook_history_saver(evaluations = TRUE)
+    )
+  )
+  evaluated <- history$evaluations
+  average <- evaluated[evaluated$metric == "average_loss", ]
+  events <- read_events(file.path(model_dir(model), "eval"))
+  all <- events$value[events$tag == "average_loss"]
+  expect_gt(nrow(average), 1)
+  expect_equal(average$value, all[-1])
+  expect_true("eval/average_loss" %in% as.data.frame(history)$metric)
+  expect_null(train(model, mtcars_input(), steps = 1)$evaluations)
 })

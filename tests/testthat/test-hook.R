@@ -192,3 +192,94 @@ test_that("no R object is held after a run, whichever way it ends", {
   gc()
   expect_equal(cpp_held_count(), before)
 })
+
+test_that("context says how many rows and passes the input has given", {
+  seen <- list()
+  note <- function(when) function(context, values) {
+    seen[[length(seen) + 1]] <<- list(when, context$rows, context$epoch)
+    NULL
+  }
+  hook <- session_run_hook(
+    before_run = function(context) note("before")(context), after_run = note("after")
+  )
+  # 32 rows in batches of 12, twice: the third batch has rows of both passes, the last is short
+  input <- input_fn(
+    mtcars, features = c(drat, cyl), response = mpg, batch_size = 12, num_epochs = 2
+  )
+  train(mtcars_model(), input, hooks = hook)
+  after <- Filter(function(x) x[[1]] == "after", seen)
+  expect_equal(vapply(after, `[[`, 0, 2), c(12, 24, 36, 48, 60, 64))
+  expect_equal(vapply(after, `[[`, 0, 3), c(1, 1, 2, 2, 2, 2))
+  expect_equal(seen[[1]], list("before", 0, 1))
+  with(tf$Graph()$as_default(), {
+    seen <- list()
+    x <- tf$constant(1)
+    session <- tf$train$MonitoredSession(hooks = list(hook))
+    session$run(x)
+    session$close()
+  })
+  expect_equal(seen[[2]], list("after", NA_real_, NA_real_))
+})
+
+test_that("values are the hook's to keep: what it holds does not change at later steps", {
+  kept <- list()
+  hook <- session_run_hook(
+    before_run = function(context) {
+      if (length(kept) == 2) return(NULL)
+      session_run_args("global_step:0", nested = list("global_step:0"))
+    },
+    after_run = function(context, values) {
+      kept[[length(kept) + 1]] <<- values
+      values$results <- "changed"
+      if (length(kept) %% 2 == 0) gc()
+    }
+  )
+  train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 5, hooks = hook)
+  expect_equal(
+    lapply(kept, function(values) values$results[[1]]),
+    list(0, 1, NULL, 3, 4)
+  )
+  expect_null(kept[[3]]$results)
+  # a hook that keeps none has a list of its own in each step all the same
+  last <- NULL
+  seen <- numeric()
+  light <- session_run_hook(
+    before_run = function(context) session_run_args("global_step:0"),
+    after_run = function(context, values) {
+      seen <<- c(seen, values$results[[1]])
+      if (length(seen) == 3) last <<- values
+    }
+  )
+  train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 6, hooks = light)
+  expect_equal(seen, 0:5)
+  expect_equal(last$results[[1]], 2)
+})
+
+test_that("ten hooks that ask for the same tensor cause one fetch", {
+  computed <- 0
+  asks <- function() {
+    got <- numeric()
+    hook <- session_run_hook(
+      before_run = function(context) session_run_args("product:0"),
+      after_run = function(context, values) got <<- c(got, values$results[[1]])
+    )
+    structure(hook, got = function() got)
+  }
+  hooks <- lapply(1:10, function(i) asks())
+  told <- NULL
+  trace <- session_run_hook(
+    before_run = function(context) {
+      session_run_args("product:0", options = tf$RunOptions(trace_level = 3))
+    },
+    after_run = function(context, values) told <<- as.data.frame(values$run_metadata)
+  )
+  with(tf$Graph()$as_default(), {
+    x <- tf$constant(3)
+    y <- tf$multiply(x, x, name = "product")
+    session <- tf$train$MonitoredSession(hooks = c(hooks, list(trace)))
+    session$run(x)
+    session$close()
+  })
+  for (hook in hooks) expect_equal(attr(hook, "got")(), 9)
+  expect_equal(sum(told$node_name == "product"), 1)
+})

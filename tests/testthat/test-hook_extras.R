@@ -63,15 +63,58 @@ test_that("on_error() of several hooks are called, and an error in one is a warn
   expect_length(attr(last, "seen")(), 1)
 })
 
-test_that("an interrupt in a closure reaches on_error()", {
-  hook <- recorder(after_run = function(context, values) {
-    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-    invokeRestart("stop_here")
-  })
-  withRestarts(
-    train(mtcars_model(), mtcars_input(), hooks = hook), stop_here = function() NULL
+test_that("an interrupt in a closure: step, checkpoint, on_error(), then R's interrupt", {
+  folder <- withr::local_tempdir()
+  saved_then <- NULL
+  hook <- recorder(
+    before_run = function(context) session_run_args("global_step:0"),
+    after_run = function(context, values) if (values$results[[1]] == 5) rlang::interrupt()
   )
+  late <- session_run_hook(on_error = function(session, condition) {
+    saved_then <<- latest_checkpoint(folder)
+  })
+  caught <- tryCatch(
+    train(
+      mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL),
+      hooks = list(hook, late, hook_history_saver(every_n_step = 2))
+    ),
+    interrupt = function(condition) condition
+  )
+  expect_s3_class(caught, "interrupt")
+  expect_length(attr(hook, "seen")(), 1)
   expect_s3_class(attr(hook, "seen")()[[1]]$condition, "interrupt")
+  expect_match(saved_then, "ckpt-6$")
+  # the condition has the history so far, on_error() has it too
+  expect_equal(as.data.frame(caught$history)$step, rep(c(1, 2, 4, 6)[1:3], 2))
+  expect_equal(attr(hook, "seen")()[[1]]$condition$history, caught$history)
+  # the next error is not taken for an interrupt
+  before <- latest_checkpoint(folder)
+  bad <- session_run_hook(after_run = function(context, values) stop("bad"))
+  expect_error(
+    train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), hooks = bad), "bad"
+  )
+  expect_equal(latest_checkpoint(folder), before)
+})
+
+test_that("an interrupt reaches handlers in their order, also through a loop within a loop", {
+  order <- character()
+  inner <- function() {
+    stop_at_once <- session_run_hook(after_run = function(context, values) rlang::interrupt())
+    train(mtcars_model(), mtcars_input(), hooks = stop_at_once)
+  }
+  outer <- session_run_hook(
+    after_run = function(context, values) inner(),
+    on_error = function(session, condition) order <<- c(order, "on_error")
+  )
+  caught <- tryCatch(
+    withCallingHandlers(
+      train(mtcars_model(), mtcars_input(), hooks = outer),
+      interrupt = function(condition) order <<- c(order, "calling")
+    ),
+    interrupt = function(condition) condition
+  )
+  expect_equal(order, c("on_error", "calling"))
+  expect_s3_class(caught$history, "tf_estimator_history")
 })
 
 counting <- function() {
