@@ -41,10 +41,12 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   input <- as_model_input(input_fn, object)
   path <- if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path)
   hooks <- finish_hooks(as_hook_list(hooks), "infer")
-  pointer <- with_loop_conditions(cpp_estimator_predict(
-    core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
-  ))
-  iterator <- prediction_iterator(pointer, yield_single_examples || !as_iterable)
+  start <- function() {
+    with_loop_conditions(cpp_estimator_predict(
+      core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
+    ))
+  }
+  iterator <- prediction_iterator(start, yield_single_examples || !as_iterable)
   if (as_iterable) return(iterator)
   examples <- iterate(iterator)
   if (simplify) simplify_predictions(examples) else examples
@@ -55,10 +57,18 @@ finish_hooks <- function(hooks, mode) {
   lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
 }
 
-# Batches from the core, handed out one by one or example by example.
-prediction_iterator <- function(pointer, by_example) {
+# Batches from the core, handed out one by one or example by example. `start` makes the session when
+# the first one is asked for. An iterator that is left early ends its hooks when it is closed, or
+# collected.
+prediction_iterator <- function(start, by_example) {
+  pointer <- NULL
   waiting <- list()
   next_item <- function() {
+    if (is.null(pointer)) {
+      pointer <<- start()
+      # runs before the core's own, which is older
+      reg.finalizer(pointer, close_predictions)
+    }
     if (length(waiting) == 0) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
       if (is.null(batch)) return(NULL)
@@ -68,11 +78,14 @@ prediction_iterator <- function(pointer, by_example) {
     waiting[[1]] <<- NULL
     item
   }
-  structure(
-    list(next_item = next_item, close = function() cpp_predictions_close(pointer)),
-    class = "runhooks_iterator"
-  )
+  close <- function() {
+    waiting <<- list()
+    if (!is.null(pointer)) close_predictions(pointer)
+  }
+  structure(list(next_item = next_item, close = close), class = "runhooks_iterator")
 }
+
+close_predictions <- function(pointer) with_run_conditions(cpp_predictions_close(pointer))
 
 # One named list for each example; what a key gives for it is an array without the batch's
 # dimension.

@@ -76,13 +76,19 @@ void Saver::build(const Graph& graph) {
   built_ = true;
 }
 
-std::string Saver::save(Session& session, const std::string& prefix, int64_t global_step) {
+std::string Saver::save(Session& session,
+                        const std::string& prefix,
+                        int64_t global_step,
+                        bool with_graph) {
   if (state_source_) hook_states_ = state_source_();
-  return save_known(session, prefix, global_step);
+  return save_known(session, prefix, global_step, with_graph);
 }
 
-std::string Saver::save_known(Session& session, const std::string& prefix, int64_t global_step) {
-  const std::string path = str_cat(prefix, "-", global_step);
+std::string Saver::save_known(Session& session,
+                              const std::string& prefix,
+                              int64_t global_step,
+                              bool with_graph) {
+  const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", global_step);
   BundleWriter writer(path);
   for (const VariablePtr& variable : variables_) {
     const Tensor& value = session.value(*variable);
@@ -95,7 +101,9 @@ std::string Saver::save_known(Session& session, const std::string& prefix, int64
   }
   for (const auto& state : hook_states_) writer.add(kHookStatePrefix + state.first, state.second);
   writer.finish();
-  write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
+  if (with_graph) {
+    write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
+  }
   note_checkpoint(path);
   write_state(path);
   delete_old();

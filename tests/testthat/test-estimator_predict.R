@@ -81,3 +81,13 @@ test_that("the table of predictions shows their numbers", {
   predictions <- predict(model, mtcars_input())
   expect_match(capture.output(print(predictions))[[4]], "<0>", fixed = TRUE)
 })
+
+test_that("an iterator that is forgotten calls end() when it is collected", {
+  hook <- recording_hook("end")
+  model <- mtcars_model()
+  for (i in 1:2) iter_next(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE))
+  expect_equal(calls_of(hook), character())
+  gc()
+  gc()
+  expect_equal(calls_of(hook), c("end", "end"))
+})
