@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "estimators/evaluation_hooks.h"
@@ -99,6 +100,18 @@ void log_evaluation_end(double seconds) {
   std::snprintf(text, sizeof text, "Inference Time : %.5fs", seconds);
   log(LogLevel::kInfo, text);
   log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
+}
+
+// A copy that needs no memory after the first: a run that finds the end of the data must not take
+// the last value away.
+void keep_value(const Tensor& value, Tensor* kept) {
+  const bool fits = kept->is_valid() && kept->dtype() == value.dtype() &&
+                    kept->shape() == value.shape() && value.dtype() != DType::kString;
+  if (fits) {
+    std::memcpy(kept->raw(), value.raw(), value.num_bytes());
+  } else {
+    *kept = value.copy();
+  }
 }
 
 MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
@@ -207,17 +220,15 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       std::move(hooks), loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) {
-      result.loss = Tensor();  // lets the plan use the buffer again
       const Plan& plan = session.run(run_args);
       result.made_steps = true;
-      result.loss = plan.result(1);
+      keep_value(plan.result(1), &result.loss);
     }
     if (!result.made_steps) {
       log(LogLevel::kWarn,
           "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
-  result.loss = result.loss.copy();
   result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
   log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
   return result;

@@ -111,7 +111,8 @@ raise <- function(class, message) {
 # What the kinds of our conditions are called in Python.
 python_classes <- c(
   out_of_range = "OutOfRangeError", stop_iteration = "StopIteration", aborted = "AbortedError",
-  unavailable = "UnavailableError", failed_precondition = "RuntimeError"
+  unavailable = "UnavailableError", failed_precondition = "RuntimeError",
+  nan_loss = "NanLossDuringTrainingError"
 )
 
 error_form <- function(condition) {

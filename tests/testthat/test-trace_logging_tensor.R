@@ -3,7 +3,11 @@
 goldens <- hook_goldens("logging_tensor")
 
 # The lines that `expr` logs, without their level.
-lines_logged <- function(expr) sub("^[A-Z]+ ", "", attempt(expr)$log)
+lines_logged <- function(expr) {
+  outcome <- attempt(expr)
+  if (!is.null(outcome$surfaced)) stop(outcome$surfaced$message)
+  sub("^[A-Z]+ ", "", outcome$log)
+}
 
 # Runs the graph of the goldens, 2 s a run: rows of the lines of each run and those of the end.
 log_rows <- function(make_hook, runs = 7) {
@@ -24,6 +28,13 @@ log_rows <- function(make_hook, runs = 7) {
   })
   add(list(at = "end"), at_end[-(1:3)]) # the first are those of the new session
   rows
+}
+
+# A number as Python prints a float32, or an integer.
+python_number <- function(x) {
+  if (is.integer(x)) return(as.character(x))
+  text <- format(x, digits = 8)
+  if (grepl("[.]", text)) text else paste0(text, ".0")
 }
 
 test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's", {
@@ -54,13 +65,6 @@ test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's"
     )
   }
 })
-
-# A number as Python prints a float32, or an integer.
-python_number <- function(x) {
-  if (is.integer(x)) return(as.character(x))
-  text <- format(x, digits = 8)
-  if (grepl("[.]", text)) text else paste0(text, ".0")
-}
 
 test_that("a hook begins anew in each session", {
   hook <- tf$train$LoggingTensorHook("seven", every_n_iter = 3)
