@@ -131,11 +131,12 @@ expect_log <- function(log, golden, dirs = character(), info = NULL) {
 
 # --- files
 
-# The files below a folder as the goldens list them: training's event files lie in logs/ here.
-files_form <- function(dir) {
+# The files below a folder. Training's event files lie in logs/ here; how many of them there are
+# depends in the goldens on whether two runs began in the same second.
+expect_files <- function(dir, golden, info = NULL) {
   files <- sub("^logs/", "", list.files(dir, recursive = TRUE, all.files = TRUE))
   files <- sub("events[.]out[.]tfevents[.].*$", "events.out.tfevents.<SECS>.<HOST>", files)
-  as.list(sort(files, method = "radix"))
+  testthat::expect_setequal(files, unlist(golden))
 }
 
 state_form <- function(dir, tag = "<DIR>") {
@@ -252,6 +253,26 @@ expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = c("loss", "gl
     event
   })
   testthat::expect_equal(actual, golden_events(golden, shown), tolerance = 1e-6)
+}
+
+# A function that runs a scenario of these goldens, in a graph of its own, and compares its trace,
+# and what else the golden has. `dir` is the folder that it writes to.
+replay_in <- function(goldens) {
+  function(name, scenario, golden = goldens[[name]], dir = NULL) {
+    rec <- new_recorder()
+    is_observed <- golden$events[[1]]$method == "created_with_hooks"
+    run <- function() with(tf$Graph()$as_default(), scenario(rec))
+    outcome <- attempt(if (is_observed) observed(rec, run()) else run())
+    if (!is.null(outcome$surfaced)) stop(outcome$surfaced$message)
+    expect_whole_trace(rec, golden)
+    if (!is.null(golden$log)) expect_log(outcome$log, golden$log, c("<DIR>" = dir), name)
+    if (!is.null(golden$files)) expect_files(dir, golden$files)
+    if (!is.null(golden$checkpoint_state)) {
+      testthat::expect_equal(state_form(dir), golden$checkpoint_state, info = name)
+    }
+    if (!is.null(golden$event_file)) expect_events(dir, golden$event_file, "<DIR>")
+    invisible(outcome$returned)
+  }
 }
 
 # The class and the words of an error; NULL where there is none.

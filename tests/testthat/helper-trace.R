@@ -220,13 +220,34 @@ expect_trace <- function(rec, golden_events) {
   testthat::expect_identical(actual, golden)
 }
 
+# The scenarios of these groups. They note which of them have been asked for, so that none is
+# forgotten: expect_all_replayed() is the last test of their file.
 hook_goldens <- function(...) {
-  scenarios <- list()
+  goldens <- new.env()
+  goldens$scenarios <- list()
+  goldens$asked <- character()
   for (group in c(...)) {
     file <- golden_path("hooks", paste0(group, ".json"))
     for (scenario in jsonlite::fromJSON(file, simplifyVector = FALSE)$scenarios) {
-      scenarios[[scenario$name]] <- scenario
+      goldens$scenarios[[scenario$name]] <- scenario
     }
   }
-  scenarios
+  structure(list(goldens), class = "hook_goldens")
+}
+
+`[[.hook_goldens` <- function(x, i) {
+  goldens <- unclass(x)[[1]]
+  if (!i %in% names(goldens$scenarios)) stop("there is no scenario ", i)
+  goldens$asked <- union(goldens$asked, i)
+  goldens$scenarios[[i]]
+}
+`$.hook_goldens` <- function(x, name) x[[name]]
+
+# Scenarios of groups that are replayed which are not, with the reason.
+not_replayed <- c()
+
+expect_all_replayed <- function(goldens) {
+  goldens <- unclass(goldens)[[1]]
+  missing <- setdiff(names(goldens$scenarios), c(goldens$asked, names(not_replayed)))
+  testthat::expect_identical(missing, character())
 }

@@ -262,3 +262,5 @@ test_that("on the process that saves, hook_stop_at_checkpoint_step() is a StopAt
   expect_s3_class(hook, golden$class)
   expect_equal(unclass(hook)$last_step, golden$last_step)
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -60,7 +60,7 @@ test_that("the log, the files and the events are TensorFlow's", {
   outcome <- run_saver(dir, 12, save_steps = 5)
   expect_equal(outcome$saved_at, golden$saved_at)
   expect_log(outcome$log, golden$log, c("<DIR>" = dir))
-  expect_equal(files_form(dir), golden$files)
+  expect_files(dir, golden$files)
   expect_equal(state_form(dir), golden$checkpoint_state)
   expect_events(dir, golden$event_file, "<DIR>")
 })
@@ -78,7 +78,7 @@ test_that("old checkpoints are deleted in their turn, those of an earlier run to
       info <- paste("keep_checkpoint_max =", one_line(keep))
       expect_equal(outcome$saved_at, wanted$saved_at, info = info)
       expect_equal(json_form(rows), json_form(wanted$rows), info = info)
-      expect_equal(files_form(dir), wanted$final_files, info = info)
+      expect_files(dir, wanted$final_files, info = info)
       expect_equal(state_form(dir), wanted$final_state, info = info)
     }
     expect_run(if (identical(keep, 3L)) 14 else 6, golden)
@@ -105,7 +105,7 @@ test_that("one checkpoint in so many hours is kept for ever", {
   )
   expect_equal(outcome$saved_at, golden$saved_at)
   expect_equal(json_form(rows), json_form(golden$table))
-  expect_equal(files_form(dir), golden$final_files)
+  expect_files(dir, golden$final_files)
   expect_equal(state_form(dir), golden$final_state)
 })
 
@@ -114,19 +114,19 @@ test_that("the state file has relative or absolute paths", {
     dir <- withr::local_tempdir()
     run_saver(dir, 2, save_steps = 1, relative = row$save_relative_paths)
     expect_equal(state_form(dir), row$checkpoint_state)
-    expect_equal(files_form(dir), row$files)
+    expect_files(dir, row$files)
   }
 })
 
 test_that("the graph may be left out, the files may be called otherwise", {
   dir <- withr::local_tempdir()
   run_saver(dir, 2, save_steps = 5, save_graph_def = FALSE)
-  expect_equal(files_form(dir), goldens$save_graph_def_false$files)
+  expect_files(dir, goldens$save_graph_def_false$files)
   expect_events(dir, goldens$save_graph_def_false$event_file, "<DIR>")
 
   dir <- withr::local_tempdir()
   run_saver(dir, 2, save_steps = 5, checkpoint_basename = "m.x")
-  expect_equal(files_form(dir), goldens$checkpoint_basename$files)
+  expect_files(dir, goldens$checkpoint_basename$files)
   expect_equal(state_form(dir), goldens$checkpoint_basename$checkpoint_state)
   expect_events(dir, goldens$checkpoint_basename$event_file, "<DIR>")
 })
@@ -149,7 +149,7 @@ replay_listeners <- function(name, on = list(), ...) {
   if (!is.null(golden$log)) {
     expect_log(grep("requested that training", outcome$log, value = TRUE), golden$log)
   }
-  if (!is.null(golden$files)) expect_equal(files_form(dir), golden$files, info = name)
+  if (!is.null(golden$files)) expect_files(dir, golden$files, info = name)
   if ("checkpoint_state" %in% names(golden)) {
     expect_equal(state_form(dir), golden$checkpoint_state, info = name)
   }
@@ -227,3 +227,5 @@ test_that("a session starts at the checkpoint that the state file names", {
     }
   }
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -33,7 +33,7 @@ test_that("evaluate() calls hooks, logs and writes as TensorFlow", {
   outcome <- run_evaluate(model, endless(), steps = 2, hooks = traced(rec), rec = rec)
   expect_whole_trace(rec, golden, evaluation_names)
   compare_evaluation(outcome, golden, model)
-  expect_equal(files_form(model_dir(model)), golden$files)
+  expect_files(model_dir(model), golden$files)
   expect_events(file.path(model_dir(model), "eval"), golden$eval_event_file)
 
   golden <- goldens$evaluate_to_end_of_data
@@ -68,7 +68,7 @@ test_that("evaluate() has a name and a checkpoint", {
   compare_evaluation(run(name = "val"), golden$name_val, model)
   compare_evaluation(run(checkpoint_path = checkpoint(2)), golden$older_checkpoint, model)
   compare_evaluation(run(), golden$default, model)
-  expect_equal(files_form(model_dir(model)), golden$files)
+  expect_files(model_dir(model), golden$files)
   expect_events(file.path(model_dir(model), "eval_val"), golden$eval_val_events)
   # TensorFlow writes both evaluations of one process to one file
   is_summary <- function(event) event$what == "summary"
@@ -100,7 +100,7 @@ test_that("a hook stops evaluate(), or fails it", {
   compare_evaluation(stopped, golden$stopped, model)
   raised <- act(function(...) raise("ValueError", "raised by A"), name = "err")
   compare_evaluation(raised, golden$raised, model)
-  expect_equal(files_form(model_dir(model)), golden$files)
+  expect_files(model_dir(model), golden$files)
 })
 
 # --- predict
@@ -115,7 +115,7 @@ golden_predictions <- function(items) lapply(items, function(item) as.list(item$
 with_our_fetches <- function(golden) {
   golden$events <- lapply(golden$events, function(event) {
     if (!is.null(event$original_fetches)) event$original_fetches <- list(event$original_fetches$pred)
-    if (!is.null(event$value)) event$value <- event$value$pred
+    event$value <- NULL # they are compared at the end, as numbers
     event
   })
   golden
@@ -127,7 +127,7 @@ take_predictions <- function(rec, iterator, n = NULL) {
   while (is.null(n) || length(taken) < n) {
     item <- iter_next(iterator)
     if (is.null(item)) break
-    rec$add("caller", "got_element", value = signif(as.numeric(item$predictions), 8))
+    rec$add("caller", "got_element")
     taken <- c(taken, list(item))
   }
   taken
@@ -217,3 +217,5 @@ test_that("a hook stops predict(), or fails it", {
   compare(model, golden$raised, on = list(before_run = raises))
   compare(golden_model_of(), golden$untrained, input = toy_batches(1))
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -18,7 +18,7 @@ test_that("evaluations within training are called and logged as in TensorFlow", 
   expect_whole_trace(rec, golden, evaluation_names)
   expect_null(outcome$surfaced)
   expect_log(outcome$log, golden$log, c("<MODEL_DIR>" = model_dir(model)))
-  expect_equal(files_form(model_dir(model)), golden$files)
+  expect_files(model_dir(model), golden$files)
   expect_events(file.path(model_dir(model), "eval"), golden$eval_event_file)
 })
 
@@ -35,3 +35,5 @@ test_that("the last step is not evaluated twice: a departure from TensorFlow", {
     expect_equal(steps, unique(as.numeric(unlist(row$evaluated_at))), info = one_line(row))
   }
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -116,3 +116,5 @@ test_that("values are printed as numpy prints them", {
     expect_equal(lines, row$line, info = row$value)
   }
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))
