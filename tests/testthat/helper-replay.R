@@ -244,9 +244,11 @@ toy_batches <- function(n) {
   function() next_batch(data, "x", "y", options)
 }
 
+shown_tags <- c("loss", "global_step/sec")
+
 # The event files of a folder; summaries that only the model of the goldens has are left out, those
 # that only ours has too.
-expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = c("loss", "global_step/sec")) {
+expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = shown_tags) {
   shown <- function(names) ifelse(names %in% tags, names, NA)
   actual <- lapply(events_form(dir, tag), function(event) {
     if (!is.null(event$values)) event$values <- event$values[names(event$values) %in% tags]
@@ -258,7 +260,7 @@ expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = c("loss", "gl
 # A function that runs a scenario of these goldens, in a graph of its own, and compares its trace,
 # and what else the golden has. `dir` is the folder that it writes to.
 replay_in <- function(goldens) {
-  function(name, scenario, golden = goldens[[name]], dir = NULL) {
+  function(name, scenario, golden = goldens[[name]], dir = NULL, tags = shown_tags) {
     rec <- new_recorder()
     is_observed <- golden$events[[1]]$method == "created_with_hooks"
     run <- function() with(tf$Graph()$as_default(), scenario(rec))
@@ -270,7 +272,7 @@ replay_in <- function(goldens) {
     if (!is.null(golden$checkpoint_state)) {
       testthat::expect_equal(state_form(dir), golden$checkpoint_state, info = name)
     }
-    if (!is.null(golden$event_file)) expect_events(dir, golden$event_file, "<DIR>")
+    if (!is.null(golden$event_file)) expect_events(dir, golden$event_file, "<DIR>", tags)
     invisible(outcome$returned)
   }
 }

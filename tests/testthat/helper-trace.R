@@ -179,6 +179,11 @@ drive <- function(
   list(surfaced = surfaced)
 }
 
+stopper <- function(rec, name, where, at = 1) {
+  stop_at <- function(hook, context, values, n) if (n == at) context$request_stop()
+  trace_hook(rec, name, on = setNames(list(stop_at), where))
+}
+
 monitored <- function(...) {
   hooks <- list(...)
   function() tf$train$MonitoredSession(hooks = hooks)
