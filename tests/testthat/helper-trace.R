@@ -249,7 +249,11 @@ hook_goldens <- function(...) {
 `$.hook_goldens` <- function(x, name) x[[name]]
 
 # Scenarios of groups that are replayed which are not, with the reason.
-not_replayed <- c()
+not_replayed <- c(
+  profiler = "comes with hook_profiler()",
+  run_options_merge = "comes with hook_profiler(), as run options do",
+  specs_and_exporters = "train_and_evaluate() and exporters are not there yet"
+)
 
 expect_all_replayed <- function(goldens) {
   goldens <- unclass(goldens)[[1]]
