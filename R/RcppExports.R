@@ -267,8 +267,8 @@ cpp_hook_types <- function() {
     .Call(`_runhooks_cpp_hook_types`)
 }
 
-cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op) {
-    .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op)
+cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
+    .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver)
 }
 
 cpp_scaffold_finalize <- function(scaffold) {
@@ -319,6 +319,26 @@ cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
 }
 
+cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
+    .Call(`_runhooks_cpp_py_func`, func, inputs, output_types, is_stateful, name)
+}
+
+cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build) {
+    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build)
+}
+
+cpp_saver_save <- function(saver, session, path, global_step) {
+    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step)
+}
+
+cpp_saver_restore <- function(saver, session, path) {
+    invisible(.Call(`_runhooks_cpp_saver_restore`, saver, session, path))
+}
+
+cpp_saver_last_checkpoints <- function(saver) {
+    .Call(`_runhooks_cpp_saver_last_checkpoints`, saver)
+}
+
 cpp_scope_open_name <- function(graph, name) {
     .Call(`_runhooks_cpp_scope_open_name`, graph, name)
 }
@@ -349,6 +369,34 @@ cpp_session_run <- function(pointer, fetches, feed_dict, options, run_metadata) 
 
 cpp_session_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_session_close`, pointer))
+}
+
+cpp_read_all_events <- function(path) {
+    .Call(`_runhooks_cpp_read_all_events`, path)
+}
+
+cpp_write_events <- function(folder, suffix, steps, values) {
+    invisible(.Call(`_runhooks_cpp_write_events`, folder, suffix, steps, values))
+}
+
+cpp_read_eval_metrics <- function(folder) {
+    .Call(`_runhooks_cpp_read_eval_metrics`, folder)
+}
+
+cpp_clock_set <- function(seconds) {
+    invisible(.Call(`_runhooks_cpp_clock_set`, seconds))
+}
+
+cpp_sleep_set <- function(sleep) {
+    invisible(.Call(`_runhooks_cpp_sleep_set`, sleep))
+}
+
+cpp_forget_logged_lines <- function() {
+    invisible(.Call(`_runhooks_cpp_forget_logged_lines`))
+}
+
+cpp_observe_loops <- function(tell) {
+    invisible(.Call(`_runhooks_cpp_observe_loops`, tell))
 }
 
 cpp_set_threads <- function(threads) {

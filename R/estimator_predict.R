@@ -42,10 +42,12 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   input <- as_model_input(input_fn, object)
   path <- if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path)
   hooks <- finish_hooks(as_hook_list(hooks), "infer")
-  pointer <- with_loop_conditions(cpp_estimator_predict(
-    core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
-  ))
-  iterator <- prediction_iterator(pointer, yield_single_examples || !as_iterable)
+  start <- function() {
+    with_loop_conditions(cpp_estimator_predict(
+      core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
+    ))
+  }
+  iterator <- prediction_iterator(start, yield_single_examples || !as_iterable)
   if (as_iterable) return(iterator)
   examples <- iterate(iterator)
   if (simplify) simplify_predictions(examples) else examples
@@ -56,10 +58,20 @@ finish_hooks <- function(hooks, mode) {
   lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
 }
 
-# Batches from the core, handed out one by one or example by example.
-prediction_iterator <- function(pointer, by_example) {
+# Batches from the core, handed out one by one or example by example. `start` makes the session when
+# the first one is asked for. An iterator that is left early ends its hooks when it is closed, or
+# collected.
+prediction_iterator <- function(start, by_example) {
+  pointer <- NULL
   waiting <- list()
+  is_closed <- FALSE
   next_item <- function() {
+    if (is_closed) return(NULL)
+    if (is.null(pointer)) {
+      pointer <<- start()
+      # runs before the core's own, which is older
+      reg.finalizer(pointer, close_when_collected)
+    }
     if (length(waiting) == 0) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
       if (is.null(batch)) return(NULL)
@@ -71,26 +83,21 @@ prediction_iterator <- function(pointer, by_example) {
   }
   close <- function() {
     waiting <<- list()
-    invisible(with_loop_conditions(cpp_predictions_close(pointer)))
+    is_closed <<- TRUE
+    if (!is.null(pointer)) invisible(with_loop_conditions(cpp_predictions_close(pointer)))
   }
-  keeper <- new.env(parent = emptyenv()) # gone when R lets go of the functions here
-  close_when_collected(keeper, pointer)
   structure(list(next_item = next_item, close = close), class = "runhooks_iterator")
 }
 
-# An iterator that nobody has read to its end ends all the same: end() of its hooks is called.
-close_when_collected <- function(keeper, pointer) {
-  close <- function(keeper) {
-    tryCatch(
-      with_loop_conditions(cpp_predictions_close(pointer)),
-      error = function(error) {
-        warning("Predictions that were let go ended by an error: ", conditionMessage(error),
-          call. = FALSE
-        )
-      }
-    )
-  }
-  reg.finalizer(keeper, close, onexit = TRUE)
+# A finalizer: nobody is there to catch an error.
+close_when_collected <- function(pointer) {
+  tryCatch(
+    with_loop_conditions(cpp_predictions_close(pointer)),
+    error = function(error) {
+      text <- paste0("Predictions that were let go ended by an error: ", conditionMessage(error))
+      warning(text, call. = FALSE)
+    }
+  )
 }
 
 # One named list for each example; what a key gives for it is an array without the batch's

@@ -67,8 +67,8 @@ hook_logging_tensor <- function(
 
 check_tensors <- function(tensors, call = parent.frame()) {
   is_one <- function(x) is.character(x) || is_graph_element(x)
-  good <- length(tensors) > 0 && (is.character(tensors) || is_graph_element(tensors) ||
-    (is.list(tensors) && all(vapply(tensors, is_one, logical(1)))))
+  good <- is.character(tensors) || is_graph_element(tensors) ||
+    (is.list(tensors) && all(vapply(tensors, is_one, logical(1))))
   if (!good) {
     stop_runhooks(
       "{.arg tensors} must be names of tensors or a named list of tensors,
@@ -113,9 +113,11 @@ hook_stop_at_step <- function(num_steps = NULL, last_step = NULL) {
 #' @param checkpoint_dir The folder; made when needed.
 #' @param save_secs Save every so many seconds.
 #' @param save_steps Save every so many global steps. Give one of the two.
-#' @param saver,scaffold For sessions made by hand; an estimator brings its own.
+#' @param saver,scaffold For sessions made by hand: one of `tf$train$Saver()` and
+#'   `tf$train$Scaffold()`; the session's by default.
 #' @param checkpoint_basename The first part of the files' names.
 #' @param listeners A [checkpoint_saver_listener()] or a list of them.
+#' @param save_graph_def Whether the graph is written to `graph.pbtxt` and beside each checkpoint.
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_invalid_argument` where both or no intervals are given; an error
 #'   that names the file where one cannot be written.
@@ -126,7 +128,7 @@ hook_stop_at_step <- function(num_steps = NULL, last_step = NULL) {
 #' hook_checkpoint_saver(tempdir(), save_steps = 100)
 hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps = NULL, saver = NULL,
                                   checkpoint_basename = "model.ckpt", scaffold = NULL,
-                                  listeners = NULL) {
+                                  listeners = NULL, save_graph_def = TRUE) {
   check_string(checkpoint_dir)
   check_number(save_secs, null = TRUE)
   check_whole(save_steps, null = TRUE)
@@ -137,15 +139,16 @@ hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps =
   if (is.null(save_secs) && is.null(save_steps)) {
     stop_runhooks("Either every_secs or every_steps should be provided.")
   }
-  if (!is.null(saver) || !is.null(scaffold)) {
-    stop_runhooks(
-      "{.arg saver} and {.arg scaffold} come with the estimator; leave them out.",
-      kind = "unimplemented"
-    )
+  if (!is.null(saver) && !is.null(scaffold)) {
+    stop_plain("You cannot provide both saver and scaffold.")
   }
+  check_saver(saver)
+  check_scaffold(scaffold)
+  check_flag(save_graph_def)
   new_builtin_hook("CheckpointSaverHook",
     checkpoint_dir = path.expand(checkpoint_dir), save_secs = save_secs, save_steps = save_steps,
-    checkpoint_basename = checkpoint_basename, listeners = as_listener_list(listeners)
+    checkpoint_basename = checkpoint_basename, listeners = as_listener_list(listeners),
+    saver = saver, scaffold = scaffold, save_graph_def = save_graph_def
   )
 }
 
@@ -199,7 +202,8 @@ hook_step_counter <- function(
 #' @param save_secs Save every so many seconds. Give one of the two.
 #' @param output_dir Folder of the event file, or `NULL` for none.
 #' @param summary_writer Not used: give `output_dir`.
-#' @param scaffold For sessions made by hand; an estimator brings its own.
+#' @param scaffold For sessions made by hand: a `tf$train$Scaffold()`, whose summaries are saved
+#'   where there is no `summary_op`.
 #' @param summary_op The summary: a tensor of `tf$summary`, the name of one (`"loss:0"`,
 #'   `"Merge/MergeSummary:0"` for all), or a list of these.
 #' @inherit hook_logging_tensor return
@@ -232,11 +236,7 @@ hook_summary_saver <- function(
   if (is.null(save_steps) && is.null(save_secs)) {
     stop_runhooks("Either every_secs or every_steps should be provided.")
   }
-  if (!is.null(scaffold)) {
-    stop_runhooks(
-      "{.arg scaffold} comes with the estimator; give {.arg summary_op}.", kind = "unimplemented"
-    )
-  }
+  check_scaffold(scaffold)
   if (!is.null(summary_writer)) {
     stop_runhooks(
       "{.arg summary_writer} is not supported; give {.arg output_dir}.", kind = "unimplemented"
@@ -245,7 +245,7 @@ hook_summary_saver <- function(
   new_builtin_hook("SummarySaverHook",
     save_steps = save_steps, save_secs = save_secs,
     output_dir = if (!is.null(output_dir)) path.expand(output_dir),
-    summary_op = check_summary_op(summary_op)
+    summary_op = if (!is.null(summary_op)) check_summary_op(summary_op), scaffold = scaffold
   )
 }
 

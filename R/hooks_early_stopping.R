@@ -72,6 +72,7 @@ new_stop_if_hook <- function(
   min_steps,
   run_every_secs,
   run_every_steps,
+  restore_best_weights,
   ...,
   call = parent.frame()
 ) {
@@ -80,10 +81,12 @@ new_stop_if_hook <- function(
   check_string(eval_dir, null = TRUE, arg = "eval_dir", call = call)
   check_number(min_steps, arg = "min_steps", call = call)
   check_stop_interval(run_every_secs, run_every_steps, call = call)
+  check_flag(restore_best_weights, arg = "restore_best_weights", call = call)
   if (is.null(eval_dir)) eval_dir <- file.path(model_dir(estimator), "eval")
   new_builtin_hook(type,
     metric_name = metric_name, eval_dir = path.expand(eval_dir), min_steps = min_steps,
-    run_every_secs = run_every_secs, run_every_steps = run_every_steps, ...
+    run_every_secs = run_every_secs, run_every_steps = run_every_steps,
+    restore_best_weights = restore_best_weights, model_dir = model_dir(estimator), ...
   )
 }
 
@@ -105,6 +108,12 @@ new_stop_if_hook <- function(
 #' @param max_steps_without_increase,max_steps_without_decrease A whole number of steps.
 #' @param eval_dir The folder; `NULL`: `eval` in the folder of the model.
 #' @param min_steps Evaluations before this global step are left out.
+#' @param restore_best_weights TRUE: when the hook stops the training, all variables but the global
+#'   step get back the values that they had at the best evaluation, and the last checkpoint holds
+#'   these. They are kept in memory from when the hook sees the evaluation: at its own step where the
+#'   evaluation is made in the same loop before this hook ([hook_in_memory_evaluator()], listed
+#'   earlier), else from the checkpoint of that step, as long as there is one. Checkpoint savers come
+#'   after all other hooks then. TensorFlow has no such argument.
 #' @inherit hook_logging_tensor return
 #' @section Errors: As for [hook_early_stopping()]; `runhooks_error_not_found` in [train()] where
 #'   there are evaluations, but not of this metric.
@@ -116,10 +125,11 @@ new_stop_if_hook <- function(
 #' hook_stop_if_lower(model, "average_loss", 10, run_every_secs = NULL, run_every_steps = 100)
 #' hook_stop_if_no_decrease(model, "average_loss", max_steps_without_decrease = 1000)
 hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
-                                run_every_secs = 60, run_every_steps = NULL) {
+                                run_every_secs = 60, run_every_steps = NULL,
+                                restore_best_weights = FALSE) {
   check_number(threshold)
   new_stop_if_hook("StopIfHigherHook", estimator, metric_name, eval_dir, min_steps, run_every_secs,
-    run_every_steps,
+    run_every_steps, restore_best_weights,
     threshold = threshold
   )
 }
@@ -127,10 +137,11 @@ hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NU
 #' @rdname hook_stop_if_higher
 #' @export
 hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
-                               run_every_secs = 60, run_every_steps = NULL) {
+                               run_every_secs = 60, run_every_steps = NULL,
+                                restore_best_weights = FALSE) {
   check_number(threshold)
   new_stop_if_hook("StopIfLowerHook", estimator, metric_name, eval_dir, min_steps, run_every_secs,
-    run_every_steps,
+    run_every_steps, restore_best_weights,
     threshold = threshold
   )
 }
@@ -139,10 +150,10 @@ hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NUL
 #' @export
 hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_increase,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE) {
   check_whole(max_steps_without_increase)
   new_stop_if_hook("StopIfNoIncreaseHook", estimator, metric_name, eval_dir, min_steps,
-    run_every_secs, run_every_steps,
+    run_every_secs, run_every_steps, restore_best_weights,
     max_steps_without_improvement = max_steps_without_increase
   )
 }
@@ -151,10 +162,10 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
 #' @export
 hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_decrease,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE) {
   check_whole(max_steps_without_decrease)
   new_stop_if_hook("StopIfNoDecreaseHook", estimator, metric_name, eval_dir, min_steps,
-    run_every_secs, run_every_steps,
+    run_every_secs, run_every_steps, restore_best_weights,
     max_steps_without_improvement = max_steps_without_decrease
   )
 }

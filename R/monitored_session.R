@@ -226,10 +226,11 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
   check_function(init_fn, null = TRUE)
+  check_saver(saver)
   scaffold <- new.env(parent = emptyenv())
   initialize <- if (!is.null(init_fn)) function(session) init_fn(scaffold, session)
   pointer <- cpp_scaffold_new(
-    init_op, init_feed_dict, initialize, local_init_op, local_init_feed_dict, summary_op
+    init_op, init_feed_dict, initialize, local_init_op, local_init_feed_dict, summary_op, saver
   )
   scaffold$.pointer <- pointer
   scaffold$finalize <- function() {

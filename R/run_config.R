@@ -82,17 +82,30 @@ config_replace <- function(config, changes, call) {
 
 check_config_value <- function(name, value, call) {
   if (is.null(value)) return(invisible())
-  if (name == "model_dir") return(check_string(value, arg = name, call = call))
+  if (name == "model_dir") {
+    check_string(value, arg = name, call = call)
+    if (!nzchar(value)) stop_plain("model_dir should be non-empty.", call = call)
+    return(invisible())
+  }
   if (name == "tf_random_seed") return(check_whole(value, arg = name, call = call))
   counts <- c(
-    "save_summary_steps", "save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max"
+    "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"
   )
-  if (name %in% counts) {
+  if (name == "log_step_count_steps") {
+    check_positive_whole(value, arg = name, call = call)
+  } else if (name %in% counts) {
     check_arg(is_whole(value) && value >= 0, value, "a whole number of 0 or more", name, call)
   } else if (name == "save_checkpoints_secs") {
     check_arg(is_number(value) && value >= 0, value, "a number of 0 or more", name, call)
   } else if (name == "keep_checkpoint_every_n_hours") {
     check_arg(is_number(value) && value > 0, value, "a positive number", name, call)
+  } else if (name == "session_config") {
+    check_arg(is.list(value), value, "what tf$ConfigProto() gives", name, call)
+  } else if (name == "device_fn") {
+    good <- is.function(value) && identical(names(formals(args(value))), "op")
+    check_arg(good, value, "a function of one argument `op`", name, call)
+  } else if (name == "protocol") {
+    check_arg(value %in% c("grpc", "grpc+verbs"), value, "\"grpc\" or \"grpc+verbs\"", name, call)
   }
 }
 

@@ -3,6 +3,7 @@
 # Called by the core when R first asks for a session.
 new_session <- function(pointer, graph) {
   session <- new.env(parent = emptyenv())
+  session$.pointer <- pointer
   session$graph <- graph
   session$run <- function(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL) {
     cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)

@@ -172,7 +172,8 @@ graph_symbols <- function() {
     trainable_variables = function(scope = NULL) {
       cpp_graph_default()$get_collection("trainable_variables", scope)
     },
-    set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
+    set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed)),
+    py_func = py_func
   )
 }
 
@@ -293,7 +294,7 @@ train_symbols <- function() {
       create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       latest_checkpoint = latest_checkpoint,
-      exponential_decay = exponential_decay,
+      exponential_decay = exponential_decay, Saver = train_saver,
       SessionRunHook = session_run_hook,
       SessionRunArgs = function(fetches, feed_dict = NULL, options = NULL) {
         cpp_session_run_args(fetches, feed_dict, options)

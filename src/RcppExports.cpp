@@ -697,8 +697,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_scaffold_new
-SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op);
-RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP) {
+SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op, SEXP saver);
+RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP, SEXP saverSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type init_op(init_opSEXP);
@@ -707,7 +707,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type local_init_op(local_init_opSEXP);
     Rcpp::traits::input_parameter< SEXP >::type local_init_feed_dict(local_init_feed_dictSEXP);
     Rcpp::traits::input_parameter< SEXP >::type summary_op(summary_opSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_new(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op));
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_new(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -850,6 +851,67 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_py_func
+SEXP cpp_py_func(SEXP func, SEXP inputs, std::vector<std::string> output_types, bool is_stateful, std::string name);
+RcppExport SEXP _runhooks_cpp_py_func(SEXP funcSEXP, SEXP inputsSEXP, SEXP output_typesSEXP, SEXP is_statefulSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type func(funcSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type output_types(output_typesSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_stateful(is_statefulSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_py_func(func, inputs, output_types, is_stateful, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_new
+SEXP cpp_saver_new(double max_to_keep, double every_n_hours, bool relative_paths, bool defer_build);
+RcppExport SEXP _runhooks_cpp_saver_new(SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP defer_buildSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type max_to_keep(max_to_keepSEXP);
+    Rcpp::traits::input_parameter< double >::type every_n_hours(every_n_hoursSEXP);
+    Rcpp::traits::input_parameter< bool >::type relative_paths(relative_pathsSEXP);
+    Rcpp::traits::input_parameter< bool >::type defer_build(defer_buildSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(max_to_keep, every_n_hours, relative_paths, defer_build));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_save
+std::string cpp_saver_save(SEXP saver, SEXP session, std::string path, double global_step);
+RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< double >::type global_step(global_stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_restore
+void cpp_saver_restore(SEXP saver, SEXP session, std::string path);
+RcppExport SEXP _runhooks_cpp_saver_restore(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    cpp_saver_restore(saver, session, path);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_saver_last_checkpoints
+std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver);
+RcppExport SEXP _runhooks_cpp_saver_last_checkpoints(SEXP saverSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_last_checkpoints(saver));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_scope_open_name
 std::string cpp_scope_open_name(SEXP graph, std::string name);
 RcppExport SEXP _runhooks_cpp_scope_open_name(SEXP graphSEXP, SEXP nameSEXP) {
@@ -932,6 +994,73 @@ RcppExport SEXP _runhooks_cpp_session_close(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     cpp_session_close(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_read_all_events
+SEXP cpp_read_all_events(std::string path);
+RcppExport SEXP _runhooks_cpp_read_all_events(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_all_events(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_events
+void cpp_write_events(std::string folder, std::string suffix, std::vector<double> steps, SEXP values);
+RcppExport SEXP _runhooks_cpp_write_events(SEXP folderSEXP, SEXP suffixSEXP, SEXP stepsSEXP, SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< std::string >::type suffix(suffixSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type steps(stepsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    cpp_write_events(folder, suffix, steps, values);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_read_eval_metrics
+SEXP cpp_read_eval_metrics(std::string folder);
+RcppExport SEXP _runhooks_cpp_read_eval_metrics(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_eval_metrics(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_clock_set
+void cpp_clock_set(SEXP seconds);
+RcppExport SEXP _runhooks_cpp_clock_set(SEXP secondsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type seconds(secondsSEXP);
+    cpp_clock_set(seconds);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_sleep_set
+void cpp_sleep_set(SEXP sleep);
+RcppExport SEXP _runhooks_cpp_sleep_set(SEXP sleepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type sleep(sleepSEXP);
+    cpp_sleep_set(sleep);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_forget_logged_lines
+void cpp_forget_logged_lines();
+RcppExport SEXP _runhooks_cpp_forget_logged_lines() {
+BEGIN_RCPP
+    cpp_forget_logged_lines();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_observe_loops
+void cpp_observe_loops(SEXP tell);
+RcppExport SEXP _runhooks_cpp_observe_loops(SEXP tellSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type tell(tellSEXP);
+    cpp_observe_loops(tell);
     return R_NilValue;
 END_RCPP
 }
@@ -1073,7 +1202,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
     {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
     {"_runhooks_cpp_hook_types", (DL_FUNC) &_runhooks_cpp_hook_types, 0},
-    {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 6},
+    {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 4},
@@ -1086,6 +1215,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
+    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 4},
+    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
+    {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
+    {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
     {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 3},
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
@@ -1094,6 +1228,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
+    {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
+    {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
+    {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
+    {"_runhooks_cpp_clock_set", (DL_FUNC) &_runhooks_cpp_clock_set, 1},
+    {"_runhooks_cpp_sleep_set", (DL_FUNC) &_runhooks_cpp_sleep_set, 1},
+    {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
+    {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},

@@ -75,7 +75,8 @@ SEXP item_to_r(const CollectionItem& item) {
   if (auto* const* op = std::get_if<Operation*>(&item)) return operation_handle(*op);
   if (const auto* variable = std::get_if<VariablePtr>(&item)) return variable_handle(*variable);
   if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
-  return R_NilValue;
+  // nothing else is kept in a collection
+  return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
 }  // namespace
@@ -263,6 +264,8 @@ void cpp_graph_add_to_collection(SEXP graph, std::string name, SEXP value) {
       target->add_to_collection(name, operation_of(value));
     else if (is_variable(value))
       target->add_to_collection(name, variable_of(value));
+    else if (is_saver(value))
+      target->add_to_collection(name, std::shared_ptr<void>(saver_of(value)));
     else
       target->add_to_collection(name, string_from_r(value));
   });

@@ -1,6 +1,7 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
+#include "hooks/summary_saver_hook.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -282,25 +283,56 @@ class RFeedSource : public FeedSource {
   Held function_;
 };
 
+// A saver of the user's own is as good as a scaffold with nothing else in it.
+std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
+  if (const auto scaffold = scaffold_of(list_element(hook, "scaffold"))) return scaffold;
+  const auto saver = saver_of(list_element(hook, "saver"));
+  if (!saver) return nullptr;
+  auto scaffold = std::make_shared<Scaffold>();
+  scaffold->saver = saver;
+  return scaffold;
+}
+
 HookPtr builtin_hook_from_r(SEXP hook) {
   if (Rf_inherits(hook, "InMemoryEvaluatorHook")) return in_memory_evaluator_from_r(hook);
-  const auto args = args_from_r(hook, "the hook");
+  const auto args = hook_args_from_r(hook);
   const std::string type = args->text("type");
-  args->set_owner(type);
+  const std::shared_ptr<Scaffold> scaffold = own_scaffold(hook);
+  if (scaffold && type == "SummarySaverHook") {
+    return std::make_shared<SummarySaverHook>(*args, scaffold);
+  }
   SEXP feed_fn = list_element(hook, "feed_fn");
   if (feed_fn != R_NilValue) {
     args->set("feed_fn",
               Value::of(std::shared_ptr<Callable>(std::make_shared<RFeedSource>(feed_fn))));
   }
-  const HookPtr made = make_hook(type, *args);
-  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
-  const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(made);
-  if (saver && is_handle(record, kHistory))
-    saver->set_history(from_handle<History>(record, kHistory));
+  HookPtr made = make_hook(type, *args);
+  if (const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made)) {
+    if (scaffold) saver->set_scaffold(scaffold);
+    for (const ListenerPtr& listener : listeners_from_r(list_element(hook, "listeners"))) {
+      saver->add_listener(listener);
+    }
+  }
+  if (const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(made)) {
+    SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+    if (is_handle(record, kHistory)) saver->set_history(from_handle<History>(record, kHistory));
+  }
   return made;
 }
 
 }  // namespace
+
+std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
+  auto args = std::make_shared<Args>("the hook");
+  SEXP names = Rf_getAttrib(hook, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(hook); ++i) {
+    SEXP value = VECTOR_ELT(hook, i);
+    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
+  }
+  args->set_owner(args->text("type"));
+  return args;
+}
 
 HookPtr hook_from_r(SEXP hook, const std::string& label) {
   if (Rf_inherits(hook, "EstimatorSessionRunHook")) {

@@ -45,8 +45,9 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
 // A summary saver that was told no summaries saves those of the scaffold.
 HookPtr scaffold_hook(SEXP hook, const std::shared_ptr<Scaffold>& scaffold) {
   if (Rf_inherits(hook, "SummarySaverHook")) {
-    const auto args = args_from_r(hook, "SummarySaverHook");
-    if (!args->has("summary_op")) return std::make_shared<SummarySaverHook>(*args, scaffold);
+    const auto args = hook_args_from_r(hook);
+    const bool is_told = args->has("summary_op") || list_element(hook, "scaffold") != R_NilValue;
+    if (!is_told) return std::make_shared<SummarySaverHook>(*args, scaffold);
   }
   return nullptr;
 }
@@ -212,9 +213,11 @@ SEXP cpp_scaffold_new(SEXP init_op,
                       SEXP init_fn,
                       SEXP local_init_op,
                       SEXP local_init_feed_dict,
-                      SEXP summary_op) {
+                      SEXP summary_op,
+                      SEXP saver) {
   return border([&]() -> SEXP {
     auto scaffold = std::make_shared<Scaffold>();
+    scaffold->saver = saver_of(saver);
     Graph& graph = *default_graph();
     if (init_op != R_NilValue) scaffold->init_op = operation_argument(init_op);
     scaffold->init_feeds = feeds_from_r(init_feed_dict, graph);

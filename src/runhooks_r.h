@@ -121,6 +121,7 @@ inline const HandleKind kPredictions("runhooks_predictions");
 inline const HandleKind kMonitored("runhooks_monitored_session");
 inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
+inline const HandleKind kSaver("runhooks_saver");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
@@ -273,6 +274,8 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 
 // NULL where the list has no such element.
 SEXP list_element(SEXP list, const char* name);
+// The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
+std::shared_ptr<Args> hook_args_from_r(SEXP hook);
 HookPtr hook_from_r(SEXP hook, const std::string& label);
 HookList hooks_from_r(SEXP hooks);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
@@ -280,6 +283,14 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 // --- r_estimator.cpp
 
 HookPtr in_memory_evaluator_from_r(SEXP hook);
+
+// --- r_saver.cpp
+
+SEXP saver_handle(const std::shared_ptr<Saver>& saver);
+bool is_saver(SEXP x);
+// NULL where R's object is NULL.
+std::shared_ptr<Saver> saver_of(SEXP x);
+std::shared_ptr<Scaffold> scaffold_of(SEXP x);
 
 // --- r_interrupt.cpp
 

@@ -85,6 +85,7 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
                           .attr("output_types", dtypes)
                           .attr("output_shapes", shapes);
   handle->payload = std::const_pointer_cast<Dataset>(dataset);
+  graph.add_to_collection("iterators", handle->output(0));
   Operation* next = graph.op("IteratorGetNext", {handle->output(0)})
                         .attr("output_types", dtypes)
                         .attr("output_shapes", shapes);

@@ -1,6 +1,9 @@
 #include "estimators/estimator.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
 
 #include "estimators/evaluation_hooks.h"
 #include "estimators/metric.h"
@@ -10,6 +13,7 @@
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
+#include "tensor/clock.h"
 #include "tensor/log.h"
 #include "training/summary_ops.h"
 
@@ -75,6 +79,39 @@ void write_evaluation(EventFileWriter& writer,
   path.tag = "checkpoint_path";
   path.value = Tensor::string_scalar(checkpoint);
   writer.add_summary({path}, step);
+}
+
+// What train() returns besides the loss.
+class LastStepHook : public FinalOpsHook {
+ public:
+  explicit LastStepHook(const Output& step) : FinalOpsHook(std::vector<Fetch>{step}) {}
+  std::string name() const override { return "LastStepHook"; }
+};
+
+std::string local_time(const char* format) {
+  const auto now = static_cast<std::time_t>(now_seconds());
+  char text[40];
+  const size_t length = std::strftime(text, sizeof text, format, std::localtime(&now));
+  return std::string(text, length);
+}
+
+void log_evaluation_end(double seconds) {
+  char text[60];
+  std::snprintf(text, sizeof text, "Inference Time : %.5fs", seconds);
+  log(LogLevel::kInfo, text);
+  log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
+}
+
+// A copy that needs no memory after the first: a run that finds the end of the data must not take
+// the last value away.
+void keep_value(const Tensor& value, Tensor* kept) {
+  const bool fits = kept->is_valid() && kept->dtype() == value.dtype() &&
+                    kept->shape() == value.shape() && value.dtype() != DType::kString;
+  if (fits) {
+    std::memcpy(kept->raw(), value.raw(), value.num_bytes());
+  } else {
+    *kept = value.copy();
+  }
 }
 
 MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
@@ -175,8 +212,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList hooks = training_hooks(built, options);
-  const auto last_step =
-      std::make_shared<FinalOpsHook>(std::vector<Fetch>{global_step(*built.graph)->snapshot});
+  const auto last_step = std::make_shared<LastStepHook>(global_step(*built.graph)->snapshot);
   hooks.push_back(last_step);
   MonitoredSession session(
       built.graph,
@@ -184,17 +220,15 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       std::move(hooks), loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) {
-      result.loss = Tensor();  // lets the plan use the buffer again
       const Plan& plan = session.run(run_args);
       result.made_steps = true;
-      result.loss = plan.result(1);
+      keep_value(plan.result(1), &result.loss);
     }
     if (!result.made_steps) {
       log(LogLevel::kWarn,
           "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
-  result.loss = result.loss.copy();
   result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
   log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
   return result;
@@ -247,12 +281,15 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
   if (init_fn) spec_.scaffold->init_fn = init_fn;
+  log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
+  const double start = now_seconds();
   MonitoredSession session(
       graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks,
       loop_options(options.interrupted));
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args_);
   });
+  log_evaluation_end(now_seconds() - start);
   Named<Tensor> result;
   for (size_t i = 0; i < metrics_.size(); ++i) {
     result.emplace_back(metrics_[i].first, final_ops->values()[i]);

@@ -8,7 +8,8 @@ namespace runhooks {
 CheckpointSaverHook::CheckpointSaverHook(const Args& args)
     : checkpoint_dir_(args.text("checkpoint_dir")),
       checkpoint_basename_(args.text("checkpoint_basename", "model.ckpt")),
-      save_path_(checkpoint_dir_ + "/" + checkpoint_basename_) {
+      save_path_(checkpoint_dir_ + "/" + checkpoint_basename_),
+      saves_graph_(args.flag("save_graph_def", true)) {
   const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
   if (has_secs && has_steps) {
     invalid_argument("Only one of save_secs or save_steps can be specified.");
@@ -35,7 +36,9 @@ void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
   const Graph& graph = session.graph();
   GraphExport& exported = saver(session).graph_export();
-  write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text(graph));
+  if (saves_graph_) {
+    write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text(graph));
+  }
   writer_->add_graph_def(exported.graph_def(graph));
   writer_->add_meta_graph(exported.meta_graph(graph));
   has_session_ = true;
@@ -70,7 +73,10 @@ void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure)
 }
 
 Saver& CheckpointSaverHook::saver(Session& session) const {
-  if (scaffold_ && scaffold_->saver) return *scaffold_->saver;
+  if (scaffold_ && scaffold_->saver) {
+    if (!scaffold_->saver->is_built()) scaffold_->saver->build(session.graph());
+    return *scaffold_->saver;
+  }
   const std::vector<CollectionItem> savers = session.graph().collection(collection_keys::kSavers);
   if (savers.empty()) {
     fail(Code::kFailedPrecondition,
@@ -88,9 +94,9 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
 
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step, bool asks_hooks) {
   if (asks_hooks) {
-    saver(session).save(session, save_path_, global_step);
+    saver(session).save(session, save_path_, global_step, saves_graph_);
   } else {
-    saver(session).save_known(session, save_path_, global_step);
+    saver(session).save_known(session, save_path_, global_step, saves_graph_);
   }
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);
 }

@@ -61,7 +61,7 @@ class CheckpointSaverHook : public RunHook {
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
-  bool has_session_ = false;
+  bool saves_graph_, has_session_ = false;
 };
 
 }  // namespace runhooks

@@ -35,13 +35,13 @@ void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) 
   const int64_t step = *values.result(0).data<int64_t>();
   if (!trigger_.should_trigger(step)) return;
   trigger_.update(step);
-  if (!should_stop()) return;
+  if (!should_stop(context.session())) return;
   log(LogLevel::kInfo, str_cat("Requesting early stopping at global step ", step));
   context.session().assign(*stop_, Tensor::scalar<bool>(true));
   context.request_stop();
 }
 
-bool EarlyStoppingHook::should_stop() {
+bool EarlyStoppingHook::should_stop(Session&) {
   if (!should_stop_fn_) return false;
   const Value answer = should_stop_fn_->call({});
   if (!answer.get_if<bool>()) {

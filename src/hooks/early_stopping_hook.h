@@ -21,7 +21,10 @@ class EarlyStoppingHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override;
 
  protected:
-  virtual bool should_stop();
+  // Asked after a run, while the session may still be changed.
+  virtual bool should_stop(Session& session);
+  const GlobalStep& step() const { return step_; }
+  const VariablePtr& stop_variable() const { return stop_; }
 
  private:
   std::shared_ptr<Callable> should_stop_fn_;

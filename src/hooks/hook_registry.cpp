@@ -14,17 +14,32 @@ void GlobalStep::find(Graph& graph, const std::string& hook_name) {
   tensor_ = global_step_read(graph);
 }
 
+namespace {
+
+Output of_graph(const Graph& graph, const Output& output) {
+  if (&output.graph() == &graph) return output;
+  invalid_argument("Tensor ", output.name(), " is not an element of this graph.");
+}
+
+// "loss:0", or "loss" where it has no other output.
+Output tensor_named(Graph& graph, const std::string& name) {
+  if (name.find(':') != std::string::npos) return graph.tensor(name);
+  const Operation* op = graph.find_operation(name);
+  if (op && op->num_outputs() > 1) {
+    invalid_argument("Name ", name,
+                     " is ambiguous, as this `Operation` has multiple outputs (at least 2).");
+  }
+  return graph.tensor(name + ":0");
+}
+
+}  // namespace
+
 Output tensor_argument(Graph& graph, const Value& value) {
-  if (const auto* output = value.get_if<Output>()) {
-    if (&output->graph() != &graph) {
-      invalid_argument("Tensor ", output->name(), " is not an element of this graph.");
-    }
-    return *output;
+  if (const auto* output = value.get_if<Output>()) return of_graph(graph, *output);
+  if (const auto* variable = value.get_if<VariablePtr>()) {
+    return of_graph(graph, (*variable)->snapshot);
   }
-  if (const auto* variable = value.get_if<VariablePtr>()) return (*variable)->snapshot;
-  if (const auto* name = value.get_if<std::string>()) {
-    return graph.tensor(name->find(':') == std::string::npos ? *name + ":0" : *name);
-  }
+  if (const auto* name = value.get_if<std::string>()) return tensor_named(graph, *name);
   invalid_argument("A tensor or the name of one is expected, not ", value.kind(), ".");
 }
 

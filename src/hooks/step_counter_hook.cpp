@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "hooks/hook_registry.h"
-#include "tensor/log.h"
+#include "tensor/log_first.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -55,15 +55,15 @@ class StepCounterHook : public RunHook {
   }
   // Five times in the life of the process, as TensorFlow does.
   void warn_stuck(int64_t stale) const {
-    static int warnings = 0;
-    if (++warnings > kMaxWarnings) return;
-    log(LogLevel::kWarn,
+    log_first_n(
+        LogLevel::kWarn,
         str_cat("It seems that global step (tf.train.get_global_step) has not been increased. "
                 "Current value "
                 "(could be stable): ",
                 stale, " vs previous value: ", last_step_,
                 ". You could increase the global step by passing tf.train.get_global_step() to "
-                "Optimizer.apply_gradients or Optimizer.minimize."));
+                "Optimizer.apply_gradients or Optimizer.minimize."),
+        kMaxWarnings, "global step is stuck");
   }
 
   std::string output_dir_, tag_;

@@ -1,4 +1,5 @@
 // Early stopping by a metric of the evaluations (tf.estimator.experimental.stop_if_*_hook).
+#include "hooks/best_weights.h"
 #include "hooks/early_stopping_hook.h"
 #include "hooks/value_format.h"
 #include "io/eval_metrics.h"
@@ -17,11 +18,18 @@ class StopIfHook : public EarlyStoppingHook {
       : EarlyStoppingHook(args),
         metric_name_(args.text("metric_name")),
         eval_dir_(args.text("eval_dir")),
-        min_steps_(args.number("min_steps", 0)) {}
+        min_steps_(args.number("min_steps", 0)),
+        restores_best_(args.flag("restore_best_weights", false)),
+        best_weights_(args.text("model_dir", "")) {}
 
   void begin(Graph& graph) override {
     was_seen_ = false;
     EarlyStoppingHook::begin(graph);
+  }
+  bool changes_variables() const override { return restores_best_; }
+  void after_create_session(Session& session, Coordinator&) override {
+    if (!restores_best_) return;
+    best_weights_.begin(session.graph(), {global_step(session.graph()), stop_variable()});
   }
   // Otherwise a folder that is not the one of the evaluations would look like a model that never
   // stops improving.
@@ -38,16 +46,40 @@ class StopIfHook : public EarlyStoppingHook {
   };
   const std::string& metric_name() const { return metric_name_; }
   virtual bool should_stop_for(const std::vector<Seen>& seen) const = 0;
+  virtual bool is_better(double value, double than) const = 0;
 
  private:
-  bool should_stop() override {
+  bool should_stop(Session& session) override {
+    const std::vector<Seen> seen = read_metrics();
+    const Seen* best = nullptr;
+    for (const Seen& one : seen) {
+      if (!best || is_better(one.value, best->value)) best = &one;
+    }
+    if (restores_best_ && best) best_weights_.keep(session, step().now(session), best->step);
+    const bool stops = should_stop_for(seen);
+    if (restores_best_ && stops) restore(session, *best);
+    return stops;
+  }
+  void restore(Session& session, const Seen& best) const {
+    if (best_weights_.restore(session, best.step)) {
+      log(LogLevel::kInfo,
+          str_cat("Restoring the weights of step ", best.step, ", where metric \"", metric_name_,
+                  "\" was best: ", number_text(best.value), "."));
+      return;
+    }
+    log(LogLevel::kWarn,
+        str_cat("The weights of step ", best.step, ", where metric \"", metric_name_,
+                "\" was best, cannot be restored: it was evaluated before this hook was asked, and "
+                "there is no checkpoint of it."));
+  }
+  std::vector<Seen> read_metrics() {
     std::vector<Seen> seen;
     for (const auto& evaluation : read_eval_metrics(eval_dir_)) {
       if (evaluation.second.count(metric_name_)) was_seen_ = true;
       if (static_cast<double>(evaluation.first) < min_steps_) continue;
       seen.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
     }
-    return should_stop_for(seen);
+    return seen;
   }
   double value_in(const std::map<std::string, double>& metrics, int64_t step) const {
     const auto found = metrics.find(metric_name_);
@@ -62,6 +94,8 @@ class StopIfHook : public EarlyStoppingHook {
 
   std::string metric_name_, eval_dir_;
   double min_steps_;
+  bool restores_best_;
+  BestWeights best_weights_;
   bool was_seen_ = false;
 };
 
@@ -84,6 +118,10 @@ class StopIfThresholdHook : public StopIfHook {
     return false;
   }
 
+  bool is_better(double value, double than) const override {
+    return kHigher ? value > than : value < than;
+  }
+
   double threshold_;
 };
 
@@ -98,7 +136,7 @@ class StopIfNoImprovementHook : public StopIfHook {
   bool should_stop_for(const std::vector<Seen>& seen) const override {
     const Seen* best = nullptr;
     for (const Seen& one : seen) {
-      if (!best || (kIncrease ? one.value > best->value : one.value < best->value)) best = &one;
+      if (!best || is_better(one.value, best->value)) best = &one;
       const int64_t steps = one.step - best->step;
       if (steps < max_steps_) continue;
       log(LogLevel::kInfo,
@@ -108,6 +146,10 @@ class StopIfNoImprovementHook : public StopIfHook {
       return true;
     }
     return false;
+  }
+
+  bool is_better(double value, double than) const override {
+    return kIncrease ? value > than : value < than;
   }
 
   int64_t max_steps_;

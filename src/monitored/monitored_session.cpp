@@ -2,15 +2,25 @@
 
 #include <algorithm>
 
+#include "monitored/loop_observer.h"
 #include "tensor/log.h"
 
 namespace runhooks {
 
 namespace {
 
+const char kCreationLine[] =
+    "An error was raised while a session was being created. This may be due to a preemption of a "
+    "connected worker or parameter server. A new session will be created. This error may also "
+    "occur due to a gRPC failure caused by high memory or network bandwidth usage in the parameter "
+    "servers. If this error occurs repeatedly, try increasing the number of parameter servers "
+    "assigned to the job. Error: ";
 const char kRecoveryLine[] =
-    "An error was raised. The current session will be closed and a new session will be created. "
-    "Error: ";
+    "An error was raised. This may be due to a preemption in a connected worker or parameter "
+    "server. The current session will be closed and a new session will be created. This error may "
+    "also occur due to a gRPC failure caused by high memory or network bandwidth usage in the "
+    "parameter servers. If this error occurs repeatedly, try increasing the number of parameter "
+    "servers assigned to the job. Error: ";
 
 // Of the exception that is being handled.
 LoopFailure failure_in_flight() {
@@ -43,6 +53,7 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
   put_savers_last();
+  if (LoopObserver* observer = loop_observer()) observer->loop_made(hooks_);
   try {
     for (const HookPtr& hook : hooks_) {
       call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
@@ -60,12 +71,13 @@ MonitoredSession::~MonitoredSession() {
   forget_saver();
 }
 
-// Where hooks have a state, it must be the one after the step that is saved: their after_run()
-// comes before the savers'. Else the order is TensorFlow's.
+// Where hooks have a state or change variables, what is saved must be what they have left after the
+// step: their after_run() comes before the savers'. Else the order is TensorFlow's.
 void MonitoredSession::put_savers_last() {
-  const bool has_state = std::any_of(hooks_.begin(), hooks_.end(),
-                                     [](const HookPtr& hook) { return hook->has_state(); });
-  if (!has_state) return;
+  const bool comes_first = std::any_of(hooks_.begin(), hooks_.end(), [](const HookPtr& hook) {
+    return hook->has_state() || hook->changes_variables();
+  });
+  if (!comes_first) return;
   std::stable_partition(hooks_.begin(), hooks_.end(),
                         [](const HookPtr& hook) { return !hook->saves_checkpoints(); });
 }
@@ -78,6 +90,7 @@ void MonitoredSession::forget_saver() {
 // The place is noted for whoever has to explain an error.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
+  if (LoopObserver* observer = loop_observer()) observer->call(*hook, method, session_.get());
   const RunWhere::Scope scope(where_, hook.get(), method);
   call(*hook);
 }
@@ -107,7 +120,7 @@ void MonitoredSession::create_session() {
         close_session();
         throw;
       }
-      log(LogLevel::kInfo, kRecoveryLine + error.message());
+      log(LogLevel::kInfo, kCreationLine + error.message());
     } catch (...) {
       close_session();
       throw;
@@ -228,7 +241,11 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
   const Plan::Hold hold(plan);
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(plan, merged.hooks[i].results, merged.options, run_metadata_);
+    const bool was_requested = context.stop_requested();
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
+    if (context.stop_requested() != was_requested && loop_observer()) {
+      loop_observer()->stop_requested(*hooks_[i]);
+    }
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
   return plan;

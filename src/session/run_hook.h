@@ -102,6 +102,8 @@ class RunHook {
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }
+  // Its after_run() may change variables: savers come after it.
+  virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
   // What checkpoints keep of the hook; invalid where it has nothing to resume.
   virtual Tensor save_state() { return Tensor(); }

@@ -4,6 +4,16 @@
 
 namespace runhooks {
 
+namespace {
+
+// Hooks find what takes a step in its collection.
+Operation* noted(Graph& graph, Operation* train_op) {
+  graph.add_to_collection(collection_keys::kTrainOp, train_op);
+  return train_op;
+}
+
+}  // namespace
+
 std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
                                                               Output loss,
                                                               std::vector<VariablePtr> variables) {
@@ -50,12 +60,12 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   if (!global_step) {
     // The step itself carries the name of the scope.
     Operation* finished = finish(graph, updates);
-    return graph.op("NoOp").after({finished}).named(scope.name());
+    return noted(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }
   ControlDependencies after(graph, {finish(graph, updates)});
   const Output one = graph.scalar(global_step->dtype, 1, "value");
   const char* type = global_step->is_resource ? "AssignAddVariableOp" : "AssignAdd";
-  return graph.op(type, {global_step->handle, one}).named(scope.name());
+  return noted(graph, graph.op(type, {global_step->handle, one}).named(scope.name()));
 }
 
 Operation* Optimizer::minimize(Graph& graph,

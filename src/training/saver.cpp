@@ -62,7 +62,19 @@ void delete_checkpoint(const std::string& path) {
   }
 }
 
+std::vector<Tensor> read_values(const BundleReader& reader,
+                                const std::vector<VariablePtr>& variables) {
+  std::vector<Tensor> values;
+  for (const VariablePtr& variable : variables) values.push_back(read_value(reader, *variable));
+  return values;
+}
+
 }  // namespace
+
+std::vector<Tensor> read_variables(const std::string& path,
+                                   const std::vector<VariablePtr>& variables) {
+  return read_values(BundleReader(path), variables);
+}
 
 Saver::Saver(SaverOptions options)
     : options_(options),
@@ -76,13 +88,19 @@ void Saver::build(const Graph& graph) {
   built_ = true;
 }
 
-std::string Saver::save(Session& session, const std::string& prefix, int64_t global_step) {
+std::string Saver::save(Session& session,
+                        const std::string& prefix,
+                        int64_t global_step,
+                        bool with_graph) {
   if (state_source_) hook_states_ = state_source_();
-  return save_known(session, prefix, global_step);
+  return save_known(session, prefix, global_step, with_graph);
 }
 
-std::string Saver::save_known(Session& session, const std::string& prefix, int64_t global_step) {
-  const std::string path = str_cat(prefix, "-", global_step);
+std::string Saver::save_known(Session& session,
+                              const std::string& prefix,
+                              int64_t global_step,
+                              bool with_graph) {
+  const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", global_step);
   BundleWriter writer(path);
   for (const VariablePtr& variable : variables_) {
     const Tensor& value = session.value(*variable);
@@ -95,7 +113,9 @@ std::string Saver::save_known(Session& session, const std::string& prefix, int64
   }
   for (const auto& state : hook_states_) writer.add(kHookStatePrefix + state.first, state.second);
   writer.finish();
-  write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
+  if (with_graph) {
+    write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
+  }
   note_checkpoint(path);
   write_state(path);
   delete_old();
@@ -108,8 +128,7 @@ void Saver::restore(Session& session, const std::string& path) {
   }
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
   const BundleReader reader(path);
-  std::vector<Tensor> values;
-  for (const VariablePtr& variable : variables_) values.push_back(read_value(reader, *variable));
+  const std::vector<Tensor> values = read_values(reader, variables_);
   for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
   hook_states_ = read_hook_states(reader);
 }

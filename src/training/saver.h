@@ -21,6 +21,11 @@ struct SaverOptions {
   bool save_relative_paths = false;
 };
 
+// The values of these variables in a checkpoint; one that is missing there or has another shape or
+// type is an error that names it.
+std::vector<Tensor> read_variables(const std::string& path,
+                                   const std::vector<VariablePtr>& variables);
+
 // tf.train.Saver of all global variables of a graph.
 class Saver {
  public:
@@ -31,13 +36,19 @@ class Saver {
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>" with its graph (".meta"), then the state file `checkpoint`
+  // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then the state file `checkpoint`
   // beside it, then deletes what is too old. Returns the path of the checkpoint. A process that is
   // killed at any moment leaves the old state or the new one.
-  std::string save(Session& session, const std::string& prefix, int64_t global_step);
+  std::string save(Session& session,
+                   const std::string& prefix,
+                   int64_t global_step,
+                   bool with_graph = true);
   // The same with the states of hooks as they were at the last save: for moments at which hooks
   // cannot be asked.
-  std::string save_known(Session& session, const std::string& prefix, int64_t global_step);
+  std::string save_known(Session& session,
+                         const std::string& prefix,
+                         int64_t global_step,
+                         bool with_graph = true);
 
   // Asked at each save for what checkpoints keep of hooks.
   void set_state_source(std::function<HookStates()> source) { state_source_ = std::move(source); }

@@ -26,7 +26,8 @@ const CollectionItem* only_item(const std::vector<CollectionItem>& items, const 
 Operation* get_or_group(Graph& graph, const char* key, const char* variables, const char* name) {
   const std::vector<CollectionItem> items = graph.collection(key);
   if (const CollectionItem* item = only_item(items, key)) return std::get<Operation*>(*item);
-  Operation* op = group_initializers(graph, variables, name);
+  // as TensorFlow, which may have more to initialize than variables
+  Operation* op = graph.group({group_initializers(graph, variables, name)});
   graph.add_to_collection(key, op);
   return op;
 }

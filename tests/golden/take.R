@@ -22,9 +22,13 @@ for (case in cases) {
     take(path, file.path(to, sub("^model[.]ckpt-", "", basename(path))))
   }
 }
+# all traces of hooks: a test says what becomes of each scenario
+for (path in list.files(file.path(source_folder, "hooks"), "[.]json$", full.names = TRUE)) {
+  take(path, file.path(target_folder, "hooks", basename(path)))
+}
 # whole files: the ones that are there
 for (name in list.files(target_folder, recursive = TRUE)) {
-  if (dirname(name) %in% c("data", "hooks", "unit")) {
+  if (dirname(name) %in% c("data", "unit")) {
     take(file.path(source_folder, name), file.path(target_folder, name))
   }
 }

@@ -122,5 +122,6 @@ test_that("an error in end() of an iterator that was let go is a warning", {
   said <- capture.output(for (i in 1:2) gc(), type = "message")
   expect_match(said, "not so fast", all = FALSE)
   iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+  iter_next(iterator)
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
 })

@@ -58,3 +58,73 @@ test_that("arguments of hook_in_memory_evaluator() are refused in TensorFlow's w
   expect_error(hook_in_memory_evaluator(est, mtcars_input(), hooks = list("h")), "must be a hook")
   expect_error(hook_in_memory_evaluator("e", mtcars_input()), "must have type")
 })
+
+# Writes an evaluation of this step as another process would.
+fake_evaluation <- function(model, step, loss) {
+  dir <- file.path(model_dir(model), "eval")
+  dir.create(dir, showWarnings = FALSE, recursive = TRUE)
+  cpp_write_events(dir, paste0(".", step), step, list(c(average_loss = loss)))
+}
+
+# What the weights were after each step, and a hook that pretends evaluations with these losses.
+weights_by_step <- function(model, losses) {
+  weights <- list()
+  hook <- session_run_hook(after_run = function(context, values) {
+    step <- context$session$run("global_step:0")
+    weights[[step]] <<- context$session$run("linear/linear_model/cyl/weights:0")
+    if (step <= length(losses)) fake_evaluation(model, step, losses[[step]])
+  })
+  structure(hook, weights = function() weights)
+}
+
+test_that("early stopping restores the weights of the best evaluation, and saves them", {
+  model <- mtcars_model(save_checkpoints_steps = 3)
+  watch <- weights_by_step(model, c(9, 5, 6, 7, 8, 9, 9, 9))
+  train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = list(
+    watch,
+    hook_stop_if_no_decrease(
+      model, "average_loss", max_steps_without_decrease = 4, run_every_secs = NULL,
+      run_every_steps = 1, restore_best_weights = TRUE
+    )
+  ))
+  weights <- attr(watch, "weights")()
+  expect_length(weights, 6) # the 6th evaluation is 4 steps after the best one
+  expect_equal(variable_value(model, "global_step")[[1]], 6)
+  expect_equal(
+    variable_value(model, "linear/linear_model/cyl/weights")[[1]], weights[[2]],
+    tolerance = 1e-7
+  )
+  expect_false(isTRUE(all.equal(weights[[2]], weights[[6]])))
+  # going on starts from them
+  again <- weights_by_step(model, numeric())
+  train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = again)
+  expect_length(attr(again, "weights")(), 7)
+})
+
+test_that("the best weights come from a checkpoint where the step is over, and a lost one is told", {
+  for (every in c(2, 100)) {
+    model <- mtcars_model(save_checkpoints_steps = every)
+    first <- weights_by_step(model, numeric())
+    stops <- hook_stop_if_no_decrease(
+      model, "average_loss", 3, run_every_secs = NULL, run_every_steps = 1,
+      restore_best_weights = TRUE
+    )
+    # both runs have the hook's variable
+    train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = list(first, stops))
+    fake_evaluation(model, 2, 1)
+    fake_evaluation(model, 9, 5)
+    withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
+    tf$logging$set_verbosity(tf$logging$INFO)
+    lines <- lines_of_log(
+      train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = stops)
+    )
+    weights <- variable_value(model, "linear/linear_model/cyl/weights")[[1]]
+    if (every == 2) {
+      expect_match(lines, "Restoring the weights of step 2, .* was best: 1.0", all = FALSE)
+      expect_equal(weights, attr(first, "weights")()[[2]], tolerance = 1e-7)
+    } else {
+      expect_match(lines, "weights of step 2, .* cannot be restored", all = FALSE)
+      expect_false(isTRUE(all.equal(weights, attr(first, "weights")()[[2]])))
+    }
+  }
+})

@@ -1,14 +1,7 @@
-# The sessions are held to real TensorFlow's traces, event by event.
+# The sessions are held to real TensorFlow's traces, event by event: the loop and its calls.
 
-goldens <- hook_goldens("session_loop", "session_errors", "session_recovery")
-
-# Runs a scenario in a graph of its own and compares its trace.
-replay <- function(name, scenario, golden = goldens[[name]]) {
-  rec <- new_recorder()
-  with(tf$Graph()$as_default(), result <- scenario(rec))
-  expect_trace(rec, golden$events)
-  invisible(result)
-}
+goldens <- hook_goldens("session_loop")
+replay <- replay_in(goldens)
 
 test_that("hooks are called in list order, end() too", {
   two <- function(rec) list(trace_hook(rec, "A"), trace_hook(rec, "B"))
@@ -96,10 +89,18 @@ test_that("feeds of hooks and the caller are merged; the same tensor must not be
   })
 })
 
-stopper <- function(rec, name, where, at = 1) {
-  stop_at <- function(hook, context, values, n) if (n == at) context$request_stop()
-  trace_hook(rec, name, on = setNames(list(stop_at), where))
-}
+test_that("FeedFnHook feeds what its function returns", {
+  replay("feed_fn_hook", function(rec) {
+    t <- toy()
+    x <- t$x
+    n <- 0
+    feeds <- function() {
+      n <<- n + 1
+      dict(x = n)
+    }
+    drive(rec, monitored(tf$train$FeedFnHook(feeds)), t$sum, steps = 3)
+  })
+})
 
 test_that("a stop request skips nothing of its run", {
   plain <- function(rec, name) trace_hook(rec, name)
@@ -241,267 +242,20 @@ test_that("the graph is finalized after begin() and unfinalized at close", {
   })
 })
 
-# --- errors
-
-raising <- function(rec, name, where, class, message, at = 1) {
-  raises <- function(hook, a, v, n) if (n == at) raise(class, message)
-  trace_hook(rec, name, on = setNames(list(raises), where))
-}
-
-test_that("an error of a hook ends the loop as in TensorFlow", {
-  for (where in c("begin", "after_create_session", "before_run", "after_run", "end")) {
-    for (class in c("ValueError", "StopIteration", "OutOfRangeError")) {
-      name <- sprintf("hook_raises_%s_in_%s", class, where)
-      message <- if (class == "OutOfRangeError") {
-        "end of data, raised by a hook"
-      } else {
-        paste("raised by B in", where)
-      }
-      at <- if (where %in% c("before_run", "after_run")) 2 else 1
-      replay(name, function(rec) {
-        t <- toy()
-        b <- raising(rec, "B", where, class, message, at)
-        hooks <- monitored(trace_hook(rec, "A"), b, trace_hook(rec, "C"))
-        drive(rec, hooks, t$train, steps = 3)
-        finalized <- tf$get_default_graph()$finalized
-        expect_equal(finalized, goldens[[name]]$graph_finalized_after, info = name)
-      })
-    }
-  }
-})
-
-# Numbers that end after the last one, one at a run.
-next_number <- function(numbers) {
-  batch <- cpp_next_batch(list(x = numbers), "float32", 1, 1, FALSE, 0)
-  batch[[1]]
-}
-
-test_that("the end of the data ends the block quietly", {
-  replay("out_of_range_in_run", function(rec) {
-    toy()
-    number <- tf$reduce_sum(next_number(c(1, 2)))
-    op <- tf$identity(number)
-    drive(rec, monitored(trace_hook(rec, "A"), trace_hook(rec, "B")), op)
-  })
-  replay("out_of_range_without_with_block", function(rec) {
-    toy()
-    number <- next_number(1)
-    s <- tf$train$MonitoredSession(hooks = trace_hook(rec, "A"))
-    s$run(number)
-    e <- tryCatch(s$run(number), error = identity)
-    do.call(rec$add, c(list("loop", "run_raised"), error_form(e)))
-    rec$add("loop", "should_stop", value = s$should_stop())
-    s$close()
-    rec$add("loop", "closed")
-  })
-})
-
-test_that("errors of the caller end the block by their exact class", {
-  cases <- list(
-    user_code_raises_in_with_block = function(s) raise("KeyError", "'from the caller'"),
-    user_code_raises_StopIteration_in_with_block = function(s) {
-      raise("StopIteration", "from the caller")
-    },
-    subclass_of_OutOfRange_in_with_block = function(s) {
-      e <- tryCatch(stop_iteration("subclass"), error = identity)
-      class(e) <- c("MyStop", class(e))
-      stop(e)
-    }
-  )
-  for (name in names(cases)) {
-    replay(name, function(rec) {
-      t <- toy()
-      drive(rec, monitored(trace_hook(rec, "A")), t$train, steps = 1, after = cases[[name]])
-    })
-  }
-})
-
-test_that("an error that the coordinator was told surfaces at the end", {
-  replay("coordinator_exception", function(rec) {
-    t <- toy()
-    report <- function(hook, context, values, n) {
-      if (n == 1) hook$coord$request_stop(foreign_error("ValueError", "from a thread"))
-    }
-    a <- trace_hook(rec, "A", on = list(after_run = report))
-    drive(rec, monitored(a, trace_hook(rec, "B")), t$train, limit = 3)
-  })
-})
-
-test_that("a variable that nothing initializes is named", {
-  replay("nothing_to_init_uninitialized", function(rec) {
-    t <- toy()
-    tf$get_variable("u", initializer = tf$constant(1))
-    make <- function() {
-      scaffold <- tf$train$Scaffold(init_op = t$v$initializer)
-      tf$train$MonitoredSession(
-        tf$train$ChiefSessionCreator(scaffold = scaffold), hooks = trace_hook(rec, "A")
-      )
-    }
-    drive(rec, make, t$train, steps = 1)
-  })
-})
-
-# --- recovery
-
-once <- function(where, class, at = 2) {
-  is_done <- FALSE
-  message <- if (class == "AbortedError") "preempted" else "gone"
-  raises <- function(hook, a, v, n) {
-    if (n == at && !is_done) {
-      is_done <<- TRUE
-      raise(class, message)
-    }
-  }
-  setNames(list(raises), where)
-}
-
-test_that("a lost session is made again and the run is done again", {
-  for (class in c("AbortedError", "UnavailableError")) {
-    for (where in c("before_run", "after_run")) {
-      replay(sprintf("recover_%s_from_%s", class, where), function(rec) {
-        t <- toy()
-        b <- trace_hook(rec, "B", on = once(where, class))
-        drive(rec, monitored(trace_hook(rec, "A"), b), list(t$train, t$f), steps = 3)
-      })
-    }
-  }
-  replay("singular_does_not_recover", function(rec) {
-    t <- toy()
-    b <- trace_hook(rec, "B", on = once("before_run", "AbortedError"))
-    make <- function() tf$train$SingularMonitoredSession(hooks = list(trace_hook(rec, "A"), b))
-    drive(rec, make, t$train, steps = 3)
-  })
-  replay("recover_aborted_in_after_create_session", function(rec) {
-    t <- toy()
-    b <- trace_hook(rec, "B", on = once("after_create_session", "AbortedError", 1))
-    drive(rec, monitored(trace_hook(rec, "A"), b, trace_hook(rec, "C")), t$train, steps = 1)
-  })
-  for (where in c("begin", "end")) {
-    replay(paste0("aborted_in_", where), function(rec) {
-      t <- toy()
-      a <- trace_hook(rec, "A", on = once(where, "AbortedError", 1))
-      drive(rec, monitored(a, trace_hook(rec, "B")), t$train, steps = 1)
-    })
-  }
-  replay("stop_requested_then_aborted", function(rec) {
-    t <- toy()
-    b <- trace_hook(rec, "B", on = once("after_run", "AbortedError"))
-    drive(rec, monitored(stopper(rec, "A", "before_run", 2), b), t$train, steps = 5)
-  })
-  replay("recover_in_run_step_fn", function(rec) {
-    t <- toy()
-    n <- 0
-    step_fn <- function(step_context) {
-      n <<- n + 1
-      rec$add("step_fn", "called", call = n)
-      if (n == 1) raise("AbortedError", "preempted")
-      step_context$run_with_hooks(t$f)
-    }
-    with(tf$train$MonitoredSession(hooks = trace_hook(rec, "A")) %as% s, {
-      rec$add("loop", "run_step_fn_returned", value = s$run_step_fn(step_fn))
-    })
-  })
-})
-
-test_that("the tenth failure of one run surfaces", {
-  with(tf$Graph()$as_default(), {
-    t <- toy()
-    calls <- 0
-    hook <- session_run_hook(before_run = function(context) {
-      calls <<- calls + 1
-      raise("AbortedError", "again")
-    })
-    session <- tf$train$MonitoredSession(hooks = hook)
-    expect_error(session$run(t$train), "again", class = "runhooks_error_aborted")
-    expect_equal(calls, 10)
-    steps <- 0
-    step_fn <- function(step_context) {
-      steps <<- steps + 1
-      raise("AbortedError", "again")
-    }
-    expect_error(session$run_step_fn(step_fn), "again", class = "runhooks_error_aborted")
-    expect_equal(steps, 10)
-    session$close()
-  })
-})
-
-# Events of the built-in hooks are not to be seen from R: what is compared are the list of all hooks
-# and the events of the others among them.
-own_events <- function(golden, names = c("A", "B", "loop")) {
-  golden$events <- Filter(function(event) event$hook %in% names, golden$events)
-  golden
-}
-
-training_session <- function(dir, hooks, ...) {
-  function() {
-    tf$train$MonitoredTrainingSession(
-      checkpoint_dir = dir, hooks = hooks, save_checkpoint_steps = 2, save_summaries_steps = NULL,
-      save_summaries_secs = NULL, log_step_count_steps = NULL, ...
-    )
-  }
-}
-
-checkpoint_state <- function(dir) {
-  text <- paste0(readLines(file.path(dir, "checkpoint")), "\n", collapse = "")
-  gsub(dir, "<DIR>", text, fixed = TRUE)
-}
-
-test_that("training sessions go on from their checkpoints", {
-  dir <- withr::local_tempdir()
-  replay("recover_from_checkpoint", golden = own_events(goldens$recover_from_checkpoint), {
-    function(rec) {
-      t <- toy()
-      a <- trace_hook(rec, "A", on = once("before_run", "AbortedError", 6))
-      drive(rec, training_session(dir, list(a)), t$train, steps = 8)
-    }
-  })
-  expect_equal(checkpoint_state(dir), goldens$recover_from_checkpoint$checkpoint_state)
-
-  dir <- withr::local_tempdir()
-  replay("recover_with_stop_at_step", golden = own_events(goldens$recover_with_stop_at_step), {
-    function(rec) {
-      t <- toy()
-      a <- trace_hook(rec, "A", on = once("before_run", "AbortedError", 4))
-      hooks <- list(tf$train$StopAtStepHook(num_steps = 6), a)
-      drive(rec, training_session(dir, hooks), t$train)
-    }
-  })
-
-  dir <- withr::local_tempdir()
-  rec <- new_recorder()
-  for (k in 1:2) {
-    with(tf$Graph()$as_default(), {
-      t <- toy()
-      rec$add("loop", "session_number", value = k)
-      drive(rec, training_session(dir, list(trace_hook(rec, "A"))), t$train, steps = 3)
-    })
-  }
-  expect_trace(rec, goldens$restart_from_checkpoint_dir$events)
-  expect_equal(checkpoint_state(dir), goldens$restart_from_checkpoint_dir$checkpoint_state)
-})
-
-# The summary saver is added where the package has one.
-known_hooks <- function(hooks) {
-  setdiff(unlist(hooks), if (!"SummarySaverHook" %in% cpp_hook_types()) "SummarySaverHook")
-}
-
 test_that("MonitoredTrainingSession adds TensorFlow's hooks in its order", {
   dir <- withr::local_tempdir()
-  golden <- goldens$training_session_default_hooks
-  replay("training_session_default_hooks", golden = own_events(golden), function(rec) {
+  replay("training_session_default_hooks", dir = dir, tags = "f_summary", function(rec) {
     t <- toy()
-    hooks <- list(B = trace_hook(rec, "B"), A = trace_hook(rec, "A"))
+    tf$summary$scalar("f_summary", t$f)
     make <- function() {
-      session <- tf$train$MonitoredTrainingSession(
-        checkpoint_dir = dir, hooks = hooks["A"], chief_only_hooks = hooks["B"],
-        save_checkpoint_steps = 2, save_summaries_steps = 2, log_step_count_steps = 2
+      tf$train$MonitoredTrainingSession(
+        checkpoint_dir = dir, hooks = list(A = trace_hook(rec, "A")),
+        chief_only_hooks = list(B = trace_hook(rec, "B")), save_checkpoint_steps = 2,
+        save_summaries_steps = 2, log_step_count_steps = 2
       )
-      expect_equal(session$.hooks, known_hooks(golden$events[[1]]$hooks))
-      session
     }
     drive(rec, make, t$train, steps = 3)
   })
-  expect_equal(checkpoint_state(dir), golden$checkpoint_state)
 
   for (row in goldens$training_session_hook_lists$table) {
     dir <- withr::local_tempdir()
@@ -510,7 +264,7 @@ test_that("MonitoredTrainingSession adds TensorFlow's hooks in its order", {
       # a worker's session is ready only where there is nothing to initialize
       if (isFALSE(arguments$is_chief)) tf$constant(1) else toy()
       session <- do.call(tf$train$MonitoredTrainingSession, arguments)
-      expect_equal(session$.hooks, as.character(known_hooks(row$hooks)))
+      expect_equal(session$.hooks, as.character(unlist(row$hooks)))
       session$close()
     })
   }
@@ -582,3 +336,5 @@ test_that("a hook of a closed session is let go, also where it knows the session
   invisible(gc())
   expect_lte(cpp_held_count(), before)
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -1,6 +1,7 @@
 goldens <- hook_goldens("timer")
 
 test_that("a timer of steps triggers when TensorFlow's does", {
+  clock <- local_clock()
   timer <- tf$train$SecondOrStepTimer(every_steps = 3)
   for (row in goldens$every_steps$table) {
     if (is.null(row$step)) next
@@ -9,14 +10,30 @@ test_that("a timer of steps triggers when TensorFlow's does", {
     expect_equal(triggers, row$trigger, info = info)
     if (triggers) {
       updated <- timer$update_last_triggered_step(row$step)
-      # seconds are the golden's clock's
-      expect_equal(updated[[2]], row$update_returned[[2]], info = info)
+      expect_equal(json_form(updated), json_form(row$update_returned), info = info)
     }
     expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+    clock$advance(1.5)
   }
   timer$reset()
   expect_null(timer$last_triggered_step())
   expect_true(timer$should_trigger_for_step(18))
+})
+
+test_that("a timer of seconds triggers when TensorFlow's does", {
+  clock <- local_clock()
+  timer <- tf$train$SecondOrStepTimer(every_secs = 10)
+  for (row in goldens$every_secs$table) {
+    info <- paste("after", row$time, "secs")
+    triggers <- timer$should_trigger_for_step(row$step)
+    expect_equal(triggers, row$trigger, info = info)
+    if (triggers) {
+      updated <- timer$update_last_triggered_step(row$step)
+      expect_equal(json_form(updated), json_form(row$update_returned), info = info)
+    }
+    expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+    clock$advance(4)
+  }
 })
 
 test_that("a timer that never triggers", {
@@ -43,3 +60,5 @@ test_that("a coordinator of one's own", {
   coordinator$request_stop(simpleError("broken"))
   expect_error(coordinator$join(), "broken")
 })
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

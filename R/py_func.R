@@ -1,0 +1,33 @@
+# tf$py_func(): a function of R as an operation of the graph.
+
+py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
+  check_function(func)
+  check_flag(stateful)
+  check_string(name, null = TRUE)
+  inputs <- if (is_graph_element(inp) || !is.list(inp)) list(inp) else inp
+  if (!takes_arguments(func, length(inputs))) {
+    stop_runhooks("{.arg func} must be a function of {length(inputs)} argument{?s}.")
+  }
+  is_one <- is.character(Tout) && length(Tout) == 1 || inherits(Tout, "tensorflow.dtype")
+  types <- vapply(if (is_one) list(Tout) else as.list(Tout), dtype_name, "")
+  outputs <- cpp_py_func(
+    func, lapply(inputs, as_tensor), types, stateful, if (is.null(name)) "PyFunc" else name
+  )
+  if (is_one) outputs[[1]] else outputs
+}
+
+# Called by the core. A condition that steers a loop is handed over; any other goes its way, past
+# the core, with all its frames.
+call_tensor_function <- function(f, arguments) {
+  hand_over <- function(condition) {
+    kind <- steering_kind(condition)
+    # only these very classes steer, as everywhere
+    if (is.null(kind)) stop(condition)
+    structure(list(condition, kind), class = "runhooks_raised")
+  }
+  tryCatch(
+    do.call(f, arguments, quote = TRUE),
+    runhooks_error_out_of_range = hand_over, runhooks_error_stop_iteration = hand_over,
+    runhooks_error_aborted = hand_over, runhooks_error_unavailable = hand_over
+  )
+}

@@ -1,0 +1,88 @@
+// Savers in R: tf$train$Saver.
+#include "runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// What R calls a saver or a scaffold is an environment with the pointer in it.
+SEXP pointer_in(SEXP object) {
+  static SEXP name = Rf_install(".pointer");
+  return TYPEOF(object) == ENVSXP ? Rf_findVarInFrame(object, name) : object;
+}
+
+}  // namespace
+
+SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
+  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
+  Rcpp::Shield<SEXP> pointer(make_handle(saver, kSaver));
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_saver"), pointer));
+  return eval_r(call, ns);
+}
+
+bool is_saver(SEXP x) { return TYPEOF(x) == ENVSXP && is_handle(pointer_in(x), kSaver); }
+
+std::shared_ptr<Saver> saver_of(SEXP x) {
+  return x == R_NilValue ? nullptr : from_handle<Saver>(pointer_in(x), kSaver);
+}
+
+std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
+  return x == R_NilValue ? nullptr : from_handle<Scaffold>(pointer_in(x), kScaffold);
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// Of all variables that the default graph has now; with `defer_build` of those that it has when the
+// saver is used.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_saver_new(double max_to_keep,
+                   double every_n_hours,
+                   bool relative_paths,
+                   bool defer_build) {
+  return border([&]() -> SEXP {
+    SaverOptions options;
+    options.max_to_keep = static_cast<int64_t>(max_to_keep);
+    options.keep_checkpoint_every_n_hours = every_n_hours;
+    options.save_relative_paths = relative_paths;
+    auto saver = std::make_shared<Saver>(options);
+    const Graph& graph = *default_graph();
+    if (!defer_build) {
+      if (variables_in(graph, collection_keys::kGlobalVariables).empty()) {
+        invalid_argument("No variables to save");
+      }
+      saver->build(graph);
+    }
+    return saver_handle(saver);
+  });
+}
+
+// The path of the checkpoint. A negative step is none.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_saver_save(SEXP saver, SEXP session, std::string path, double global_step) {
+  return border([&] {
+    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    const auto& writer = from_handle<Saver>(saver, kSaver);
+    if (!writer->is_built()) writer->build(open.graph());
+    return writer->save(open, path, static_cast<int64_t>(global_step));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_saver_restore(SEXP saver, SEXP session, std::string path) {
+  border([&] {
+    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    const auto& reader = from_handle<Saver>(saver, kSaver);
+    if (!reader->is_built()) reader->build(open.graph());
+    reader->restore(open, path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
+  return border([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
+}

@@ -1,0 +1,182 @@
+// What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
+#include "io/eval_metrics.h"
+#include "io/event_file.h"
+#include "monitored/loop_observer.h"
+#include "runhooks_r.h"
+#include "tensor/clock.h"
+#include "tensor/log_first.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+double test_time = 0;
+double read_test_time() { return test_time; }
+
+Held& sleeper() {
+  static auto* function = new Held;
+  return *function;
+}
+
+void sleep_in_r(double seconds) {
+  Rcpp::Shield<SEXP> secs(Rf_ScalarReal(seconds));
+  Rcpp::Shield<SEXP> call(Rf_lang2(sleeper().get(), secs));
+  eval_r(call, R_GlobalEnv);
+}
+
+// An R function of (what, names or name, session): "loop_made", a method, or "stop_requested".
+class RLoopObserver : public LoopObserver {
+ public:
+  explicit RLoopObserver(SEXP function) : function_(function) {}
+  void loop_made(const HookList& hooks) override {
+    std::vector<std::string> names;
+    for (const HookPtr& hook : hooks) names.push_back(hook->name());
+    tell("loop_made", names, nullptr);
+  }
+  void call(const RunHook& hook, const char* method, Session* session) override {
+    tell(method, {hook.name()}, session);
+  }
+  void stop_requested(const RunHook& hook) override {
+    tell("stop_requested", {hook.name()}, nullptr);
+  }
+
+ private:
+  void tell(const char* what, const std::vector<std::string>& names, Session* session) {
+    Rcpp::Shield<SEXP> said(Rf_mkString(what)), who(Rcpp::wrap(names));
+    Rcpp::Shield<SEXP> where(session ? session_handle(*session) : R_NilValue);
+    Rcpp::Shield<SEXP> call(Rf_lang4(function_.get(), said, who, where));
+    eval_r(call, R_GlobalEnv);
+  }
+
+  Held function_;
+};
+
+const char* kind_name(Event::Kind kind) {
+  switch (kind) {
+    case Event::Kind::kFileVersion:
+      return "file_version";
+    case Event::Kind::kGraphDef:
+      return "graph_def";
+    case Event::Kind::kSummary:
+      return "summary";
+    case Event::Kind::kSessionLog:
+      return "session_log";
+    case Event::Kind::kRunMetadata:
+      return "tagged_run_metadata";
+    case Event::Kind::kMetaGraphDef:
+      return "meta_graph_def";
+    default:
+      return "other";
+  }
+}
+
+// The tags of a summary, with the numbers of those that have one.
+SEXP summary_to_r(const Summary& summary) {
+  Rcpp::List values;
+  Rcpp::CharacterVector tags;
+  for (const SummaryValue& value : summary) {
+    const float* number = value.scalar();
+    tags.push_back(value.tag);
+    values.push_back(number ? Rcpp::RObject(Rf_ScalarReal(*number)) : Rcpp::RObject(R_NilValue));
+  }
+  values.names() = tags;
+  return values;
+}
+
+}  // namespace
+
+// All that is in an event file: lists of the step, what it is, and its parts.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_all_events(std::string path) {
+  return border([&]() -> SEXP {
+    Rcpp::List all;
+    bool truncated = false;
+    for (const Event& event : read_events(path, &truncated)) {
+      Rcpp::Shield<SEXP> values(summary_to_r(event.summary));
+      all.push_back(
+          Rcpp::List::create(Rcpp::_["step"] = static_cast<double>(event.step),
+                             Rcpp::_["what"] = kind_name(event.kind),
+                             Rcpp::_["status"] = static_cast<int>(event.session_log.status),
+                             Rcpp::_["checkpoint_path"] = event.session_log.checkpoint_path,
+                             Rcpp::_["values"] = values));
+    }
+    return all;
+  });
+}
+
+// An event file of scalars: one event for each element, a named numeric vector, of its step.
+// [[Rcpp::export(rng = false)]]
+void cpp_write_events(std::string folder,
+                      std::string suffix,
+                      std::vector<double> steps,
+                      SEXP values) {
+  border([&] {
+    EventFileWriter writer(folder, suffix);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      SEXP scalars = VECTOR_ELT(values, static_cast<R_xlen_t>(i));
+      SEXP names = Rf_getAttrib(scalars, R_NamesSymbol);
+      std::vector<std::pair<std::string, double>> pairs;
+      for (R_xlen_t k = 0; k < Rf_xlength(scalars); ++k) {
+        pairs.emplace_back(CHAR(STRING_ELT(names, k)), REAL(scalars)[k]);
+      }
+      writer.add_scalars(pairs, static_cast<int64_t>(steps[i]));
+    }
+  });
+}
+
+// What early stopping reads from a folder: a list of a step and its metrics for each step.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_eval_metrics(std::string folder) {
+  return border([&]() -> SEXP {
+    Rcpp::List all;
+    for (const auto& step : read_eval_metrics(folder)) {
+      Rcpp::List metrics;
+      Rcpp::CharacterVector names;
+      for (const auto& metric : step.second) {
+        metrics.push_back(metric.second);
+        names.push_back(metric.first);
+      }
+      metrics.names() = names;
+      all.push_back(Rcpp::List::create(static_cast<double>(step.first), metrics));
+    }
+    return all;
+  });
+}
+
+// Seconds since 1970 that the core shall read until the next call; NULL brings the real clock back.
+// [[Rcpp::export(rng = false)]]
+void cpp_clock_set(SEXP seconds) {
+  border([&] {
+    if (seconds == R_NilValue) return set_clock(nullptr);
+    test_time = Rf_asReal(seconds);
+    set_clock(read_test_time);
+  });
+}
+
+// A function of seconds that the core shall call where it would wait; NULL: it waits again.
+// [[Rcpp::export(rng = false)]]
+void cpp_sleep_set(SEXP sleep) {
+  border([&] {
+    sleeper().reset(sleep);
+    if (sleep == R_NilValue) return setup_sleep();
+    set_sleep(sleep_in_r);
+  });
+}
+
+// Lines that are shown a few times only are shown again.
+// [[Rcpp::export(rng = false)]]
+void cpp_forget_logged_lines() {
+  border([] { forget_logged_lines(); });
+}
+
+// A function that shall be told of each call to a hook; NULL: nobody is told.
+// [[Rcpp::export(rng = false)]]
+void cpp_observe_loops(SEXP tell) {
+  border([&] {
+    static std::unique_ptr<RLoopObserver> observer;
+    set_loop_observer(nullptr);
+    observer.reset(tell == R_NilValue ? nullptr : new RLoopObserver(tell));
+    set_loop_observer(observer.get());
+  });
+}

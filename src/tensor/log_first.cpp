@@ -1,0 +1,20 @@
+#include "tensor/log_first.h"
+
+#include <map>
+
+namespace runhooks {
+
+namespace {
+std::map<std::string, int>& counts() {
+  static auto* by_token = new std::map<std::string, int>;
+  return *by_token;
+}
+}  // namespace
+
+void log_first_n(LogLevel level, const std::string& text, int n, const std::string& token) {
+  if (++counts()[token] <= n) log(level, text);
+}
+
+void forget_logged_lines() { counts().clear(); }
+
+}  // namespace runhooks

@@ -1,0 +1,15 @@
+// What lives here: lines that are logged a few times in the life of the process only.
+// Who may use it: every layer.
+// What it must not know: what the lines say.
+#pragma once
+
+#include "tensor/log.h"
+
+namespace runhooks {
+
+// tf.logging.log_first_n: the line is dropped after `n` with this token.
+void log_first_n(LogLevel level, const std::string& text, int n, const std::string& token);
+// For tests: as if the process had just begun.
+void forget_logged_lines();
+
+}  // namespace runhooks

@@ -1,0 +1,111 @@
+# tf$py_func(): R functions in a graph.
+
+run_once <- function(...) {
+  with(tf$Session() %as% s, s$run(...))
+}
+
+with_new_graph <- function(expr) with(tf$Graph()$as_default(), expr)
+
+test_that("a function gets its inputs and gives its outputs, of any type and shape", {
+  with_new_graph({
+    x <- tf$constant(rbind(c(1, 2, 3), c(4, 5, 6)))
+    turned <- tf$py_func(function(x, by) t(x) * by, list(x, 2), tf$float64, name = "turned")
+    expect_equal(turned$name, "turned:0")
+    expect_equal(run_once(turned), array(2 * rbind(c(1, 4), c(2, 5), c(3, 6)), c(3, 2)))
+    both <- tf$py_func(
+      function(words) list(nchar(words), toupper(words), TRUE),
+      list(tf$constant(c("a", "bc"))), list(tf$int32, tf$string, tf$bool)
+    )
+    expect_equal(lapply(run_once(both), as.vector), list(1:2, c("A", "BC"), TRUE))
+    seen <- NULL
+    note <- tf$py_func(function(x) seen <<- x, list(tf$constant(7L)), list())
+    run_once(note)
+    expect_equal(seen, 7L)
+  })
+})
+
+test_that("a function is called in each run, and only where its value is needed", {
+  with_new_graph({
+    n <- 0
+    count <- tf$py_func(function() n <<- n + 1, list(), "float32")
+    other <- tf$constant(1)
+    with(tf$Session() %as% s, {
+      expect_equal(s$run(count * 2), 2)
+      expect_equal(s$run(list(count, count + 1)), list(2, 3))
+      s$run(other)
+    })
+    expect_equal(n, 2)
+  })
+})
+
+test_that("what is read after it keeps up with a shape that changes", {
+  with_new_graph({
+    n <- 0
+    growing <- tf$py_func(function() seq_len(n <<- n + 1), list(), tf$float32)
+    doubled <- growing + growing
+    with(tf$Session() %as% s, {
+      for (size in 1:3) expect_equal(as.numeric(s$run(doubled)), 2 * seq_len(size))
+    })
+  })
+})
+
+test_that("a condition that the function raises is the one that leaves", {
+  with_new_graph({
+    mine <- structure(
+      class = c("mine", "error", "condition"), list(message = "mine", call = NULL, extra = 42)
+    )
+    fails <- tf$py_func(function() stop(mine), list(), tf$float32)
+    caught <- tryCatch(run_once(fails), mine = identity)
+    expect_identical(caught, mine)
+    in_loop <- tryCatch(
+      with(tf$train$MonitoredSession() %as% s, s$run(fails)), mine = identity
+    )
+    expect_identical(in_loop, mine)
+
+    stops <- tf$py_func(function() stop_iteration("over"), list(), tf$float32)
+    expect_error(run_once(stops), "over", class = "runhooks_error_stop_iteration")
+    # a subclass does not steer
+    above <- tf$py_func(
+      function() {
+        stop(structure(class = c("more", class(tryCatch(stop_iteration("x"), error = identity))), list(
+          message = "more", call = NULL
+        )))
+      },
+      list(), tf$float32
+    )
+    expect_error(
+      with(tf$train$MonitoredSession() %as% s, s$run(above)), "more", class = "more"
+    )
+    expect_warning(
+      run_once(tf$py_func(function() {
+        warning("look out")
+        1
+      }, list(), tf$float32)),
+      "look out"
+    )
+  })
+})
+
+test_that("a lost session in a function is made again", {
+  with_new_graph({
+    n <- 0
+    fails_once <- tf$py_func(function() {
+      n <<- n + 1
+      if (n == 1) stop(tf$errors$AbortedError(NULL, NULL, "gone"))
+      n
+    }, list(), tf$float32)
+    with(tf$train$MonitoredSession() %as% s, expect_equal(s$run(fails_once), 2))
+  })
+})
+
+test_that("bad arguments and results are refused", {
+  with_new_graph({
+    expect_error(tf$py_func("f", list(), tf$float32), "`func` must be a function")
+    expect_error(tf$py_func(function(x) x, list(), tf$float32), "function of 0 arguments")
+    expect_error(tf$py_func(function() 1, list(), "float31"), "'float31' is not the name of a type")
+    two <- tf$py_func(function() 1, list(), list(tf$float32, tf$float32), name = "two")
+    expect_error(run_once(two), "The function of 'two' must return a list of 2 values")
+    text <- tf$py_func(function() "a", list(), tf$float32)
+    expect_error(run_once(text), "cannot become a tensor of type float32")
+  })
+})

@@ -1,0 +1,266 @@
+# The smaller built-in hooks against TensorFlow's traces.
+
+goldens <- hook_goldens("builtin_hooks")
+
+# Runs `op` of the counting graph in a session with `hook`, so many seconds a run; the log of each
+# run. `make_hook` adds what it needs to the graph.
+log_of_runs <- function(make_hook, runs, secs_per_run = 0, increment = 1L, op = NULL) {
+  clock <- local_clock()
+  rows <- list()
+  with(tf$Graph()$as_default(), {
+    graph <- counting_graph(increment)
+    hook <- make_hook()
+    if (is.null(op)) op <- graph$op
+    with(tf$train$MonitoredSession(hooks = hook) %as% s, {
+      for (run in seq_len(runs)) {
+        clock$advance(secs_per_run)
+        log <- attempt(s$run(op))$log
+        rows <- c(rows, list(list(run = run, log = log)))
+      }
+    })
+  })
+  rows
+}
+
+expect_logs <- function(rows, golden) {
+  expect_equal(lapply(rows, `[[`, "log"), lapply(golden, function(row) {
+    as.character(golden_log(row$log))
+  }))
+}
+
+test_that("the step counter counts from its second trigger on", {
+  for (golden in goldens$step_counter_every_n_steps$table) {
+    dir <- withr::local_tempdir()
+    counter <- function() hook_step_counter(golden$every_n_steps, output_dir = dir)
+    rows <- log_of_runs(
+      counter, length(golden$rows), golden$secs_per_run, increment = golden$increment
+    )
+    expect_logs(rows, golden$rows)
+    expect_events(dir, golden$event_file, "<DIR>")
+  }
+  golden <- goldens$step_counter_every_n_secs
+  dir <- withr::local_tempdir()
+  counter <- function() hook_step_counter(NULL, every_n_secs = 1, output_dir = dir)
+  expect_logs(log_of_runs(counter, 9, 0.4), golden$table)
+  expect_events(dir, golden$event_file, "<DIR>")
+})
+
+test_that("the step counter warns five times of a step that does not grow", {
+  local_clock()
+  with(tf$Graph()$as_default(), {
+    counting_graph()
+    one <- tf$constant(1)
+    outcome <- attempt({
+      with(tf$train$MonitoredSession(hooks = hook_step_counter(2)) %as% s, {
+        for (run in 1:8) s$run(one)
+      })
+    })
+  })
+  golden <- goldens$step_counter_global_step_stuck$table
+  expect_equal(
+    grep("^WARN", outcome$log, value = TRUE),
+    golden_log(do.call(c, lapply(golden, function(row) row$log)))
+  )
+})
+
+# So many runs of the counting graph until it is to stop; list(runs, global_step, start).
+count_runs <- function(hooks, checkpoint_dir = NULL, increment = 1L) {
+  with(tf$Graph()$as_default(), {
+    graph <- counting_graph(increment)
+    runs <- 0
+    session <- tf$train$SingularMonitoredSession(hooks = hooks, checkpoint_dir = checkpoint_dir)
+    with(session %as% s, {
+      start <- s$run(graph$step, hooks = FALSE)
+      while (!s$should_stop() && runs < 20) {
+        s$run(graph$op)
+        runs <- runs + 1
+        step <- if (s$should_stop()) NA else s$run(graph$step, hooks = FALSE)
+      }
+    })
+  })
+  list(runs = runs, start = start)
+}
+
+# A folder with a checkpoint of this step of the counting graph.
+checkpoint_at <- function(step, .local_envir = parent.frame()) {
+  dir <- withr::local_tempdir(.local_envir = .local_envir)
+  if (step == 0) return(dir)
+  with(tf$Graph()$as_default(), {
+    graph <- counting_graph()
+    saver <- hook_checkpoint_saver(dir, save_steps = 100, saver = tf$train$Saver())
+    with(tf$train$SingularMonitoredSession(hooks = saver) %as% s, {
+      for (i in seq_len(step)) s$run(graph$op)
+    })
+  })
+  dir
+}
+
+test_that("StopAtStepHook stops where TensorFlow's does", {
+  for (row in goldens$stop_at_step$table) {
+    hook <- do.call(tf$train$StopAtStepHook, row$arguments)
+    counted <- count_runs(hook, checkpoint_at(row$start), row$increment)
+    expect_equal(counted$runs, row$runs, info = one_line(row))
+    expect_equal(
+      counted$start + counted$runs * row$increment, row$global_step, info = one_line(row)
+    )
+  }
+})
+
+test_that("StopAtStepHook begins anew where it is used again: a departure from TensorFlow", {
+  golden <- goldens$stop_at_step_hook_reused$table
+  hook <- tf$train$StopAtStepHook(num_steps = 3)
+  for (row in golden[1:2]) expect_equal(count_runs(hook)$runs, row$runs)
+  dir <- withr::local_tempdir()
+  # in TensorFlow the second session, which starts at step 3, makes one run: the last step stays 3
+  expect_equal(golden[[4]]$runs, 1L)
+  for (start in c(0, 3)) {
+    with(tf$Graph()$as_default(), {
+      counting_graph()
+      saver <- hook_checkpoint_saver(dir, save_steps = 100)
+    })
+    counted <- count_runs(list(hook, saver), dir)
+    expect_equal(counted, list(runs = 3, start = start))
+  }
+})
+
+test_that("NanTensorHook fails or stops; infinity is no NaN", {
+  for (golden in goldens$nan_tensor$table) {
+    rec <- new_recorder()
+    with(tf$Graph()$as_default(), {
+      graph <- counting_graph()
+      n <- 0
+      loss <- tf$py_func(function() {
+        n <<- n + 1
+        if (n == 3) c(nan = NaN, inf = Inf)[[golden$value_at_run_3]] else 1
+      }, list(), tf$float32)
+      hooks <- list(
+        A = trace_hook(rec, "A"),
+        tf$train$NanTensorHook(loss, fail_on_nan_loss = golden$fail_on_nan_loss),
+        C = trace_hook(rec, "C")
+      )
+      make <- function() tf$train$MonitoredSession(hooks = hooks)
+      outcome <- attempt(observed(rec, drive(rec, make, list(graph$op, loss), limit = 5)))
+    })
+    expect_whole_trace(rec, list(events = golden$trace))
+    expect_surfaced(outcome$returned$surfaced, golden$surfaced)
+    expect_log(grep("^INFO", outcome$log, value = TRUE, invert = TRUE), golden$log)
+  }
+})
+
+# The event file of a summary saver in so many runs of the counting graph.
+summaries_of <- function(runs, make_hook, secs_per_run = 0, increment = 1L, checkpoint_dir = NULL) {
+  clock <- local_clock()
+  with(tf$Graph()$as_default(), {
+    graph <- counting_graph(increment)
+    hook <- make_hook()
+    session <- tf$train$SingularMonitoredSession(hooks = hook, checkpoint_dir = checkpoint_dir)
+    with(session %as% s, {
+      for (run in seq_len(runs)) {
+        clock$advance(secs_per_run)
+        s$run(graph$op)
+      }
+    })
+  })
+}
+
+test_that("SummarySaverHook saves at TensorFlow's steps and times", {
+  for (row in goldens$summary_saver_steps$table) {
+    dir <- withr::local_tempdir()
+    saver <- function() {
+      summary <- tf$summary$scalar("c", tf$constant(4))
+      tf$train$SummarySaverHook(row$save_steps, output_dir = dir, summary_op = summary)
+    }
+    summaries_of(
+      row$runs, saver, increment = row$increment,
+      checkpoint_dir = if (row$start > 0) checkpoint_at(row$start)
+    )
+    expect_events(dir, row$event_file, "<DIR>", tags = "c")
+    expect_equal(read_events(dir)$step, as.numeric(unlist(row$summaries_at)))
+  }
+  dir <- withr::local_tempdir()
+  summaries_of(9, secs_per_run = 0.4, function() {
+    summaries <- list(
+      tf$summary$scalar("c", tf$constant(4)), tf$summary$scalar("d", tf$constant(5))
+    )
+    tf$train$SummarySaverHook(save_secs = 1, output_dir = dir, summary_op = summaries)
+  })
+  expect_events(dir, goldens$summary_saver_secs$event_file, "<DIR>", tags = c("c", "d"))
+})
+
+test_that("SummarySaverHook without summaries writes the start only", {
+  dir <- withr::local_tempdir()
+  local_clock()
+  with(tf$Graph()$as_default(), {
+    graph <- counting_graph()
+    scaffold <- tf$train$Scaffold()
+    hook <- tf$train$SummarySaverHook(1, output_dir = dir, scaffold = scaffold)
+    creator <- tf$train$ChiefSessionCreator(scaffold = scaffold)
+    with(tf$train$MonitoredSession(creator, hooks = hook) %as% s, for (i in 1:2) s$run(graph$op))
+  })
+  expect_events(dir, goldens$summary_saver_no_summaries$event_file, "<DIR>")
+})
+
+test_that("GlobalStepWaiterHook waits before the first run", {
+  withr::defer(cpp_sleep_set(NULL))
+  for (row in goldens$global_step_waiter$table) {
+    clock <- local_clock()
+    slept <- c()
+    with(tf$Graph()$as_default(), {
+      graph <- counting_graph()
+      add <- tf$assign_add(graph$step, row$added_per_sleep)
+      hook <- tf$train$GlobalStepWaiterHook(row$wait_until_step)
+      plain <- NULL
+      keep <- session_run_hook(after_create_session = function(session, coord) plain <<- session)
+      cpp_sleep_set(function(secs) {
+        slept <<- c(slept, secs)
+        clock$advance(secs)
+        plain$run(add) # as another process would
+      })
+      with(tf$train$SingularMonitoredSession(hooks = list(keep, hook)) %as% s, {
+        outcome <- attempt(s$run(graph$op))
+        expect_length(slept, row$sleeps_before_run_1)
+        s$run(graph$op)
+        expect_length(slept, row$sleeps_before_run_1 + row$sleeps_before_run_2)
+        expect_equal(s$run(graph$step), row$global_step_after_run_2)
+      })
+    })
+    expect_log(outcome$log, row$log)
+    expect_equal(as.list(unique(slept)), json_form(row$sleep_secs))
+  }
+})
+
+test_that("FinalOpsHook has its values after end()", {
+  for (row in goldens$final_ops$table[1:5]) {
+    with(tf$Graph()$as_default(), {
+      t <- toy()
+      x <- t$x
+      feed <- if (identical(row$final_ops, "sum:0")) dict(x = 4)
+      hook <- tf$train$FinalOpsHook(row$final_ops, feed)
+      with(tf$train$MonitoredSession(hooks = hook) %as% s, {
+        s$run(t$train)
+        expect_null(hook$final_ops_values)
+      })
+    })
+    expect_equal(json_form(hook$final_ops_values), json_form(row$final_ops_values))
+  }
+  row <- goldens$final_ops$table[[6]]
+  with(tf$Graph()$as_default(), {
+    tf$train$get_or_create_global_step()
+    number <- cpp_next_batch(list(x = 0), "float32", 1, 1, FALSE, 0)[[1]]
+    hook <- tf$train$FinalOpsHook(number)
+    outcome <- attempt(with(tf$train$MonitoredSession(hooks = hook) %as% s, s$run(number)))
+  })
+  expect_surfaced(outcome$surfaced, row$surfaced)
+  warned <- grep("^WARN", outcome$log, value = TRUE)
+  expect_length(warned, length(row$log))
+  expect_match(warned, "FinalOpsHook")
+})
+
+test_that("on the process that saves, hook_stop_at_checkpoint_step() is a StopAtStepHook", {
+  golden <- goldens$stop_at_checkpoint_step
+  hook <- hook_stop_at_checkpoint_step(toy_model(withr::local_tempdir()), golden$last_step)
+  expect_s3_class(hook, golden$class)
+  expect_equal(unclass(hook)$last_step, golden$last_step)
+})
+
+test_that("no scenario is left out", expect_all_replayed(goldens))

@@ -1,0 +1,39 @@
+# What becomes of each group of golden/hooks: no trace can be forgotten.
+
+replayed_in <- c(
+  session_loop = "test-monitored_session.R", session_errors = "test-trace_session_errors.R",
+  session_recovery = "test-trace_session_recovery.R", timer = "test-timer.R",
+  checkpoint_saver = "test-trace_checkpoint_saver.R",
+  logging_tensor = "test-trace_logging_tensor.R", builtin_hooks = "test-trace_builtin_hooks.R",
+  estimator_train = "test-trace_estimator_train.R",
+  estimator_eval_predict = "test-trace_estimator_eval_predict.R",
+  early_stopping = "test-trace_early_stopping.R",
+  in_memory_evaluator = "test-trace_in_memory_evaluator.R",
+  validation_errors = "test-trace_validation_errors.R"
+)
+
+groups_left_out <- c(
+  input_pipeline_hook = "hook_checkpoint_input_pipeline() comes with the input pipelines",
+  train_and_evaluate = "train_and_evaluate() is not there yet"
+)
+
+test_that("every group of scenarios is replayed, or left out for a reason", {
+  groups <- sub("[.]json$", "", list.files(golden_path("hooks"), "[.]json$"))
+  expect_setequal(groups, c(names(replayed_in), names(groups_left_out)))
+  for (group in names(replayed_in)) {
+    text <- readLines(test_path(replayed_in[[group]]))
+    begins <- sprintf("goldens <- hook_goldens(\"%s\")", group)
+    expect_true(begins %in% text, info = group)
+    # which fails where a scenario was not asked for
+    ends <- "test_that(\"no scenario is left out\", expect_all_replayed(goldens))"
+    expect_equal(text[[length(text)]], ends, info = group)
+  }
+})
+
+test_that("scenarios that are left out exist, and have a reason", {
+  names <- unlist(lapply(names(replayed_in), function(group) {
+    vapply(read_golden("hooks", paste0(group, ".json"))$scenarios, `[[`, "", "name")
+  }))
+  expect_equal(setdiff(names(not_replayed), names), character())
+  expect_true(all(nzchar(c(not_replayed, groups_left_out))))
+})
