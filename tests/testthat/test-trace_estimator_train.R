@@ -21,7 +21,7 @@ compare_outcome <- function(outcome, golden) {
   if (!is.null(golden$log)) {
     expect_log(outcome$log, golden$log, c("<MODEL_DIR>" = dir), golden$name)
   }
-  if (!is.null(golden$files)) expect_files(dir, golden$files, info = golden$name)
+  if (!is.null(golden$files)) expect_files(dir, golden$files)
   if (!is.null(golden$checkpoint_state)) {
     expect_equal(state_form(dir), golden$checkpoint_state, info = golden$name)
   }
