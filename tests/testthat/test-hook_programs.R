@@ -172,8 +172,16 @@ broken_conflict_promises <- function(program, log) {
   )
 }
 
+# The step that an interrupt in a run must leave in the newest checkpoint; NULL where there was
+# none.
+interrupted_step <- function(program, log) {
+  if (!inherits(log$error, "interrupt")) return(NULL)
+  switch(program$method, before = program$call - 1, after = program$call)
+}
+
 # What is wrong with the files that a program has left, or nothing.
 broken_files <- function(program, log, dir) {
+  interrupted <- interrupted_step(program, log)
   newest <- latest_checkpoint(dir)
   files <- list.files(dir)
   saved <- if (!is.null(newest)) cpp_checkpoint_values(newest, "global_step")[[1]]
@@ -182,7 +190,8 @@ broken_files <- function(program, log, dir) {
     if (any(grepl("tmp", files))) "a temporary file is left",
     if (is_well && is.null(newest)) "nothing was saved",
     if (!is.null(newest) && !endsWith(newest, paste0("-", saved))) "a checkpoint of another step",
-    if (is_well && saved != log$steps) "the last step was not saved"
+    if (is_well && saved != log$steps) "the last step was not saved",
+    if (!is.null(interrupted) && !isTRUE(saved == interrupted)) "an interrupt lost a step"
   )
 }
 
