@@ -175,8 +175,8 @@ void cpp_forget_logged_lines() {
 void cpp_observe_loops(SEXP tell) {
   border([&] {
     static std::unique_ptr<RLoopObserver> observer;
-    set_loop_observer(nullptr);
+    LoopObserver::set_current(nullptr);
     observer.reset(tell == R_NilValue ? nullptr : new RLoopObserver(tell));
-    set_loop_observer(observer.get());
+    LoopObserver::set_current(observer.get());
   });
 }

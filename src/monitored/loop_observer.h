@@ -16,10 +16,14 @@ class LoopObserver {
   virtual void call(const RunHook& hook, const char* method, Session* session) = 0;
   // The hook has asked to stop in the after_run() that was called last.
   virtual void stop_requested(const RunHook& hook) = 0;
-};
 
-// The one that is told; NULL where nobody listens, which is the rule.
-LoopObserver* loop_observer();
-void set_loop_observer(LoopObserver* observer);
+  // The one that is told; NULL where nobody listens, which is the rule.
+  static LoopObserver* current() { return current_; }
+  static void set_current(LoopObserver* observer) { current_ = observer; }
+
+ private:
+  // asked at each call of each hook
+  static inline LoopObserver* current_ = nullptr;
+};
 
 }  // namespace runhooks

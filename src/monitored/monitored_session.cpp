@@ -53,7 +53,7 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
   put_savers_last();
-  if (LoopObserver* observer = loop_observer()) observer->loop_made(hooks_);
+  if (LoopObserver* observer = LoopObserver::current()) observer->loop_made(hooks_);
   try {
     for (const HookPtr& hook : hooks_) {
       call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
@@ -90,7 +90,8 @@ void MonitoredSession::forget_saver() {
 // The place is noted for whoever has to explain an error.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
-  if (LoopObserver* observer = loop_observer()) observer->call(*hook, method, session_.get());
+  if (LoopObserver* observer = LoopObserver::current())
+    observer->call(*hook, method, session_.get());
   const RunWhere::Scope scope(where_, hook.get(), method);
   call(*hook);
 }
@@ -243,8 +244,8 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
     const RunValues values(plan, merged.hooks[i].results, merged.options, run_metadata_);
     const bool was_requested = context.stop_requested();
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
-    if (context.stop_requested() != was_requested && loop_observer()) {
-      loop_observer()->stop_requested(*hooks_[i]);
+    if (context.stop_requested() != was_requested && LoopObserver::current()) {
+      LoopObserver::current()->stop_requested(*hooks_[i]);
     }
   }
   stop_requested_ = stop_requested_ || context.stop_requested();

@@ -133,7 +133,7 @@ expect_log <- function(log, golden, dirs = character(), info = NULL) {
 
 # The files below a folder. Training's event files lie in logs/ here; how many of them there are
 # depends in the goldens on whether two runs began in the same second.
-expect_files <- function(dir, golden, info = NULL) {
+expect_files <- function(dir, golden) {
   files <- sub("^logs/", "", list.files(dir, recursive = TRUE, all.files = TRUE))
   files <- sub("events[.]out[.]tfevents[.].*$", "events.out.tfevents.<SECS>.<HOST>", files)
   testthat::expect_setequal(files, unlist(golden))
@@ -239,7 +239,8 @@ prediction_names <- c("linear/linear_model/linear_model/linear_model/weighted_su
 
 # So many batches of 2, in order, and then the end.
 toy_batches <- function(n) {
-  data <- list(x = rep(c(1, 2, 3, 4), length.out = 2 * n), y = rep(c(3, 5, 7, 9), length.out = 2 * n))
+  rows <- function(values) rep(values, length.out = 2 * n)
+  data <- list(x = rows(c(1, 2, 3, 4)), y = rows(c(3, 5, 7, 9)))
   options <- list(batch_size = 2, shuffle = FALSE, num_epochs = 1)
   function() next_batch(data, "x", "y", options)
 }

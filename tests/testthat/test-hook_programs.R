@@ -3,14 +3,22 @@
 
 program_count <- if (identical(Sys.getenv("NOT_CRAN"), "true")) 10000 else 200
 
-# The toy model: a step is one assignment.
+# The toy model: a step is one assignment. What is fed to x and y comes back as their sum.
 toy_graph <- function() {
   graph <- tf$Graph()
   with(graph$as_default(), {
     step <- tf$train$get_or_create_global_step()
-    list(graph = graph, train = tf$assign_add(step, 1L, name = "train"))
+    x <- tf$placeholder_with_default(tf$constant(0), list(), name = "x")
+    y <- tf$placeholder_with_default(tf$constant(0), list(), name = "y")
+    list(
+      graph = graph, train = tf$assign_add(step, 1L, name = "train"), sum = tf$add(x, y),
+      step = step
+    )
   })
 }
+
+# What a hook that feeds a tensor gives it.
+fed_values <- c(x = 1, y = 2)
 
 conditions <- list(
   error = function() {
@@ -19,7 +27,8 @@ conditions <- list(
   stop_iteration = function() stop_iteration(),
   out_of_range = function() stop(tf$errors$OutOfRangeError(NULL, NULL, "over")),
   aborted = function() stop(tf$errors$AbortedError(NULL, NULL, "again")),
-  unavailable = function() stop(tf$errors$UnavailableError(NULL, NULL, "gone"))
+  unavailable = function() stop(tf$errors$UnavailableError(NULL, NULL, "gone")),
+  interrupt = function() rlang::interrupt()
 )
 
 random_program <- function() {
@@ -28,7 +37,10 @@ random_program <- function() {
       c("none", "ask", names(conditions)), 1
     ),
     method = sample(c("begin", "created", "before", "after", "end"), 1), actor = sample(4, 1),
-    call = sample(3, 1), fetches = sample(c("none", "one", "nested"), 4, replace = TRUE)
+    call = sample(3, 1), fetches = sample(c("none", "one", "nested"), 4, replace = TRUE),
+    feeds = sample(c("", "x", "y"), 4, replace = TRUE, prob = c(10, 1, 1)),
+    # one in twenty saves checkpoints, every so many steps
+    save_steps = sample(c(0, 1:3), 1, prob = c(57, 1, 1, 1))
   )
 }
 
@@ -49,9 +61,14 @@ program_hook <- function(program, index, log) {
       conditions[[program$kind]]()
     }
   }
+  fed <- program$feeds[[index]]
+  feed_dict <- if (nzchar(fed)) as.list(fed_values[fed])
   request <- switch(program$fetches[[index]],
-    one = session_run_args("global_step:0"),
-    nested = session_run_args(a = list("global_step:0", b = list()), c = "train:0")
+    none = if (nzchar(fed)) tf$train$SessionRunArgs(NULL, feed_dict),
+    one = session_run_args("global_step:0", feed_dict = feed_dict),
+    nested = session_run_args(
+      a = list("global_step:0", b = list()), c = "train:0", feed_dict = feed_dict
+    )
   )
   session_run_hook(
     begin = function() note("B", "begin"),
@@ -73,21 +90,41 @@ program_hook <- function(program, index, log) {
   )
 }
 
-run_program <- function(program) {
+# What is fed in a run of the program.
+expected_sum <- function(program) sum(fed_values[active_feeds(program)])
+
+active_feeds <- function(program) Filter(nzchar, program$feeds[seq_len(program$hooks)])
+
+# Two hooks feed the same tensor: the first run fails.
+has_feed_conflict <- function(program) anyDuplicated(active_feeds(program)) > 0
+
+run_program <- function(program, dir = NULL) {
   log <- new.env()
   log$calls <- list()
   log$fired <- FALSE
+  log$steps <- 0
   toy <- toy_graph()
   hooks <- lapply(seq_len(program$hooks), function(i) program_hook(program, i, log))
   hooks <- c(hooks, list(hook_stop_at_step(last_step = program$steps)))
+  creator <- NULL
+  if (!is.null(dir)) {
+    last <- session_run_hook(end = function(session) log$steps <- session$run("global_step:0"))
+    saver <- hook_checkpoint_saver(dir, save_steps = program$save_steps)
+    hooks <- c(list(last), hooks, list(saver))
+    creator <- tf$train$ChiefSessionCreator(checkpoint_dir = dir)
+  }
   log$error <- NULL
+  keep <- function(condition) log$error <- condition
   with(toy$graph$as_default(), {
     tryCatch(
-      with(monitored_session(hooks = hooks) %as% sess, {
+      with(monitored_session(creator, hooks = hooks) %as% sess, {
         log$session <- sess
-        while (!sess$should_stop()) sess$run(toy$train)
+        while (!sess$should_stop()) {
+          results <- sess$run(list(toy$train, toy$sum))
+          if (results[[2]] != expected_sum(program)) log$wrong <- "values that nobody fed"
+        }
       }),
-      error = function(condition) log$error <- condition
+      error = keep, interrupt = keep
     )
   })
   log
@@ -102,21 +139,68 @@ must_surface <- function(program, log) {
   log$fired && program$kind %in% names(conditions) && !is_recovered && !is_quiet
 }
 
+error_class <- function(program) {
+  switch(program$kind,
+    error = "mine", interrupt = "interrupt", paste0("runhooks_error_", program$kind)
+  )
+}
+
+is_feed_conflict <- function(condition) {
+  inherits(condition, "runhooks_error_failed_precondition") &&
+    grepl("Same tensor is fed by two hooks.*hooks\\[\\[.*hooks\\[\\[", conditionMessage(condition))
+}
+
 broken_error_promises <- function(program, log, calls) {
   if (is.null(log$error)) return("an error was lost")
-  class <- if (program$kind == "error") "mine" else paste0("runhooks_error_", program$kind)
   c(
-    if (!inherits(log$error, class)) "another error",
+    if (!inherits(log$error, error_class(program))) "another error",
     if (!all(grepl("^[^X]*X$", calls))) "on_error() is not called once, at the end",
     if (program$method != "end" && any(grepl("E", calls))) "end() after an error"
   )
 }
 
+# What is wrong with the run of a program whose hooks feed the same tensor, or nothing. What the
+# program does may end it before.
+broken_conflict_promises <- function(program, log) {
+  if (is.null(log$error)) {
+    return(if (!log$fired || program$kind %in% c("none", "ask")) "a feed conflict was lost")
+  }
+  own <- log$fired && inherits(log$error, error_class(program))
+  c(
+    if (!own && !is_feed_conflict(log$error)) "another error than the feeds'",
+    if (!log$session_closed()) "the session is open"
+  )
+}
+
+# The step that an interrupt in a run must leave in the newest checkpoint; NULL where there was
+# none.
+interrupted_step <- function(program, log) {
+  if (!inherits(log$error, "interrupt")) return(NULL)
+  switch(program$method, before = program$call - 1, after = program$call)
+}
+
+# What is wrong with the files that a program has left, or nothing.
+broken_files <- function(program, log, dir) {
+  interrupted <- interrupted_step(program, log)
+  newest <- latest_checkpoint(dir)
+  files <- list.files(dir)
+  saved <- if (!is.null(newest)) cpp_checkpoint_values(newest, "global_step")[[1]]
+  is_well <- is.null(log$error)
+  c(
+    if (any(grepl("tmp", files))) "a temporary file is left",
+    if (is_well && is.null(newest)) "nothing was saved",
+    if (!is.null(newest) && !endsWith(newest, paste0("-", saved))) "a checkpoint of another step",
+    if (is_well && saved != log$steps) "the last step was not saved",
+    if (!is.null(interrupted) && !isTRUE(saved == interrupted)) "an interrupt lost a step"
+  )
+}
+
 # What is wrong with the run of a program, or nothing.
 broken_promises <- function(program, log) {
+  log$session_closed <- function() is.null(log$session) || log$session$should_stop()
+  if (has_feed_conflict(program)) return(broken_conflict_promises(program, log))
   calls <- vapply(log$calls, paste, "", collapse = "")
   is_error <- must_surface(program, log)
-  is_open <- !is.null(log$session) && !log$session$should_stop()
   c(
     log$wrong,
     if (is_error) broken_error_promises(program, log, calls),
@@ -124,18 +208,24 @@ broken_promises <- function(program, log) {
     if (!is_error && !all(grepl("E$", calls))) "no end()",
     if (!all(grepl("^B?(C(RA)*R?)*E?X?$", calls))) "an order that cannot be",
     if (!log$fired && any(grepl("RR|RE", calls))) "a run without after_run()",
-    if (is_open) "the session is open"
+    if (!log$session_closed()) "the session is open"
   )
 }
 
 test_that("random hook programs keep the contract of the loop", {
   first <- as.integer(Sys.getenv("RUNHOOKS_SEED", sample(1e6, 1)))
   failed <- character()
+  # closures that are called a few times are not worth compiling
+  level <- compiler::enableJIT(0)
+  withr::defer(compiler::enableJIT(level))
   gc()
   held <- cpp_held_count()
   for (seed in first + seq_len(program_count)) {
     program <- withr::with_seed(seed, random_program())
-    wrong <- broken_promises(program, run_program(program))
+    dir <- if (program$save_steps > 0) tempfile("program")
+    log <- run_program(program, dir)
+    wrong <- c(broken_promises(program, log), if (!is.null(dir)) broken_files(program, log, dir))
+    unlink(dir, recursive = TRUE)
     if (length(wrong)) failed <- c(failed, paste0("seed ", seed, ": ", wrong[[1]]))
   }
   expect_identical(utils::head(failed, 5), character(), info = paste("seeds after", first))

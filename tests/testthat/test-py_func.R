@@ -65,14 +65,9 @@ test_that("a condition that the function raises is the one that leaves", {
     stops <- tf$py_func(function() stop_iteration("over"), list(), tf$float32)
     expect_error(run_once(stops), "over", class = "runhooks_error_stop_iteration")
     # a subclass does not steer
-    above <- tf$py_func(
-      function() {
-        stop(structure(class = c("more", class(tryCatch(stop_iteration("x"), error = identity))), list(
-          message = "more", call = NULL
-        )))
-      },
-      list(), tf$float32
-    )
+    more <- tryCatch(stop_iteration("more"), error = identity)
+    class(more) <- c("more", class(more))
+    above <- tf$py_func(function() stop(more), list(), tf$float32)
     expect_error(
       with(tf$train$MonitoredSession() %as% s, s$run(above)), "more", class = "more"
     )

@@ -17,7 +17,8 @@ test_that("hook_summary_saver() checks its arguments", {
   expect_match(wrong(save_steps = 1, summary_op = 3), "summary_op")
   expect_match(wrong(save_steps = "a", summary_op = "loss:0"), "save_steps")
   expect_error(
-    hook_summary_saver(save_steps = 1, scaffold = list()), class = "runhooks_error_unimplemented"
+    hook_summary_saver(save_steps = 1, scaffold = list()), "`scaffold` must be NULL or tf",
+    class = "runhooks_error_invalid_argument"
   )
   expect_s3_class(hook_summary_saver(save_steps = 1, summary_op = "loss:0"), "SummarySaverHook")
   expect_s3_class(

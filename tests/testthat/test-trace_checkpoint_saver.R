@@ -72,13 +72,14 @@ test_that("old checkpoints are deleted in their turn, those of an earlier run to
     expect_run <- function(runs, wanted) {
       rows <- list()
       outcome <- run_saver(dir, runs, save_steps = 2, max_to_keep = keep, look = function(run) {
-        row <- list(after_run = run, on_disk = steps_on_disk(dir), checkpoint_state = state_form(dir))
-        rows <<- c(rows, list(row))
+        rows <<- c(rows, list(list(
+          after_run = run, on_disk = steps_on_disk(dir), checkpoint_state = state_form(dir)
+        )))
       })
       info <- paste("keep_checkpoint_max =", one_line(keep))
       expect_equal(outcome$saved_at, wanted$saved_at, info = info)
       expect_equal(json_form(rows), json_form(wanted$rows), info = info)
-      expect_files(dir, wanted$final_files, info = info)
+      expect_files(dir, wanted$final_files)
       expect_equal(state_form(dir), wanted$final_state, info = info)
     }
     expect_run(if (identical(keep, 3L)) 14 else 6, golden)
@@ -149,7 +150,7 @@ replay_listeners <- function(name, on = list(), ...) {
   if (!is.null(golden$log)) {
     expect_log(grep("requested that training", outcome$log, value = TRUE), golden$log)
   }
-  if (!is.null(golden$files)) expect_files(dir, golden$files, info = name)
+  if (!is.null(golden$files)) expect_files(dir, golden$files)
   if ("checkpoint_state" %in% names(golden)) {
     expect_equal(state_form(dir), golden$checkpoint_state, info = name)
   }

@@ -114,7 +114,8 @@ golden_predictions <- function(items) lapply(items, function(item) as.list(item$
 # A golden asks for two predictions by name, the linear model for its one.
 with_our_fetches <- function(golden) {
   golden$events <- lapply(golden$events, function(event) {
-    if (!is.null(event$original_fetches)) event$original_fetches <- list(event$original_fetches$pred)
+    fetches <- event$original_fetches
+    if (!is.null(fetches)) event$original_fetches <- list(fetches$pred)
     event$value <- NULL # they are compared at the end, as numbers
     event
   })

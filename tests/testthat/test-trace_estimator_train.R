@@ -21,7 +21,7 @@ compare_outcome <- function(outcome, golden) {
   if (!is.null(golden$log)) {
     expect_log(outcome$log, golden$log, c("<MODEL_DIR>" = dir), golden$name)
   }
-  if (!is.null(golden$files)) expect_files(dir, golden$files, info = golden$name)
+  if (!is.null(golden$files)) expect_files(dir, golden$files)
   if (!is.null(golden$checkpoint_state)) {
     expect_equal(state_form(dir), golden$checkpoint_state, info = golden$name)
   }
@@ -31,8 +31,8 @@ compare_outcome <- function(outcome, golden) {
 # A scenario that is one call of train(): its trace, its log and its files. `hooks` and `listeners`
 # are functions of the recorder.
 replay_train <- function(name, hooks = function(rec) NULL, ..., listeners = function(rec) NULL,
-                         config = list(), model = golden_model_of(config, parent.frame(2)),
-                         builtin_hooks = TRUE, names = toy_names) {
+                         config = list(), model = golden_model_of(config, .local_envir),
+                         builtin_hooks = TRUE, names = toy_names, .local_envir = parent.frame()) {
   golden <- goldens[[name]]
   rec <- new_recorder()
   outcome <- run_train(

@@ -40,8 +40,8 @@ python_number <- function(x) {
 test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's", {
   hook <- tf$train$LoggingTensorHook
   in_angles <- function(values) {
-    values <- values[order(names(values))]
-    paste0("<<", paste0(names(values), ":", vapply(values, python_number, ""), collapse = " "), ">>")
+    values <- vapply(values[order(names(values))], python_number, "")
+    paste0("<<", paste0(names(values), ":", values, collapse = " "), ">>")
   }
   hooks <- list(
     dict_every_2 = function(loss) hook(list(b = "seven", a = loss), every_n_iter = 2),
@@ -49,7 +49,9 @@ test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's"
     every_n_iter_1 = function(loss) hook(list(loss = loss), every_n_iter = 1),
     every_n_secs_5 = function(loss) hook(list(loss = loss), every_n_secs = 5),
     at_end_only = function(loss) hook(list(seven = "seven"), at_end = TRUE),
-    at_end_and_every_3 = function(loss) hook(list(seven = "seven"), every_n_iter = 3, at_end = TRUE),
+    at_end_and_every_3 = function(loss) {
+      hook(list(seven = "seven"), every_n_iter = 3, at_end = TRUE)
+    },
     formatter = function(loss) {
       hook(list(seven = "seven", loss = loss), every_n_iter = 3, formatter = in_angles)
     },

@@ -10,18 +10,22 @@ says <- function(call, words, class = "runhooks_error") {
 # One that TensorFlow refuses, and R need not; or the other way round.
 accepts <- function(call) list(call = call, accepts = TRUE)
 
-failure_of <- function(call) tryCatch(
-  {
-    suppressMessages(call())
-    NULL
-  },
-  error = identity
-)
+failure_of <- function(call) {
+  tryCatch(
+    {
+      suppressMessages(call())
+      NULL
+    },
+    error = identity
+  )
+}
 
 # `calls` has a function for each row, by the words of its call; `left_out` the reasons of those
 # that have none.
 expect_rows <- function(name, calls, left_out = character()) {
   rows <- goldens[[name]]$table
+  # without remarks
+  rows <- lapply(rows, function(row) replace(row, "call", sub("  [(].*$", "", row$call)))
   names(rows) <- vapply(rows, function(row) row$call, "")
   expect_setequal(names(rows), c(names(calls), names(left_out)))
   for (row in rows[names(calls)]) {
@@ -138,8 +142,9 @@ test_that("arguments of hooks are refused as in TensorFlow", {
     "make_early_stopping_hook(est, fn, run_every_secs=NULL)" = function() {
       hook_early_stopping(est, fn, NULL)
     },
-    "stop_if_higher_hook(est, 'a', 0.9, run_every_steps=10)  (run_every_secs keeps its default 60)" =
-      function() hook_stop_if_higher(est, "a", 0.9, run_every_steps = 10),
+    "stop_if_higher_hook(est, 'a', 0.9, run_every_steps=10)" = function() {
+      hook_stop_if_higher(est, "a", 0.9, run_every_steps = 10)
+    },
     "stop_if_no_increase_hook(est, 'a', -1)" = function() hook_stop_if_no_increase(est, "a", -1),
     "InMemoryEvaluatorHook(est, fn, every_n_iter=0)" = function() {
       hook_in_memory_evaluator(est, toy_input(), every_n_iter = 0)
