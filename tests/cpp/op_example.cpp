@@ -55,6 +55,11 @@ AttrValue read_attr(const AttrDef& def, const std::string& text) {
   if (def.type == "type") return dtype_from_name(text);
   if (def.type == "shape") return Shape(numbers_between(text, '[', ']'));
   if (def.type == "list(int)") return numbers_between(text, '[', ']');
+  if (def.type == "list(float)") {
+    std::vector<float> numbers;
+    for (int64_t x : numbers_between(text, '[', ']')) numbers.push_back(static_cast<float>(x));
+    return numbers;
+  }
   return text;
 }
 
@@ -101,6 +106,13 @@ OpExample build_example(const OpDef& def,
       Tensor t = Tensor::vector<int32_t>(values);
       if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
       inputs.push_back(built.graph->constant(t));
+      continue;
+    }
+    if (word[0] == 'l') {
+      const Tensor t = Tensor::vector<int64_t>(numbers_between(word, '{', '}'));
+      const bool has_shape = word[1] == '[';
+      inputs.push_back(built.graph->constant(
+          has_shape ? t.reshaped(Shape(numbers_between(word, '[', ']'))) : t));
       continue;
     }
     const Shape shape(numbers_between(word, '[', ']'));
