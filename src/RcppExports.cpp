@@ -10,6 +10,54 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_column_name
+std::string cpp_column_name(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_info
+SEXP cpp_column_info(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_info(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_info(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_input_layer
+SEXP cpp_input_layer(SEXP features, SEXP columns, std::vector<std::string> collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_input_layer(SEXP featuresSEXP, SEXP columnsSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_input_layer(features, columns, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_linear_model
+SEXP cpp_linear_model(SEXP features, SEXP columns, double units, std::string sparse_combiner, std::vector<std::string> collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_linear_model(SEXP featuresSEXP, SEXP columnsSEXP, SEXP unitsSEXP, SEXP sparse_combinerSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< double >::type units(unitsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type sparse_combiner(sparse_combinerSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_linear_model(features, columns, units, sparse_combiner, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_where
 SEXP cpp_run_where();
 RcppExport SEXP _runhooks_cpp_run_where() {
@@ -785,6 +833,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_dense_gradient
+SEXP cpp_dense_gradient(SEXP gradient);
+RcppExport SEXP _runhooks_cpp_dense_gradient(SEXP gradientSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type gradient(gradientSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dense_gradient(gradient));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_optimizer_compute_gradients
 SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables);
 RcppExport SEXP _runhooks_cpp_optimizer_compute_gradients(SEXP specSEXP, SEXP lossSEXP, SEXP variablesSEXP) {
@@ -975,6 +1033,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_column_info", (DL_FUNC) &_runhooks_cpp_column_info, 1},
+    {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
+    {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_note_condition", (DL_FUNC) &_runhooks_cpp_note_condition, 3},
     {"_runhooks_cpp_note_interrupt", (DL_FUNC) &_runhooks_cpp_note_interrupt, 0},
@@ -1047,6 +1109,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
     {"_runhooks_cpp_mean_squared_error", (DL_FUNC) &_runhooks_cpp_mean_squared_error, 6},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 3},
+    {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},

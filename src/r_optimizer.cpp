@@ -45,8 +45,27 @@ Initializer initializer_from_r(SEXP x) {
   };
 }
 
+// A gradient of rows is a list of class tensorflow.indexed_slices.
 SEXP gradient_to_r(const Gradient& gradient) {
-  return gradient.is_none() ? R_NilValue : tensor_handle(gradient.values);
+  if (gradient.is_none()) return R_NilValue;
+  if (!gradient.is_indexed_slices()) return tensor_handle(gradient.values);
+  Rcpp::Shield<SEXP> slices(named_list({"values", "indices", "dense_shape"}));
+  SET_VECTOR_ELT(slices, 0, tensor_handle(gradient.values));
+  SET_VECTOR_ELT(slices, 1, tensor_handle(gradient.indices));
+  SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
+  Rcpp::Shield<SEXP> name(Rf_mkString("tensorflow.indexed_slices"));
+  Rf_setAttrib(slices, R_ClassSymbol, name);
+  return slices;
+}
+
+Gradient gradient_from_r(SEXP x) {
+  if (x == R_NilValue) return Gradient();
+  if (!Rf_inherits(x, "tensorflow.indexed_slices")) return tensor_of(x);
+  Gradient gradient = tensor_of(list_element(x, "values"));
+  gradient.indices = tensor_of(list_element(x, "indices"));
+  SEXP shape = list_element(x, "dense_shape");
+  if (shape != R_NilValue) gradient.dense_shape = tensor_of(shape);
+  return gradient;
 }
 
 }  // namespace
@@ -148,6 +167,15 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
   });
 }
 
+// The tensor that a gradient of rows stands for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dense_gradient(SEXP gradient) {
+  return border([&]() -> SEXP {
+    const Gradient rows = gradient_from_r(gradient);
+    return tensor_handle(dense_gradient(rows.values.graph(), rows));
+  });
+}
+
 // Pairs list(gradient, variable).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
@@ -171,7 +199,7 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP
     for (R_xlen_t i = 0; i < Rf_xlength(pairs); ++i) {
       SEXP pair = VECTOR_ELT(pairs, i);
       GradientAndVariable entry;
-      if (VECTOR_ELT(pair, 0) != R_NilValue) entry.gradient = tensor_of(VECTOR_ELT(pair, 0));
+      entry.gradient = gradient_from_r(VECTOR_ELT(pair, 0));
       entry.variable = variable_of(VECTOR_ELT(pair, 1));
       given.push_back(entry);
     }

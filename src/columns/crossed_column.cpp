@@ -42,14 +42,29 @@ class CrossedColumn : public CategoricalColumn {
   int64_t num_buckets() const override { return buckets_; }
 
   Output transform(TransformationCache& cache) const override {
-    std::vector<Output> inputs;
+    // TensorFlow's op takes the sparse keys first, then the dense ones, whatever their order.
+    std::vector<Output> sparse, dense;
+    std::vector<int64_t> is_sparse;
     for (const Key& key : leaves_) {
-      inputs.push_back(key.column ? key.column->ids_and_weights(cache).ids
-                                  : raw_feature(cache, key.feature));
+      if (key.column) {
+        sparse.push_back(key.column->ids_and_weights(cache).ids);
+        is_sparse.push_back(0);  // its ids say themselves what is absent
+      } else {
+        const Output feature = raw_feature(cache, key.feature);
+        if (!comes_from_sparse(feature)) {
+          dense.push_back(feature);
+          continue;
+        }
+        sparse.push_back(feature);
+        is_sparse.push_back(1);
+      }
     }
+    is_sparse.resize(leaves_.size(), 0);
+    sparse.insert(sparse.end(), dense.begin(), dense.end());
     return cache.graph()
-        .op("CrossIds", inputs)
+        .op("CrossIds", sparse)
         .attr("num_buckets", buckets_)
+        .attr("is_sparse", is_sparse)
         .attr("hash_key", hash_key_);
   }
 
@@ -114,6 +129,10 @@ class CrossedColumn : public CategoricalColumn {
     } else {
       hash_key_ = args.integer("hash_key");
     }
+  }
+  // Sparse features are made dense where they enter the model.
+  static bool comes_from_sparse(const Output& feature) {
+    return feature.op->type() == "SparseToDense";
   }
   Output raw_feature(TransformationCache& cache, const std::string& key) const {
     Output feature = cache.feature(key);

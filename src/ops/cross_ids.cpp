@@ -16,7 +16,8 @@ namespace {
 // One key of a cross: the fingerprints of its values, row by row.
 class CrossKey {
  public:
-  void read(const Tensor& x) {
+  // In a sparse key "" and -1 are absent, in a dense one they are values.
+  void read(const Tensor& x, bool is_sparse) {
     const auto n = static_cast<size_t>(x.num_elements());
     width = x.shape().dim(0) > 0 ? x.num_elements() / x.shape().dim(0) : 0;
     hashes.resize(n);
@@ -25,17 +26,21 @@ class CrossKey {
       const uint64_t* table =
           texts_.table(x.dictionary(), [](const std::string& text) { return fingerprint64(text); });
       const auto* codes = x.data<int32_t>();
-      for (size_t i = 0; i < n; ++i) hashes[i] = table[codes[i]];
+      for (size_t i = 0; i < n; ++i) {
+        hashes[i] = table[codes[i]];
+        absent[i] = is_sparse && hashes[i] == kEmptyText;
+      }
       return;
     }
     for (size_t i = 0; i < n; ++i) {
       const int64_t value =
           x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i];
       hashes[i] = static_cast<uint64_t>(value);
-      absent[i] = value == kAbsentId;
+      absent[i] = value == kAbsentId || (is_sparse && value == -1);
     }
   }
   int64_t width = 0;
+  const uint64_t kEmptyText = fingerprint64(std::string_view());
   std::vector<uint64_t> hashes;
   std::vector<bool> absent;
 
@@ -47,7 +52,10 @@ class CrossIdsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     keys_.resize(static_cast<size_t>(c.num_inputs()));
-    for (int k = 0; k < c.num_inputs(); ++k) keys_[static_cast<size_t>(k)].read(c.input(k));
+    const auto& is_sparse = c.op().attr<std::vector<int64_t>>("is_sparse");
+    for (size_t k = 0; k < keys_.size(); ++k) {
+      keys_[k].read(c.input(static_cast<int>(k)), k < is_sparse.size() && is_sparse[k] != 0);
+    }
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
     limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
     // a key of TensorFlow's is any 64 bits, so it may be negative here
@@ -109,6 +117,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .attr("Tkeys: list(type)")
     .attr("num_buckets: int >= 0 = 0")
     .attr("hash_key: int = 956888297470")
+    .attr("is_sparse: list(int)")
     .shape([](ShapeContext& c) {
       int64_t rows = -1, width = 1;
       for (int i = 0; i < c.num_inputs(); ++i) {
@@ -130,7 +139,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .not_differentiable()
     .endpoint("raw_ops.CrossIds")
     .summary("The hash of each combination of the values that an example has.")
-    .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10");
+    .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]");
 
 RUNHOOKS_REGISTER_OP("MultiHot")
     .input("ids: int64")

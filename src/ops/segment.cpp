@@ -145,9 +145,11 @@ using SparseSegmentMeanGradKernel = SparseSegmentGradKernel<T, SegmentKind::kMea
 template <typename T>
 using SparseSegmentSqrtNGradKernel = SparseSegmentGradKernel<T, SegmentKind::kSqrtN>;
 
+// The segments are the last input.
 void segment_shape(ShapeContext& c) {
   Shape out = c.input(0);
-  if (out.has_rank()) out.set_dim(0, -1);
+  const Tensor* segments = c.value(c.num_inputs() - 1);
+  if (out.has_rank()) out.set_dim(0, segments ? count_segments(Indices(*segments)) : -1);
   c.set_output(0, out);
 }
 

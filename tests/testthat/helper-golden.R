@@ -22,11 +22,18 @@ golden_checkpoint <- function(name, model_dir) {
 
 # --- a case as an estimator
 
+# A specification of case.json as an object of ours: columns within columns too.
 golden_column <- function(spec) {
-  arguments <- list(spec$key)
-  if (!is.null(spec$shape)) arguments$shape <- spec$shape
+  if (!is.list(spec)) return(spec)
+  if (is.null(spec$type)) return(lapply(spec, golden_column))
+  arguments <- lapply(spec[setdiff(names(spec), c("type", "normalizer_fn"))], golden_column)
+  first <- names(arguments) == "key"
+  names(arguments)[first] <- ""
   if (!is.null(spec$normalizer_fn)) {
     arguments$normalizer_fn <- eval(parse(text = spec$normalizer_fn))
+  }
+  if (!is.null(spec$vocabulary_file)) {
+    arguments$vocabulary_file <- golden_path("data", spec$vocabulary_file)
   }
   do.call(spec$type, arguments)
 }
@@ -60,14 +67,30 @@ golden_model <- function(case, model_dir, ...) {
 }
 
 golden_data <- function(case) {
-  table <- read.csv(golden_path("data", case$data), check.names = FALSE)
+  table <- read.csv(
+    golden_path("data", case$data), check.names = FALSE, colClasses = "character",
+    na.strings = character(), quote = "", encoding = "UTF-8"
+  )
   column <- function(field) {
-    values <- as.matrix(table[unlist(field$columns)])
-    storage.mode(values) <- if (field$dtype == "int32") "integer" else "double"
-    if (ncol(values) == 1) as.vector(values) else unname(values)
+    values <- if (is.null(field$split)) {
+      as.matrix(table[unlist(field$columns)])
+    } else {
+      split_values(table[[field$columns[[1]]]], field)
+    }
+    type <- switch(field$dtype, string = "character", int32 = , int64 = "integer", "double")
+    storage.mode(values) <- type
+    if (ncol(values) == 1 && is.null(field$split)) as.vector(values) else unname(values)
   }
   fields <- c(case$features, list(case$label))
   stats::setNames(lapply(fields, column), vapply(fields, function(field) field$name, ""))
+}
+
+# Several values in one field of the file, padded.
+split_values <- function(texts, field) {
+  parts <- strsplit(texts, field$split, fixed = TRUE)
+  t(vapply(parts, function(x) c(x, rep(as.character(field$pad), field$width - length(x))),
+    character(field$width)
+  ))
 }
 
 golden_input <- function(case, data, rows = NULL, ...) {
