@@ -12,7 +12,7 @@ new_checked_column <- function(type, ...) {
   owner <- paste0(type, "()")
   spec <- structure(core_value(c(list(type = type), fields)), owner = owner)
   name <- cpp_column_name(spec)
-  column <- do.call(new_column, c(list(type, name, fields$key), fields[names(fields) != "key"]))
+  column <- do.call(new_column, c(list(type, name, fields[["key"]]), fields[names(fields) != "key"]))
   structure(column, owner = owner)
 }
 
@@ -134,7 +134,7 @@ c.runhooks_feature_column <- function(...) {
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
   fields <- unclass(x)
-  fields <- fields[setdiff(names(fields), c("type", "name", if (is.null(fields$key)) "key"))]
+  fields <- fields[setdiff(names(fields), c("type", "name", if (is.null(fields[["key"]])) "key"))]
   shown <- vapply(
     names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), ""
   )

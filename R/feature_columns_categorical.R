@@ -63,10 +63,19 @@ column_categorical_with_vocabulary_list <- function(
 vocabulary_words <- function(words, call = parent.frame()) {
   if (is.factor(words)) words <- as.character(words)
   good <- is.character(words) || is.numeric(words) || is.list(words)
-  if (!good || length(words) == 0 || anyNA(words)) {
+  if (!good || length(words) == 0) {
     stop_runhooks(
-      "{.arg vocabulary_list} must be strings or integers without NA, and at least one,
+      "{.arg vocabulary_list} must be strings or integers, and at least one,
        not {describe(words)}.",
+      call = call
+    )
+  }
+  if (anyNA(words)) {
+    stop_runhooks(
+      c(
+        "{.arg vocabulary_list} must not have NA, as element {which(is.na(words))[[1]]} is.",
+        i = "NA in the data is a missing value, which is in no bucket."
+      ),
       call = call
     )
   }

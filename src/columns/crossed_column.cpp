@@ -129,6 +129,7 @@ class CrossedColumn : public CategoricalColumn {
     } else {
       hash_key_ = args.integer("hash_key");
     }
+    if (hash_key_ == 0) hash_key_ = kDefaultHashKey;  // as in TensorFlow
   }
   // Sparse features are made dense where they enter the model.
   static bool comes_from_sparse(const Output& feature) {

@@ -111,7 +111,9 @@ Output categorical_feature(TransformationCache& cache,
     throw Error(Code::kInvalidArgument,
                 str_cat(constructor, "(\"", key, "\") is of dtype ", wanted,
                         ", but the feature is of type ", dtype_name(feature.dtype()), "."),
-                {str_cat("Say `dtype = tf$", dtype_name(feature.dtype()), "`.")});
+                {constructor == "column_categorical_with_identity"
+                     ? std::string("Use a column of a vocabulary or of hash buckets for strings.")
+                     : str_cat("Say `dtype = tf$", dtype_name(feature.dtype()), "`.")});
   }
   return feature;
 }

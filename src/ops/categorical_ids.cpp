@@ -177,9 +177,7 @@ class IdentityIdsKernel : public Kernel {
     const int64_t buckets = c.op().attr_int("num_buckets");
     const int64_t otherwise = c.op().attr_int("default_value");
     auto* out = c.output(0).data<int64_t>();
-    const Shape& shape = c.input(0).shape();
-    const int64_t n = shape.num_elements();
-    const int64_t width = std::max<int64_t>(n / std::max<int64_t>(shape.dim(0), 1), 1);
+    const int64_t n = c.output(0).num_elements(), width = c.output(0).shape().dim(1);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = x[i];
       if (id == -1) {
@@ -208,9 +206,7 @@ class BucketIdsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const auto& edges = c.op().attr<std::vector<float>>("boundaries");
     const Tensor& x = c.input(0);
-    const Shape& shape = x.shape();
-    const int64_t n = shape.num_elements(), rows = shape.dim(0);
-    const int64_t width = rows > 0 ? n / rows : 0;
+    const int64_t n = x.num_elements(), width = c.output(0).shape().dim(1);
     const auto buckets = static_cast<int64_t>(edges.size()) + 1;
     auto* out = c.output(0).template data<int64_t>();
     const T* values = x.data<T>();

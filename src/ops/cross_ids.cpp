@@ -19,7 +19,8 @@ class CrossKey {
   // In a sparse key "" and -1 are absent, in a dense one they are values.
   void read(const Tensor& x, bool is_sparse) {
     const auto n = static_cast<size_t>(x.num_elements());
-    width = x.shape().dim(0) > 0 ? x.num_elements() / x.shape().dim(0) : 0;
+    const int64_t rows = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
+    width = rows > 0 ? x.num_elements() / rows : 0;
     hashes.resize(n);
     absent.assign(n, false);
     if (x.dtype() == DType::kString) {
