@@ -12,10 +12,6 @@ sparse_symbols <- function() {
         class = "tensorflow.indexed_slices"
       )
     },
-    convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL) {
-      if (inherits(value, "tensorflow.indexed_slices")) return(cpp_dense_gradient(value))
-      as_tensor(value, dtype)
-    },
     sparse_tensor_to_dense = sparse_to_dense, sparse.to_dense = sparse_to_dense
   )
 }

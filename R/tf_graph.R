@@ -48,6 +48,7 @@ state_symbols <- function() {
       get_variable = get_variable,
       identity = function(input, name = NULL) tf_op("Identity", as_tensor(input), name = name),
       convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL) {
+        if (inherits(value, "tensorflow.indexed_slices")) return(cpp_dense_gradient(value))
         as_tensor(value, dtype)
       }
     ),

@@ -38,7 +38,9 @@ class DistinctIds {
  private:
   template <typename T>
   void numbers(const T* x, int64_t n, int64_t* out) {
+    constexpr int64_t kAhead = 16;
     for (int64_t i = 0; i < n; ++i) {
+      if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
       out[i] = x[i] == T(-1) ? kAbsentId : integers_.get(x[i], of_number_);
     }
   }

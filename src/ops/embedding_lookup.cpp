@@ -92,7 +92,9 @@ class LookupKernel : public Kernel {
     const Lookup<T> in(c, 0);
     T* out = c.output(0).template data<T>();
     if (in.is_plain() && in.width == 1) {
+      constexpr int64_t kAhead = 16;
       for (int64_t r = 0; r < in.batch; ++r) {
+        if (r + kAhead < in.batch) __builtin_prefetch(in.table + in.ids[r + kAhead]);
         // one comparison for both: what is in the table is the usual case
         const auto id = static_cast<uint64_t>(in.ids[r]);
         out[r] = id < static_cast<uint64_t>(in.rows) ? in.table[id]
@@ -138,8 +140,13 @@ class LookupGradKernel : public Kernel {
     place_of_.resize(static_cast<size_t>(in.batch * in.k));
     indices_.clear();
     bool any_empty = false;
+    const int64_t n = in.batch * in.k;
     for (int64_t r = 0; r < in.batch; ++r) {
       bool any = false;
+      const int64_t soon = r * in.k + kAhead;
+      if (soon < n && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
+        __builtin_prefetch(place_.data() + in.ids[soon], 1);
+      }
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
         place_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
         any = any || place_of_[static_cast<size_t>(i)] >= 0;
@@ -193,6 +200,8 @@ class LookupGradKernel : public Kernel {
     }
   }
 
+  // How far ahead memory is asked for: the rows of a large table are all over it.
+  static constexpr int64_t kAhead = 16;
   std::vector<int32_t> place_, place_of_;
   std::vector<int64_t> indices_;
 };

@@ -18,7 +18,8 @@ namespace runhooks {
 template <typename T>
 class ApplyInputs {
  public:
-  ApplyInputs(KernelContext& c, int num_refs) : c_(c), n_(state(0).value().num_elements()) {
+  ApplyInputs(KernelContext& c, int num_refs)
+      : c_(c), n_(state(0).value().num_elements()), num_variables_(num_refs) {
     for (int i = 0; i < num_refs; ++i) {
       if (state(i).value().num_elements() != n_) {
         invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(),
@@ -48,11 +49,12 @@ class ApplyInputs {
     rows_ = shape.rank() > 0 ? shape.dim(0) : 0;
     n_ = rows_ > 0 ? n_ / rows_ : 0;
     const Tensor& indices = c_.input(at);
-    expected_gradient_ = indices.num_elements() * n_;
+    num_rows_ = indices.num_elements();
+    expected_gradient_ = num_rows_ * n_;
     narrow_ = indices.dtype() == DType::kInt32 ? indices.template data<int32_t>() : nullptr;
     wide_ = narrow_ ? nullptr : indices.template data<int64_t>();
   }
-  int64_t num_rows() const { return c_.input(indices_at_).num_elements(); }
+  int64_t num_rows() const { return num_rows_; }
   void select_row(int64_t i) {
     const int64_t row = narrow_ ? narrow_[i] : wide_[i];
     if (row < 0 || row >= rows_) {
@@ -61,11 +63,19 @@ class ApplyInputs {
     }
     offset_ = row * n_;
     gradient_offset_ = i * n_;
+    prefetch(i + kAhead);
   }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
 
  private:
+  // Rows lie all over a large variable: they are asked for some rows ahead.
+  static constexpr int64_t kAhead = 8;
+  void prefetch(int64_t i) const {
+    if (i >= num_rows_) return;
+    const int64_t row = narrow_ ? narrow_[i] : wide_[i];
+    for (int k = 0; k < num_variables_; ++k) __builtin_prefetch(variables_[k] + row * n_, 1);
+  }
   int place(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
   VariableState& state(int i) const {
     auto& found = c_.input_resource<VariableState>(i);
@@ -75,8 +85,8 @@ class ApplyInputs {
     return found;
   }
   KernelContext& c_;
-  int64_t n_, rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
-  int indices_at_ = -1;
+  int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
+  int num_variables_, indices_at_ = -1;
   const int32_t* narrow_ = nullptr;
   const int64_t* wide_ = nullptr;
   T* variables_[4] = {};

@@ -78,7 +78,7 @@ test_that("buckets hold their left boundary", {
     input <- as.numeric(unlist(case$input))
     actual <- run_op(function() {
       tf$raw_ops$BucketIds(
-        tf$constant(input, dtype = case$dtype), boundaries = unlist(case$boundaries)
+        tf$constant(input, dtype = case$dtype), boundaries = as.numeric(unlist(case$boundaries))
       )
     })
     expect_identical(actual, as.numeric(unlist(case$bucket)))
