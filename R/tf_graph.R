@@ -129,47 +129,6 @@ initializer_symbols <- function() {
   )
 }
 
-# --- losses
-
-loss_symbols <- function() {
-  reductions <- c(
-    NONE = "none", SUM = "weighted_sum", MEAN = "weighted_mean",
-    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size",
-    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights",
-    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
-  )
-  c(
-    list(
-      losses.mean_squared_error = function(
-        labels, predictions, weights = 1, scope = NULL, loss_collection = "losses",
-        reduction = "weighted_sum_by_nonzero_weights"
-      ) {
-        cpp_mean_squared_error(
-          as_tensor(labels, "float32"), as_tensor(predictions, "float32"), loss_weights(weights),
-          reduction, if (is.null(scope)) "mean_squared_error" else scope,
-          if (is.null(loss_collection)) "" else loss_collection
-        )
-      },
-      losses.get_losses = function(scope = NULL, loss_collection = "losses") {
-        cpp_graph_default()$get_collection(loss_collection, scope)
-      },
-      losses.add_loss = function(loss, loss_collection = "losses") {
-        if (!is.null(loss_collection)) {
-          cpp_graph_default()$add_to_collection(loss_collection, loss)
-        }
-      }
-    ),
-    setNames(as.list(reductions), paste0("losses.Reduction.", names(reductions)))
-  )
-}
-
-# A weight of 1 is the core's default.
-loss_weights <- function(weights) {
-  if (is_number(weights) && weights == 1) return(NULL)
-  if (is_graph_element(weights)) return(tf_op("Cast", weights, attrs = list(DstT = "float32")))
-  cpp_constant(weights, "float32", "weights")
-}
-
 # --- sessions
 
 session_symbols <- function() {

@@ -1,6 +1,5 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
-#include "estimators/loss.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 
@@ -120,21 +119,6 @@ SEXP cpp_global_step(SEXP graph, bool create) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initializer(SEXP variable) {
   return border([&] { return operation_handle(variable_of(variable)->initializer); });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_mean_squared_error(SEXP labels,
-                            SEXP predictions,
-                            SEXP weights,
-                            std::string reduction,
-                            std::string scope,
-                            std::string collection) {
-  return border([&]() -> SEXP {
-    const Output predicted = tensor_of(predictions);
-    return tensor_handle(mean_squared_error(predicted.graph(), tensor_of(labels), predicted,
-                                            weights == R_NilValue ? Output() : tensor_of(weights),
-                                            reduction_from_name(reduction), scope, collection));
-  });
 }
 
 // [[Rcpp::export(rng = false)]]
