@@ -2,15 +2,17 @@
 # TensorFlow's; what they do is C++.
 
 # A function of the core that is called `name`, with its arguments and their defaults. Where one
-# gives it a `name`, its operations are in a name scope of that name.
-core_function <- function(name, arguments) {
+# gives it a `name`, its operations are in a name scope of that name, which the core opens itself
+# if it is `scoped`.
+core_function <- function(name, arguments, scoped = "scope" %in% names(arguments)) {
   .name <- name
+  .scoped <- scoped
   f <- function() {
     given <- mget(names(formals()), envir = environment())
-    call <- function() cpp_graph_function(.name, given)
-    if (is.null(given$name)) call() else with(name_scope(given$name), call())
+    if (.scoped || is.null(given$name)) return(cpp_graph_function(.name, given))
+    with(name_scope(given$name), cpp_graph_function(.name, given))
   }
-  if (!any(c("scope", "name") %in% names(arguments))) arguments <- c(arguments, alist(name = NULL))
+  if (!scoped) arguments <- c(arguments, alist(name = NULL))
   formals(f) <- as.pairlist(arguments)
   f
 }
