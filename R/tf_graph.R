@@ -77,8 +77,7 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
   } else if (is_tensor(initializer)) {
     stop_runhooks("If initializer is a constant, do not specify shape.")
   }
-  constant <- attr(initializer, "constant")
-  if (!is.null(constant)) initializer <- constant
+  initializer <- initializer_spec(initializer)
   cpp_variable_get(
     name, as_dims(shape), type, initializer, trainable, variable_collections(collections)
   )
@@ -105,28 +104,6 @@ variable_assign <- function(type, ref, value, name = NULL) {
   if (is_reference) return(tf_op(type, ref, value, name = name))
   change <- cpp_op_create(paste0(type, "VariableOp"), list(ref, value), list(), name)
   with(control_dependencies(change), cpp_variable_read(ref))
-}
-
-initializer_symbols <- function() {
-  constant <- function(number) {
-    force(number)
-    fill <- function(shape, dtype = "float32", partition_info = NULL) {
-      tf_constant(number, dtype_name(dtype), as_dims(shape), "Const")
-    }
-    # The core makes these itself, under TensorFlow's names.
-    structure(fill, constant = if (is_number(number)) as.numeric(number))
-  }
-  symbols <- list(
-    zeros_initializer = function(dtype = "float32") constant(0),
-    ones_initializer = function(dtype = "float32") constant(1),
-    constant_initializer = function(value = 0, dtype = "float32", verify_shape = FALSE) {
-      constant(value)
-    }
-  )
-  c(
-    symbols,
-    setNames(symbols, c("initializers.zeros", "initializers.ones", "initializers.constant"))
-  )
 }
 
 # --- sessions

@@ -1,6 +1,7 @@
 // Calls of the core's functions of graphs by their names below `tf`.
 #include "graph/graph_function.h"
 #include "runhooks_r.h"
+#include "tensor/random.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
@@ -25,6 +26,16 @@ std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
   }
   return default_graph();
 }
+
+// Seeds that nobody set come from R's generator, so that set.seed() alone makes a script repeat.
+uint64_t seed_from_r() {
+  Rcpp::Shield<SEXP> call(
+      Rf_lang3(Rf_install("sample.int"), Rf_ScalarInteger(2147483647), Rf_ScalarInteger(1)));
+  Rcpp::Shield<SEXP> drawn(eval_r(call, R_BaseEnv));
+  return static_cast<uint64_t>(Rf_asInteger(drawn));
+}
+
+[[maybe_unused]] const bool seeds_are_from_r = (set_seed_source(seed_from_r), true);
 
 }  // namespace
 

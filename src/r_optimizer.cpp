@@ -1,5 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
+#include "graph/initializer.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 
@@ -31,7 +32,7 @@ std::vector<Output> tensors_from_r(SEXP list) {
 }
 
 Initializer initializer_from_r(SEXP x) {
-  if (TYPEOF(x) == REALSXP) return constant_initializer(REAL(x)[0]);
+  if (!Rf_isFunction(x)) return initializer_of(value_from_r(x), "initializer");
   auto function = std::make_shared<Held>(x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -66,8 +67,8 @@ SEXP cpp_variable_new(SEXP initial_value,
   });
 }
 
-// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the
-// shape and the name of the type that gives one.
+// tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
+// or a function of the shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(std::string name,
                       SEXP shape,
