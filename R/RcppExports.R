@@ -79,6 +79,10 @@ cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
+cpp_graph_function <- function(name, arguments) {
+    .Call(`_runhooks_cpp_graph_function`, name, arguments)
+}
+
 cpp_graph_new <- function() {
     .Call(`_runhooks_cpp_graph_new`)
 }
@@ -301,10 +305,6 @@ cpp_global_step <- function(graph, create) {
 
 cpp_variable_initializer <- function(variable) {
     .Call(`_runhooks_cpp_variable_initializer`, variable)
-}
-
-cpp_mean_squared_error <- function(labels, predictions, weights, reduction, scope, collection) {
-    .Call(`_runhooks_cpp_mean_squared_error`, labels, predictions, weights, reduction, scope, collection)
 }
 
 cpp_gradients <- function(ys, xs, name) {

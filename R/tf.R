@@ -68,7 +68,8 @@ tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
-    session_symbols(), sparse_symbols(), column_symbols(), parsing_symbols()
+    nn_symbols(), metric_symbols(), random_symbols(), session_symbols(), sparse_symbols(),
+    column_symbols(), parsing_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -164,8 +165,7 @@ graph_symbols <- function() {
     },
     trainable_variables = function(scope = NULL) {
       cpp_graph_default()$get_collection("trainable_variables", scope)
-    },
-    set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
+    }
   )
 }
 

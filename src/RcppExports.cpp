@@ -224,6 +224,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_graph_function
+SEXP cpp_graph_function(std::string name, SEXP arguments);
+RcppExport SEXP _runhooks_cpp_graph_function(SEXP nameSEXP, SEXP argumentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type arguments(argumentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_function(name, arguments));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_graph_new
 SEXP cpp_graph_new();
 RcppExport SEXP _runhooks_cpp_graph_new() {
@@ -806,21 +817,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_mean_squared_error
-SEXP cpp_mean_squared_error(SEXP labels, SEXP predictions, SEXP weights, std::string reduction, std::string scope, std::string collection);
-RcppExport SEXP _runhooks_cpp_mean_squared_error(SEXP labelsSEXP, SEXP predictionsSEXP, SEXP weightsSEXP, SEXP reductionSEXP, SEXP scopeSEXP, SEXP collectionSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type predictions(predictionsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type reduction(reductionSEXP);
-    Rcpp::traits::input_parameter< std::string >::type scope(scopeSEXP);
-    Rcpp::traits::input_parameter< std::string >::type collection(collectionSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_mean_squared_error(labels, predictions, weights, reduction, scope, collection));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_gradients
 SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name);
 RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP nameSEXP) {
@@ -1051,6 +1047,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
+    {"_runhooks_cpp_graph_function", (DL_FUNC) &_runhooks_cpp_graph_function, 2},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
@@ -1107,7 +1104,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
-    {"_runhooks_cpp_mean_squared_error", (DL_FUNC) &_runhooks_cpp_mean_squared_error, 6},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 3},
     {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},

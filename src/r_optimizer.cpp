@@ -1,6 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
-#include "estimators/loss.h"
+#include "graph/initializer.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 
@@ -32,7 +32,7 @@ std::vector<Output> tensors_from_r(SEXP list) {
 }
 
 Initializer initializer_from_r(SEXP x) {
-  if (TYPEOF(x) == REALSXP) return constant_initializer(REAL(x)[0]);
+  if (!Rf_isFunction(x)) return initializer_of(value_from_r(x), "initializer");
   auto function = std::make_shared<Held>(x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -86,8 +86,8 @@ SEXP cpp_variable_new(SEXP initial_value,
   });
 }
 
-// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the
-// shape and the name of the type that gives one.
+// tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
+// or a function of the shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(std::string name,
                       SEXP shape,
@@ -139,21 +139,6 @@ SEXP cpp_global_step(SEXP graph, bool create) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initializer(SEXP variable) {
   return border([&] { return operation_handle(variable_of(variable)->initializer); });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_mean_squared_error(SEXP labels,
-                            SEXP predictions,
-                            SEXP weights,
-                            std::string reduction,
-                            std::string scope,
-                            std::string collection) {
-  return border([&]() -> SEXP {
-    const Output predicted = tensor_of(predictions);
-    return tensor_handle(mean_squared_error(predicted.graph(), tensor_of(labels), predicted,
-                                            weights == R_NilValue ? Output() : tensor_of(weights),
-                                            reduction_from_name(reduction), scope, collection));
-  });
 }
 
 // [[Rcpp::export(rng = false)]]

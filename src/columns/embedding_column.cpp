@@ -3,40 +3,12 @@
 #include <cmath>
 
 #include "columns/feature_column.h"
+#include "graph/initializer.h"
 #include "io/tensor_bundle.h"
 
 namespace runhooks {
 
 namespace {
-
-// TensorFlow's: a truncated normal distribution of standard deviation 1 / sqrt(dimension).
-Initializer default_initializer(int64_t dimension) {
-  return [dimension](Graph& graph, const Shape& shape, DType dtype) -> Output {
-    std::vector<int32_t> dims;
-    for (int i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<int32_t>(shape.dim(i)));
-    Operation* normal = graph.op("TruncatedNormal", {graph.int_vector(dims, "shape")})
-                            .attr("dtype", dtype)
-                            .attr("seed", graph.has_seed() ? graph.seed() : 0)
-                            .attr("seed2", graph.version())
-                            .named("TruncatedNormal");
-    const double scale = 1 / std::sqrt(static_cast<double>(dimension));
-    const Output stddev = graph.scalar(dtype, scale, "stddev");
-    return graph.op("Mul", {normal->output(0), stddev});
-  };
-}
-
-// A function of the embedding language gets the shape and the name of the type.
-Initializer given_initializer(const std::shared_ptr<Callable>& function, const std::string& name) {
-  return [function, name](Graph&, const Shape& shape, DType dtype) -> Output {
-    const Value dims = Value::of(Tensor::vector<int64_t>(shape.dims()));
-    const Value made = function->call({dims, Value::of(std::string(dtype_name(dtype)))});
-    if (!made.get_if<Output>()) {
-      invalid_argument("The initializer of column '", name, "' must return a tensor, not ",
-                       made.kind(), ".");
-    }
-    return *made.get_if<Output>();
-  };
-}
 
 Initializer checkpoint_initializer(const std::string& checkpoint, const std::string& tensor) {
   return [checkpoint, tensor](Graph& graph, const Shape& shape, DType) -> Output {
@@ -77,10 +49,12 @@ class EmbeddingColumn : public DenseColumn {
     if (args.has("ckpt_to_load_from")) {
       initializer_ =
           checkpoint_initializer(args.text("ckpt_to_load_from"), args.text("tensor_name_in_ckpt"));
-    } else if (args.has("initializer")) {
-      initializer_ = given_initializer(args.callable("initializer"), name());
     } else {
-      initializer_ = default_initializer(dimension_);
+      initializer_ = initializer_argument(args, "initializer");
+    }
+    if (!initializer_) {
+      const double scale = 1 / std::sqrt(static_cast<double>(dimension_));
+      initializer_ = truncated_normal_initializer(0, scale);
     }
   }
 

@@ -230,3 +230,36 @@ golden_errors <- function() {
   errors <- vapply(names, function(name) max(case_errors(name)), 0)
   data.frame(case = names, largest_relative_error = errors, row.names = NULL)
 }
+
+# --- figures of golden/unit
+
+# A golden array (nested lists, row by row) as R's array.
+golden_array <- function(x) {
+  if (!is.list(x)) return(x)
+  parts <- lapply(x, golden_array)
+  dims <- dim(parts[[1]])
+  flat <- array(unlist(parts), c(dims, length(parts)))
+  if (is.null(dims)) flat else aperm(flat, c(length(dims) + 1, seq_along(dims)))
+}
+
+# |a - b| <= 1e-5 + 1e-5 |b|; NaN where NaN is expected.
+expect_close <- function(actual, expected, label, tolerance = 1e-5) {
+  a <- as.numeric(row_major(actual))
+  b <- suppressWarnings(as.numeric(unlist(expected)))
+  same <- length(a) == length(b) && identical(is.nan(a), is.nan(b))
+  finite <- is.finite(b)
+  same <- same && identical(a[!finite], b[!finite])
+  error <- if (same) {
+    max(0, abs(a - b)[finite] - tolerance * (1 + abs(b)[finite]))
+  } else {
+    Inf
+  }
+  expect_lte(error, 0, label = paste("what is beyond the tolerance in", label))
+}
+
+# Runs named lists of tensors in one session.
+run_all <- function(graph, fetches) {
+  session <- with_graph(graph, tf$Session())
+  on.exit(session$close())
+  session$run(fetches)
+}
