@@ -22,3 +22,37 @@ flat_column <- function(x) {
   if (all(types == "logical") && all(lengths(rows) == width)) padded <- rows
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
+
+# The features that an estimator's columns take as strings: a factor is fed as its labels to them,
+# so that it does not matter which levels the data at hand have.
+string_features <- function(estimator) {
+  types <- if (inherits(estimator, "tf_estimator")) feature_types(estimator$spec) else list()
+  keys <- vapply(types, `[[`, "", "key")
+  is_string <- vapply(types, `[[`, "", "type") == "string"
+  setdiff(keys[is_string], keys[!is_string])
+}
+
+# Pairs of a feature and the type that a column takes it in, of all columns in a specification.
+feature_types <- function(spec) {
+  pair <- function(key, type) list(list(key = key, type = type))
+  if (!is_column(spec)) {
+    is_nest <- is.list(spec) && (is.null(attr(spec, "class")) || inherits(spec, "list"))
+    if (!is_nest) return(list())
+    return(unlist(lapply(unname(spec), feature_types), recursive = FALSE))
+  }
+  switch(spec$type,
+    HashedCategoricalColumn = ,
+    VocabularyListCategoricalColumn = ,
+    VocabularyFileCategoricalColumn = pair(spec$key, spec$dtype),
+    IdentityCategoricalColumn = pair(spec$key, "int64"),
+    NumericColumn = pair(spec$key, "float32"),
+    BucketizedColumn = feature_types(spec$source_column),
+    CrossedColumn = {
+      parts <- lapply(spec$keys, function(key) {
+        if (is.character(key)) pair(key, "string") else feature_types(key)
+      })
+      unlist(parts, recursive = FALSE)
+    },
+    feature_types(spec$categorical_column)
+  )
+}

@@ -1,5 +1,6 @@
 words <- function(...) column_categorical_with_identity("a", num_buckets = 4, ...)
 constant_rows <- function(shape, dtype) {
+  shape <- unlist(shape)
   tf$constant(matrix(seq_len(prod(shape)), shape[[1]], byrow = TRUE), dtype = dtype)
 }
 embedding <- function(...) {
