@@ -12,7 +12,8 @@ new_checked_column <- function(type, ...) {
   owner <- paste0(type, "()")
   spec <- structure(core_value(c(list(type = type), fields)), owner = owner)
   name <- cpp_column_name(spec)
-  column <- do.call(new_column, c(list(type, name, fields[["key"]]), fields[names(fields) != "key"]))
+  others <- fields[names(fields) != "key"]
+  column <- do.call(new_column, c(list(type, name, fields[["key"]]), others))
   structure(column, owner = owner)
 }
 

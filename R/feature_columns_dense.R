@@ -57,9 +57,9 @@ column_indicator <- function(categorical_column) {
 #'   list of such columns with the same number of buckets.
 #' @param dimension The length of a vector.
 #' @param combiner How several ids are combined: `"mean"`, `"sqrtn"` or `"sum"`.
-#' @param initializer An initializer such as `tf$random_normal_initializer()`, a function of the shape
-#'   and the type that returns a tensor, or `NULL`: truncated normal numbers of standard deviation
-#'   `1 / sqrt(dimension)`.
+#' @param initializer An initializer such as `tf$random_normal_initializer()`, a function of the
+#'   shape and the type that returns a tensor, or `NULL`: truncated normal numbers of standard
+#'   deviation `1 / sqrt(dimension)`.
 #' @param shared_embedding_collection_name The name of the common table; `NULL` makes one of the
 #'   columns' names.
 #' @param ckpt_to_load_from,tensor_name_in_ckpt A checkpoint and the name of a tensor in it that the

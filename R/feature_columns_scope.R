@@ -40,9 +40,7 @@ scoped_columns <- function(columns) {
 
 column_names <- function(x, call = parent.frame()) {
   if (is.null(x)) return(NULL)
-  names <- if (is.character(x) && is.null(dim(x))) x else if (is.null(dim(x))) names(x) else {
-    colnames(x)
-  }
+  names <- if (!is.null(dim(x))) colnames(x) else if (is.character(x)) x else names(x)
   check_arg(is.character(names), x, "names, or an object with names", "columns", call)
   as.character(names)
 }

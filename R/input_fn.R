@@ -25,9 +25,10 @@ the$mode <- NULL
 #' @return A function of the estimator that returns a function of no argument, which adds the next
 #'   batch to the graph: `list(features, labels)` with a named list of tensors `[batch]` (or
 #'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
-#'   codes from 0, or as strings where a column of the estimator takes strings. Without response the features alone. NA is `""` in strings and -1 in factors,
-#'   which categorical columns take as missing. A list column becomes a matrix, rows that are shorter
-#'   padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
+#'   codes from 0, or as strings where a column of the estimator takes strings. Without response
+#'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
+#'   missing. A list column becomes a matrix, rows that are shorter padded with what counts as
+#'   missing: `""`, -1 for integers, 0 for doubles.
 #' @section Errors: `runhooks_error_not_found` for a column that is not there;
 #'   `runhooks_error_invalid_argument` for no rows, a batch size below 1, NA, NaN or Inf in numbers
 #'   (how many, and the first row).

@@ -89,7 +89,9 @@ column_parse_spec <- function(column) {
   key <- column$key
   one <- function(feature) setNames(list(feature), key)
   switch(column$type,
-    NumericColumn = one(fixed_len_feature(unlist(column$shape), column$dtype, column$default_value)),
+    NumericColumn = one(
+      fixed_len_feature(unlist(column$shape), column$dtype, column$default_value)
+    ),
     BucketizedColumn = column_parse_spec(column$source_column),
     IdentityCategoricalColumn = one(var_len_feature("int64")),
     # integers are int64 in examples, whatever the column's own type

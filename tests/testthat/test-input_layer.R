@@ -131,7 +131,9 @@ test_that("the input layer refuses what it cannot take", {
       input_layer(features, words())
       input_layer(features, list())
       input_layer(1, column_indicator(words()))
-      input_layer(features, list(column_indicator(words()), column_indicator(words(default_value = 1))))
+      input_layer(
+        features, list(column_indicator(words()), column_indicator(words(default_value = 1)))
+      )
     })
   })
 })
