@@ -1,10 +1,11 @@
 # Linear models.
 
-#' A linear model of numbers
+#' A linear model
 #'
 #' The label is a weighted sum of the feature columns and a bias; the weights start at 0.
 #'
-#' @param feature_columns A column or a list of columns: [column_numeric()].
+#' @param feature_columns A column or a list of columns, dense or categorical: [column_numeric()],
+#'   [categorical_columns], [column_crossed()] and others.
 #' @param model_dir The folder of checkpoints and event files; one that has a checkpoint is
 #'   continued. `NULL`: the folder of the active tfruns run, else that of `config`, else a new one
 #'   in `tempdir()`.
@@ -18,6 +19,8 @@
 #' @param partitioner Accepted; variables have one part, as on one machine in TensorFlow.
 #' @param loss_reduction How the losses of a batch become one number: `"sum"` (as in TensorFlow
 #'   1.x), `"mean"`, `"sum_over_batch_size"`, `"sum_over_nonzero_weights"`.
+#' @param sparse_combiner How the weights of the several values that an example has for a
+#'   categorical column are combined: `"sum"`, `"mean"` or `"sqrtn"`.
 #' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator], of class
 #'   `tf_estimator_regressor_linear_regressor`.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an
@@ -31,10 +34,11 @@
 #' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
 linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension = 1L,
                              weight_column = NULL, optimizer = "Ftrl", config = NULL,
-                             partitioner = NULL, loss_reduction = "sum") {
+                             partitioner = NULL, loss_reduction = "sum",
+                             sparse_combiner = "sum") {
   args <- mget(c(
     "feature_columns", "model_dir", "label_dimension", "weight_column", "optimizer", "config",
-    "partitioner", "loss_reduction"
+    "partitioner", "loss_reduction", "sparse_combiner"
   ), envir = environment())
   columns <- as_column_list(feature_columns)
   if (length(columns) == 0) stop_runhooks("{.arg feature_columns} must have at least one column.")
@@ -45,9 +49,13 @@ linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension 
   config <- as_run_config(config, model_dir)
   spec <- list(
     feature_columns = columns, label_dimension = label_dimension, weight_column = weight_column,
-    optimizer = optimizer, loss_reduction = loss_reduction
+    optimizer = optimizer, loss_reduction = loss_reduction, sparse_combiner = sparse_combiner
   )
   check_string(loss_reduction)
+  check_arg(
+    sparse_combiner %in% c("sum", "mean", "sqrtn"), sparse_combiner,
+    "\"sum\", \"mean\" or \"sqrtn\"", "sparse_combiner", environment()
+  )
   model <- new_canned_estimator(
     "linear_regressor", "LinearRegressor", "regressor", "tf_estimator_regressor_linear_regressor",
     spec, args, config

@@ -151,6 +151,7 @@ core_value <- function(x) {
     return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
   }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
+  if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
   if (is.function(x)) return(wrap_function(x))
   x
 }

@@ -6,11 +6,26 @@ new_column <- function(type, name, key, ...) {
   )
 }
 
+# A column that the core has made once: it names it and refuses what is wrong with it.
+new_checked_column <- function(type, ...) {
+  fields <- list(...)
+  owner <- paste0(type, "()")
+  spec <- structure(core_value(c(list(type = type), fields)), owner = owner)
+  name <- cpp_column_name(spec)
+  others <- fields[names(fields) != "key"]
+  column <- do.call(new_column, c(list(type, name, fields[["key"]]), others))
+  structure(column, owner = owner)
+}
+
+check_is_column <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  check_arg(is_column(x), x, "a feature column", arg, call)
+}
+
 is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 #' A column of numbers
 #'
-#' @param ... Names of features: strings or character vectors.
+#' @param ... Names of features: strings or character vectors, or selections, see [set_columns()].
 #' @param shape The shape of one row: whole numbers; `c(2, 3)` for a matrix in each row.
 #' @param default_value For parsing examples: the value where a feature is missing.
 #' @param dtype `tf$float32`; the type is float32 in the model whatever the data's.
@@ -57,35 +72,33 @@ as_shape <- function(shape, call = parent.frame()) {
   as.integer(flat)
 }
 
-# One column for each name: the column itself for one, a list for several.
-columns_for <- function(..., make, call = parent.frame()) {
-  keys <- unlist(list(...))
-  if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
-    stop_runhooks(
-      "A column needs the name of a feature as a string, not {describe_all(list(...))}.",
-      call = call
-    )
-  }
-  columns <- lapply(unname(keys), make)
-  if (length(columns) == 1) columns[[1]] else columns
-}
-
 #' A list of feature columns
 #'
-#' @param ... Columns or lists of columns. Duplicates are dropped.
-#' @param names Not used yet by columns made from names.
+#' @param ... Columns, lists of columns, or formulas `selection ~ column_numeric(...)`: the selected
+#'   names become the first argument of the right side. Duplicates are dropped.
+#' @param names What selections look through: a character vector, or an object with column names or
+#'   names, such as a data frame. `NULL`: the names of [set_columns()].
 #' @return An unnamed list of columns.
 #' @section Errors: `runhooks_error_invalid_argument` for what is no column, with its place.
 #' @family feature columns
 #' @export
 #' @examples
 #' feature_columns(column_numeric("drat"), column_numeric("cyl"))
+#' feature_columns(names = mtcars, starts_with("d") ~ column_numeric())
 feature_columns <- function(..., names = NULL) {
   # rlang takes longer to load than the package itself; `!!!` and a trailing comma need it
+  if (!is.null(names)) {
+    before <- set_columns(names)
+    on.exit(the$column_names <- before)
+  }
   given <- as.list(substitute(list(...)))
   ends_with_comma <- identical(given[[...length() + 1]], quote(expr = ))
   needs_rlang <- ends_with_comma || "!" %in% all.names(as.call(given))
-  as_column_list(if (needs_rlang) rlang::list2(...) else list(...))
+  columns <- if (needs_rlang) rlang::list2(...) else list(...)
+  call <- environment()
+  is_formula <- vapply(columns, inherits, NA, "formula")
+  columns[is_formula] <- lapply(columns[is_formula], formula_columns, call = call)
+  as_column_list(columns)
 }
 
 # Flat, without duplicates; one bare column is a list of one.
@@ -122,7 +135,7 @@ c.runhooks_feature_column <- function(...) {
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
   fields <- unclass(x)
-  fields <- fields[setdiff(names(fields), c("type", "name"))]
+  fields <- fields[setdiff(names(fields), c("type", "name", if (is.null(fields[["key"]])) "key"))]
   shown <- vapply(
     names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), ""
   )
@@ -134,11 +147,16 @@ python_text <- function(x, field = "") {
   if (is.null(x)) return("None")
   if (field == "dtype") return(paste0("tf.", x))
   if (is.function(x)) return("<function>")
+  if (is_column(x)) return(format(x))
+  if (is.logical(x)) return(if (x) "True" else "False")
   if (is.list(x)) {
-    parts <- vapply(x, python_text, "")
+    parts <- vapply(x, python_text, "", field = if (field == "boundaries") field else "")
     return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
   }
-  if (is.character(x)) paste0("'", x, "'") else format(x, digits = 15)
+  if (is.character(x)) return(paste0("'", x, "'"))
+  shown <- format(x, digits = 15)
+  # boundaries are floats in TensorFlow
+  if (field == "boundaries" && x == trunc(x)) paste0(shown, ".0") else shown
 }
 
 #' @export

@@ -25,7 +25,10 @@ the$mode <- NULL
 #' @return A function of the estimator that returns a function of no argument, which adds the next
 #'   batch to the graph: `list(features, labels)` with a named list of tensors `[batch]` (or
 #'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
-#'   codes from 0. Without response the features alone.
+#'   codes from 0, or as strings where a column of the estimator takes strings. Without response
+#'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
+#'   missing. A list column becomes a matrix, rows that are shorter padded with what counts as
+#'   missing: `""`, -1 for integers, 0 for doubles.
 #' @section Errors: `runhooks_error_not_found` for a column that is not there;
 #'   `runhooks_error_invalid_argument` for no rows, a batch size below 1, NA, NaN or Inf in numbers
 #'   (how many, and the first row).
@@ -165,12 +168,12 @@ new_input_fn <- function(
     )
   }
   features <- sort(features, method = "radix")
-  columns <- data[c(features, response)]
+  columns <- lapply(data[c(features, response)], flat_column)
   check_columns(columns, response, call)
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
   function(estimator) {
-    force(estimator)
-    function() next_batch(columns, features, response, options)
+    texts <- string_features(estimator)
+    function() next_batch(columns, features, response, options, texts)
   }
 }
 
@@ -227,8 +230,11 @@ check_column <- function(x, name, is_response, call) {
 }
 
 # The tensors of the next batch, in the default graph.
-next_batch <- function(columns, features, response, options) {
-  encoded <- lapply(names(columns), function(name) encode_column(columns[[name]], name))
+next_batch <- function(columns, features, response, options, texts = character()) {
+  encoded <- lapply(names(columns), function(name) {
+    x <- columns[[name]]
+    if (is.factor(x) && name %in% texts) as.character(x) else encode_column(x, name)
+  })
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
@@ -251,7 +257,9 @@ encode_column <- function(x, name) {
       collapse = "\n"
     )
   )
-  as.integer(x) - 1L
+  codes <- as.integer(x) - 1L
+  codes[is.na(codes)] <- -1L # TensorFlow's missing value
+  codes
 }
 
 # The graph's seed where it has one, else one from R's generator: set.seed() alone makes a script
@@ -288,6 +296,7 @@ split_input <- function(result) {
   }
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
+  if (is.list(features)) features <- lapply(features, dense_feature)
   good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, logical(1)))
   if (!good) {
     stop_runhooks(

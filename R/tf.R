@@ -75,7 +75,8 @@ tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
-    session_symbols()
+    nn_symbols(), metric_symbols(), random_symbols(), session_symbols(), sparse_symbols(),
+    column_symbols(), parsing_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -93,17 +94,17 @@ registry_symbols <- function() {
 
 snake_case <- function(type) tolower(gsub("([a-z0-9])([A-Z])", "\\1_\\2", sub("V2$", "", type)))
 
-# A function of the op's inputs, its attributes and a name. An op of a list of tensors takes the
-# list first.
+# A function of the op's inputs, its attributes and a name. An input of several tensors is a list.
 registry_function <- function(op) {
   # `op` could be the name of an argument
   .op <- op
   f <- function() {
     given <- mget(c(.op$inputs, .op$attrs, "name"), envir = environment())
     values <- given[.op$inputs]
-    if (.op$is_list) values <- c(as.list(values[[1]]), values[-1])
+    flat <- Map(function(x, is_list) if (is_list) as.list(x) else list(x), values, .op$is_list)
+    values <- unlist(unname(flat), recursive = FALSE)
     set <- given[.op$attrs]
-    cpp_op_create(.op$type, unname(values), set[!vapply(set, is.null, NA)], given$name)
+    cpp_op_create(.op$type, as.list(values), set[!vapply(set, is.null, NA)], given$name)
   }
   arguments <- c(
     setNames(rep(list(quote(expr = )), length(op$inputs)), op$inputs),
@@ -172,7 +173,6 @@ graph_symbols <- function() {
     trainable_variables = function(scope = NULL) {
       cpp_graph_default()$get_collection("trainable_variables", scope)
     },
-    set_random_seed = function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed)),
     py_func = py_func
   )
 }
@@ -241,7 +241,8 @@ math_symbols <- function() {
     truediv = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
     divide = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
     gradients = function(ys, xs, grad_ys = NULL, name = "gradients", ..., stop_gradients = NULL) {
-      cpp_gradients(as.list(ys), as.list(xs), name)
+      as_targets <- function(x) if (is_graph_element(x)) list(x) else as.list(x)
+      cpp_gradients(as_targets(ys), as_targets(xs), name)
     }
   )
 }

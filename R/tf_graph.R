@@ -48,6 +48,7 @@ state_symbols <- function() {
       get_variable = get_variable,
       identity = function(input, name = NULL) tf_op("Identity", as_tensor(input), name = name),
       convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL) {
+        if (inherits(value, "tensorflow.indexed_slices")) return(cpp_dense_gradient(value))
         as_tensor(value, dtype)
       }
     ),
@@ -77,8 +78,7 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
   } else if (is_tensor(initializer)) {
     stop_runhooks("If initializer is a constant, do not specify shape.")
   }
-  constant <- attr(initializer, "constant")
-  if (!is.null(constant)) initializer <- constant
+  initializer <- initializer_spec(initializer)
   cpp_variable_get(
     name, as_dims(shape), type, initializer, trainable, variable_collections(collections)
   )
@@ -105,69 +105,6 @@ variable_assign <- function(type, ref, value, name = NULL) {
   if (is_reference) return(tf_op(type, ref, value, name = name))
   change <- cpp_op_create(paste0(type, "VariableOp"), list(ref, value), list(), name)
   with(control_dependencies(change), cpp_variable_read(ref))
-}
-
-initializer_symbols <- function() {
-  constant <- function(number) {
-    force(number)
-    fill <- function(shape, dtype = "float32", partition_info = NULL) {
-      tf_constant(number, dtype_name(dtype), as_dims(shape), "Const")
-    }
-    # The core makes these itself, under TensorFlow's names.
-    structure(fill, constant = if (is_number(number)) as.numeric(number))
-  }
-  symbols <- list(
-    zeros_initializer = function(dtype = "float32") constant(0),
-    ones_initializer = function(dtype = "float32") constant(1),
-    constant_initializer = function(value = 0, dtype = "float32", verify_shape = FALSE) {
-      constant(value)
-    }
-  )
-  c(
-    symbols,
-    setNames(symbols, c("initializers.zeros", "initializers.ones", "initializers.constant"))
-  )
-}
-
-# --- losses
-
-loss_symbols <- function() {
-  reductions <- c(
-    NONE = "none", SUM = "weighted_sum", MEAN = "weighted_mean",
-    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size",
-    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights",
-    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
-  )
-  c(
-    list(
-      losses.mean_squared_error = function(
-        labels, predictions, weights = 1, scope = NULL, loss_collection = "losses",
-        reduction = "weighted_sum_by_nonzero_weights"
-      ) {
-        cpp_mean_squared_error(
-          as_tensor(labels, "float32"), as_tensor(predictions, "float32"), loss_weights(weights),
-          reduction, if (is.null(scope)) "mean_squared_error" else scope,
-          if (is.null(loss_collection)) "" else loss_collection
-        )
-      },
-      losses.get_losses = function(scope = NULL, loss_collection = "losses") {
-        cpp_graph_default()$get_collection(loss_collection, scope)
-      },
-      losses.add_loss = function(loss, loss_collection = "losses") {
-        if (!is.null(loss_collection)) {
-          cpp_graph_default()$add_to_collection(loss_collection, loss)
-        }
-      }
-    ),
-    setNames(as.list(reductions), paste0("losses.Reduction.", names(reductions)))
-  )
-}
-
-# A weight of 1 is the core's default.
-loss_weights <- function(weights) {
-  if (is_number(weights) && weights == 1) return(NULL)
-  if (is_graph_element(weights)) return(tf_op("Cast", weights, attrs = list(DstT = "float32")))
-  cpp_constant(weights, "float32", "weights")
 }
 
 # --- sessions

@@ -10,6 +10,54 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_column_name
+std::string cpp_column_name(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_info
+SEXP cpp_column_info(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_info(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_info(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_input_layer
+SEXP cpp_input_layer(SEXP features, SEXP columns, std::vector<std::string> collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_input_layer(SEXP featuresSEXP, SEXP columnsSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_input_layer(features, columns, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_linear_model
+SEXP cpp_linear_model(SEXP features, SEXP columns, double units, std::string sparse_combiner, std::vector<std::string> collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_linear_model(SEXP featuresSEXP, SEXP columnsSEXP, SEXP unitsSEXP, SEXP sparse_combinerSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< double >::type units(unitsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type sparse_combiner(sparse_combinerSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_linear_model(features, columns, units, sparse_combiner, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_where
 SEXP cpp_run_where();
 RcppExport SEXP _runhooks_cpp_run_where() {
@@ -174,6 +222,17 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< std::string >::type scope(scopeSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_summary_merge_all(key, scope, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_graph_function
+SEXP cpp_graph_function(std::string name, SEXP arguments);
+RcppExport SEXP _runhooks_cpp_graph_function(SEXP nameSEXP, SEXP argumentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type arguments(argumentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_function(name, arguments));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -790,21 +849,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_mean_squared_error
-SEXP cpp_mean_squared_error(SEXP labels, SEXP predictions, SEXP weights, std::string reduction, std::string scope, std::string collection);
-RcppExport SEXP _runhooks_cpp_mean_squared_error(SEXP labelsSEXP, SEXP predictionsSEXP, SEXP weightsSEXP, SEXP reductionSEXP, SEXP scopeSEXP, SEXP collectionSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type predictions(predictionsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type reduction(reductionSEXP);
-    Rcpp::traits::input_parameter< std::string >::type scope(scopeSEXP);
-    Rcpp::traits::input_parameter< std::string >::type collection(collectionSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_mean_squared_error(labels, predictions, weights, reduction, scope, collection));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_gradients
 SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name);
 RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP nameSEXP) {
@@ -814,6 +858,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type xs(xsSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_gradients(ys, xs, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dense_gradient
+SEXP cpp_dense_gradient(SEXP gradient);
+RcppExport SEXP _runhooks_cpp_dense_gradient(SEXP gradientSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type gradient(gradientSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dense_gradient(gradient));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1137,6 +1191,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_column_info", (DL_FUNC) &_runhooks_cpp_column_info, 1},
+    {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
+    {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_note_condition", (DL_FUNC) &_runhooks_cpp_note_condition, 3},
     {"_runhooks_cpp_note_interrupt", (DL_FUNC) &_runhooks_cpp_note_interrupt, 1},
@@ -1151,6 +1209,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
+    {"_runhooks_cpp_graph_function", (DL_FUNC) &_runhooks_cpp_graph_function, 2},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
@@ -1210,8 +1269,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
-    {"_runhooks_cpp_mean_squared_error", (DL_FUNC) &_runhooks_cpp_mean_squared_error, 6},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 3},
+    {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},

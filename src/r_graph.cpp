@@ -320,11 +320,15 @@ SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
 
 namespace {
 
+bool is_list_arg(const ArgDef& arg) {
+  return !arg.number_attr.empty() || !arg.type_list_attr.empty();
+}
+
 // The argument that input i belongs to; a list takes all the inputs that are left before the
 // arguments after it.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   for (size_t a = 0; a < def.inputs.size(); ++a) {
-    if (def.inputs[a].number_attr.empty()) {
+    if (!is_list_arg(def.inputs[a])) {
       if (i == a) return def.inputs[a];
       continue;
     }
@@ -355,7 +359,22 @@ Output input_from_r(SEXP x,
 
 AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   if (attr.type == "bool") return Rf_asLogical(x) == TRUE;
+  // Beyond 2^53 as text.
+  if (attr.type == "int" && TYPEOF(x) == STRSXP) {
+    return static_cast<int64_t>(std::strtoull(string_from_r(x).c_str(), nullptr, 10));
+  }
   if (attr.type == "int") return static_cast<int64_t>(Rf_asReal(x));
+  if (attr.type == "list(int)" || attr.type == "list(float)") {
+    std::vector<int64_t> whole;
+    std::vector<float> numbers;
+    Rcpp::Shield<SEXP> reals(Rf_coerceVector(x, REALSXP));
+    for (R_xlen_t i = 0; i < Rf_xlength(reals); ++i) {
+      whole.push_back(static_cast<int64_t>(REAL(reals)[i]));
+      numbers.push_back(static_cast<float>(REAL(reals)[i]));
+    }
+    if (attr.type == "list(int)") return whole;
+    return numbers;
+  }
   if (attr.type == "float") return static_cast<float>(Rf_asReal(x));
   if (attr.type == "string") return string_from_r(x);
   if (attr.type == "type") return dtype_from_r(x);
@@ -498,10 +517,10 @@ SEXP cpp_registry_ops() {
     for (const auto& entry : all_ops()) {
       const OpDef& def = entry.second;
       std::vector<std::string> inputs, attrs;
-      bool is_list = false;
+      std::vector<bool> is_list;
       for (const ArgDef& arg : def.inputs) {
         inputs.push_back(arg.name);
-        is_list = is_list || !arg.number_attr.empty();
+        is_list.push_back(is_list_arg(arg));
       }
       for (const AttrDef& attr : def.attrs) attrs.push_back(attr.name);
       ops.push_back(

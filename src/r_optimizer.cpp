@@ -1,6 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
-#include "estimators/loss.h"
+#include "graph/initializer.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 
@@ -32,7 +32,7 @@ std::vector<Output> tensors_from_r(SEXP list) {
 }
 
 Initializer initializer_from_r(SEXP x) {
-  if (TYPEOF(x) == REALSXP) return constant_initializer(REAL(x)[0]);
+  if (!Rf_isFunction(x)) return initializer_of(value_from_r(x), "initializer");
   auto function = std::make_shared<Held>(x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -45,8 +45,27 @@ Initializer initializer_from_r(SEXP x) {
   };
 }
 
+// A gradient of rows is a list of class tensorflow.indexed_slices.
 SEXP gradient_to_r(const Gradient& gradient) {
-  return gradient.is_none() ? R_NilValue : tensor_handle(gradient.values);
+  if (gradient.is_none()) return R_NilValue;
+  if (!gradient.is_indexed_slices()) return tensor_handle(gradient.values);
+  Rcpp::Shield<SEXP> slices(named_list({"values", "indices", "dense_shape"}));
+  SET_VECTOR_ELT(slices, 0, tensor_handle(gradient.values));
+  SET_VECTOR_ELT(slices, 1, tensor_handle(gradient.indices));
+  SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
+  Rcpp::Shield<SEXP> name(Rf_mkString("tensorflow.indexed_slices"));
+  Rf_setAttrib(slices, R_ClassSymbol, name);
+  return slices;
+}
+
+Gradient gradient_from_r(SEXP x) {
+  if (x == R_NilValue) return Gradient();
+  if (!Rf_inherits(x, "tensorflow.indexed_slices")) return tensor_of(x);
+  Gradient gradient = tensor_of(list_element(x, "values"));
+  gradient.indices = tensor_of(list_element(x, "indices"));
+  SEXP shape = list_element(x, "dense_shape");
+  if (shape != R_NilValue) gradient.dense_shape = tensor_of(shape);
+  return gradient;
 }
 
 }  // namespace
@@ -67,8 +86,8 @@ SEXP cpp_variable_new(SEXP initial_value,
   });
 }
 
-// tf.get_variable(): `initializer` is NULL, list(kind, number), a tensor, or a function of the
-// shape and the name of the type that gives one.
+// tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
+// or a function of the shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(std::string name,
                       SEXP shape,
@@ -123,21 +142,6 @@ SEXP cpp_variable_initializer(SEXP variable) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_mean_squared_error(SEXP labels,
-                            SEXP predictions,
-                            SEXP weights,
-                            std::string reduction,
-                            std::string scope,
-                            std::string collection) {
-  return border([&]() -> SEXP {
-    const Output predicted = tensor_of(predictions);
-    return tensor_handle(mean_squared_error(predicted.graph(), tensor_of(labels), predicted,
-                                            weights == R_NilValue ? Output() : tensor_of(weights),
-                                            reduction_from_name(reduction), scope, collection));
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
   return border([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
@@ -145,6 +149,15 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
     Rcpp::List list(grads.size());
     for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
     return list;
+  });
+}
+
+// The tensor that a gradient of rows stands for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dense_gradient(SEXP gradient) {
+  return border([&]() -> SEXP {
+    const Gradient rows = gradient_from_r(gradient);
+    return tensor_handle(dense_gradient(rows.values.graph(), rows));
   });
 }
 
@@ -171,7 +184,7 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP
     for (R_xlen_t i = 0; i < Rf_xlength(pairs); ++i) {
       SEXP pair = VECTOR_ELT(pairs, i);
       GradientAndVariable entry;
-      if (VECTOR_ELT(pair, 0) != R_NilValue) entry.gradient = tensor_of(VECTOR_ELT(pair, 0));
+      entry.gradient = gradient_from_r(VECTOR_ELT(pair, 0));
       entry.variable = variable_of(VECTOR_ELT(pair, 1));
       given.push_back(entry);
     }

@@ -34,15 +34,19 @@ std::vector<bool> operations_after(const Graph& graph,
 
 Gradient sum_of(Graph& graph, const std::vector<Gradient>& parts) {
   if (parts.size() == 1) return parts[0];
+  const bool all_rows = std::all_of(parts.begin(), parts.end(),
+                                    [](const Gradient& part) { return part.is_indexed_slices(); });
   std::vector<Output> values, indices;
+  if (!all_rows) {
+    for (const Gradient& part : parts) values.push_back(dense_gradient(graph, part));
+    return graph.op("AddN", values);
+  }
   for (const Gradient& part : parts) {
     values.push_back(part.values);
-    if (part.is_indexed_slices()) indices.push_back(part.indices);
-  }
-  if (indices.empty()) return graph.op("AddN", values);
-  if (indices.size() != parts.size()) {
-    fail(Code::kUnimplemented,
-         "A gradient of rows and a dense one of the same tensor cannot be added.");
+    const bool is_wide = part.indices.dtype() == DType::kInt64;
+    indices.push_back(is_wide ? part.indices
+                              : static_cast<Output>(
+                                    graph.op("Cast", {part.indices}).attr("DstT", DType::kInt64)));
   }
   const Output axis = graph.scalar(DType::kInt32, 0);
   values.push_back(axis);
@@ -67,12 +71,7 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
   for (int i = 0; i < op.num_outputs(); ++i) {
     auto found = arrived.find({op.id(), i});
     if (found == arrived.end()) continue;
-    const Gradient sum = sum_of(graph, found->second);
-    if (sum.is_indexed_slices()) {
-      fail(Code::kUnimplemented, "A gradient of rows reached '", op.name(),
-           "', which is not a variable.");
-    }
-    dy[static_cast<size_t>(i)] = sum.values;
+    dy[static_cast<size_t>(i)] = dense_gradient(graph, sum_of(graph, found->second));
     any = true;
   }
   if (!any) return {};
@@ -83,7 +82,20 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
   return dy;
 }
 
+// What only hands a value on hands on a gradient of rows as it is.
+bool hands_on(const Operation& op) {
+  return op.type() == "Identity" || op.type() == "ReadVariableOp";
+}
+
 void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops, Arrived& arrived) {
+  const auto found = arrived.find({op.id(), 0});
+  if (found != arrived.end() && hands_on(op)) {
+    const Gradient sum = sum_of(graph, found->second);
+    if (sum.is_indexed_slices()) {
+      if (!contains(stops, op.input(0))) arrived[key_of(op.input(0))].push_back(sum);
+      return;
+    }
+  }
   const std::vector<Output> dy = output_gradients(graph, op, arrived);
   if (dy.empty() || op.def().not_differentiable) return;
   if (!op.def().gradient_fn) {
@@ -98,6 +110,14 @@ void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops,
 }
 
 }  // namespace
+
+Output dense_gradient(Graph& graph, const Gradient& gradient) {
+  if (!gradient.is_indexed_slices()) return gradient.values;
+  const Output first =
+      graph.op("Slice", {gradient.dense_shape, graph.int_vector({0}), graph.int_vector({1})});
+  const Output rows = graph.op("Reshape", {first, graph.int_vector({})});
+  return graph.op("UnsortedSegmentSum", {gradient.values, gradient.indices, rows});
+}
 
 std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& ys,

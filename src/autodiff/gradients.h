@@ -20,4 +20,7 @@ std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& stop_gradients = {},
                                 const std::string& name = "gradients");
 
+// A gradient of rows as a tensor of the variable's shape, zeros elsewhere; another one as it is.
+Output dense_gradient(Graph& graph, const Gradient& gradient);
+
 }  // namespace runhooks

@@ -1,5 +1,8 @@
 #include "columns/feature_column.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace runhooks {
 
 Output TransformationCache::feature(const std::string& key) {
@@ -36,6 +39,26 @@ ColumnPtr make_column(const Args& spec) {
   return Factory<FeatureColumn>::instance().make("feature column", spec.text("type"), spec);
 }
 
+ColumnPtr column_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  const auto* spec = value ? value->get_if<std::shared_ptr<Args>>() : nullptr;
+  if (!spec) {
+    invalid_argument("`", name, "` must be a feature column, not ", value ? value->kind() : "NULL",
+                     ".");
+  }
+  return make_column(**spec);
+}
+
+std::shared_ptr<const CategoricalColumn> categorical_argument(const Args& args,
+                                                              const std::string& name) {
+  const ColumnPtr column = column_argument(args, name);
+  auto categorical = std::dynamic_pointer_cast<const CategoricalColumn>(column);
+  if (!categorical) {
+    invalid_argument("`", name, "` must be a categorical column; '", column->name(), "' is none.");
+  }
+  return categorical;
+}
+
 std::vector<ColumnPtr> make_columns(const ValueList& specs) {
   std::vector<ColumnPtr> columns;
   for (const Value& spec : specs) {
@@ -44,6 +67,94 @@ std::vector<ColumnPtr> make_columns(const ValueList& specs) {
     columns.push_back(make_column(**args));
   }
   return columns;
+}
+
+std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
+  std::sort(columns.begin(), columns.end(),
+            [](const ColumnPtr& a, const ColumnPtr& b) { return a->name() < b->name(); });
+  for (size_t i = 1; i < columns.size(); ++i) {
+    if (columns[i]->name() == columns[i - 1]->name()) {
+      invalid_argument("Duplicate feature column name found for columns: '", columns[i]->name(),
+                       "'.");
+    }
+  }
+  return columns;
+}
+
+std::string scope_of(const FeatureColumn& column) {
+  std::string name = column.scope_name();
+  for (char& c : name) {
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    if (!good) c = '_';
+  }
+  return name;
+}
+
+Output categorical_feature(TransformationCache& cache,
+                           const std::string& key,
+                           const std::string& constructor,
+                           const std::string& wanted) {
+  Output feature = cache.feature(key);
+  if (feature.dtype() == DType::kBool) {
+    feature = cache.graph().op("Cast", {feature}).attr("DstT", DType::kInt32);
+  }
+  const bool is_string = feature.dtype() == DType::kString;
+  if (!is_string && !is_integer(feature.dtype())) {
+    throw Error(Code::kInvalidArgument,
+                str_cat(constructor, "(\"", key,
+                        "\") needs strings or integers, but the feature is of type ",
+                        dtype_name(feature.dtype()), "."),
+                {"Use column_bucketized() for numbers, or make integers of them."});
+  }
+  if (is_string != (wanted == "string")) {
+    throw Error(Code::kInvalidArgument,
+                str_cat(constructor, "(\"", key, "\") is of dtype ", wanted,
+                        ", but the feature is of type ", dtype_name(feature.dtype()), "."),
+                {constructor == "column_categorical_with_identity"
+                     ? std::string("Use a column of a vocabulary or of hash buckets for strings.")
+                     : str_cat("Say `dtype = tf$", dtype_name(feature.dtype()), "`.")});
+  }
+  return feature;
+}
+
+Output combined_rows(Graph& graph,
+                     Output table,
+                     const IdsAndWeights& ids,
+                     const std::string& combiner,
+                     double max_norm) {
+  std::vector<Output> inputs = {table, ids.ids};
+  if (ids.weights) inputs.push_back(ids.weights);
+  return graph.op("FusedEmbeddingLookup", inputs)
+      .attr("combiner", combiner)
+      .attr("max_norm", static_cast<float>(max_norm));
+}
+
+Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
+  const std::string& name = parts[0]->slice ? parts[0]->slice->full_name : parts[0]->shared_name;
+  if (Operation* known = graph.find_operation(name)) {
+    if (known->type() == "Identity") return known->output(0);
+  }
+  NameScope scope(graph, name + "/");
+  std::vector<Output> values;
+  for (const VariablePtr& part : parts) {
+    values.push_back(
+        part->is_resource
+            ? static_cast<Output>(
+                  graph.op("ReadVariableOp", {part->handle}).attr("dtype", part->dtype))
+            : part->snapshot);
+  }
+  if (!parts[0]->slice) return values[0];
+  Output whole = values[0];
+  if (parts.size() > 1) {
+    int axis = 0;
+    for (size_t i = 0; i < parts[1]->slice->offset.size(); ++i) {
+      if (parts[1]->slice->offset[i] > 0) axis = static_cast<int>(i);
+    }
+    values.push_back(graph.scalar(DType::kInt32, axis, "concat/axis"));
+    whole = graph.op("ConcatV2", values).named("concat");
+  }
+  return graph.op("Identity", {whole}).named(name + "/");
 }
 
 }  // namespace runhooks

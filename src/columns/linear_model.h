@@ -3,6 +3,8 @@
 // What it must not know: losses, optimizers, R.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "columns/feature_column.h"
@@ -14,17 +16,25 @@ struct LinearModel {
   Output logits;                     // [batch, units]
   std::vector<VariablePtr> weights;  // parts of all columns' weights
   std::vector<VariablePtr> bias;
+  // By column, and "bias" (tf.feature_column's cols_to_vars).
+  std::vector<std::pair<std::string, std::vector<VariablePtr>>> variables;
+};
+
+struct LinearModelOptions {
+  int64_t units = 1;
+  // How the weights of the several ids of an example are combined: "sum", "mean" or "sqrtn".
+  std::string sparse_combiner = "sum";
+  bool trainable = true;
+  std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
 // tf.feature_column.linear_model as the canned linear estimators use it: variables
 // "linear_model/<column>/weights" and "linear_model/bias_weights", starting from 0, as resource
-// variables in the parts that the scope's partitioner makes.
+// variables in the parts that the scope's partitioner makes. A categorical column has a weight for
+// each bucket, a dense one for each of its numbers.
 LinearModel linear_model(Graph& graph,
                          const Features& features,
                          const std::vector<ColumnPtr>& columns,
-                         int64_t units);
-
-// The parts of a partitioned variable as one tensor, which has the variable's full name.
-Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts);
+                         const LinearModelOptions& options);
 
 }  // namespace runhooks

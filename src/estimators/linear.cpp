@@ -69,8 +69,10 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const std::vector<ColumnPtr> columns = make_columns(arguments.list("feature_columns"));
     VariableScope scope(graph, "linear");
     scope.options().partitioner = size_partitioner();
-    const LinearModel model =
-        linear_model(graph, input.features, columns, head->logits_dimension());
+    LinearModelOptions options;
+    options.units = head->logits_dimension();
+    options.sparse_combiner = arguments.text("sparse_combiner", "sum");
+    const LinearModel model = linear_model(graph, input.features, columns, options);
     summarize(graph, model, head->logits_dimension());
     return head->create_estimator_spec(
         graph, input, mode, model.logits, [&](Graph& g, Output loss) {

@@ -1,5 +1,8 @@
 #include "estimators/loss.h"
 
+#include "ops/gradient_helpers.h"
+#include "ops/nn_functions.h"
+
 namespace runhooks {
 
 Reduction reduction_from_name(const std::string& name) {
@@ -20,9 +23,22 @@ Reduction reduction_from_name(const std::string& name) {
 namespace {
 
 Output sum_all(Graph& graph, Output x, const std::string& name) {
-  std::vector<int32_t> axes;
-  for (int i = 0; i < x.shape().rank(); ++i) axes.push_back(i);
-  return graph.op("Sum", {x, graph.int_vector(axes)}).named(name);
+  return graph.op("Sum", {x, axes_of(graph, x)}).named(name);
+}
+
+// Weights are a single one, or have the losses' rank with as many or one along each dimension.
+void check_broadcastable(Output weights, Output losses) {
+  const Shape &w = weights.shape(), &x = losses.shape();
+  if (!w.has_rank() || !x.has_rank() || w.rank() == 0) return;
+  bool fits = w.rank() == x.rank();
+  for (int i = 0; fits && i < w.rank(); ++i) {
+    fits = w.dim(i) == 1 || w.dim(i) < 0 || x.dim(i) < 0 || w.dim(i) == x.dim(i);
+  }
+  if (fits) return;
+  throw Error(Code::kInvalidArgument,
+              str_cat("weights can not be broadcast to values. values shape=", x,
+                      ", weights shape=", w, "."),
+              {"Weights are one number, or have as many dimensions as the losses."});
 }
 
 // 0 where the divisor is 0.
@@ -64,30 +80,17 @@ Output compute_weighted_loss(Graph& graph,
                              const std::string& scope_name,
                              const std::string& collection) {
   NameScope scope(graph, scope_name);
-  if (!weights) weights = graph.scalar(losses.dtype(), 1, "Cast/x");
-  const Output loss = reduced(graph, losses, weights, reduction);
+  const DType dtype = losses.dtype();
+  losses = cast(graph, losses, DType::kFloat32);
+  if (weights) {
+    check_broadcastable(weights, losses);
+    weights = cast(graph, weights, DType::kFloat32);
+  } else {
+    weights = graph.scalar(DType::kFloat32, 1, "Cast/x");
+  }
+  const Output loss = cast(graph, reduced(graph, losses, weights, reduction), dtype);
   if (!collection.empty()) graph.add_to_collection(collection, loss);
   return loss;
-}
-
-Output mean_squared_error(Graph& graph,
-                          Output labels,
-                          Output predictions,
-                          Output weights,
-                          Reduction reduction,
-                          const std::string& scope_name,
-                          const std::string& collection) {
-  NameScope scope(graph, scope_name);
-  for (Output* side : {&predictions, &labels}) {
-    if (side->dtype() == DType::kFloat32) continue;
-    *side = graph.op("Cast", {*side}).attr("DstT", DType::kFloat32);
-  }
-  if (!predictions.shape().is_compatible_with(labels.shape())) {
-    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
-  }
-  const Output losses = graph.op("SquaredDifference", {predictions, labels});
-  // The scope is entered again: what is added stays under "mean_squared_error/".
-  return compute_weighted_loss(graph, losses, weights, reduction, scope.name(), collection);
 }
 
 }  // namespace runhooks

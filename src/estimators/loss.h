@@ -23,6 +23,15 @@ Output compute_weighted_loss(Graph& graph,
                              const std::string& scope = "weighted_loss",
                              const std::string& collection = collection_keys::kLosses);
 
+// What the losses below have in common: how the losses of examples or elements become one number,
+// and where that goes. An invalid weight is 1.
+struct LossOptions {
+  Output weights;
+  Reduction reduction = Reduction::kSumByNonzeroWeights;
+  std::string scope;  // by default the name of the loss
+  std::string collection = collection_keys::kLosses;
+};
+
 // (predictions - labels)^2, both as float32.
 Output mean_squared_error(Graph& graph,
                           Output labels,
@@ -31,5 +40,60 @@ Output mean_squared_error(Graph& graph,
                           Reduction reduction,
                           const std::string& scope = "mean_squared_error",
                           const std::string& collection = collection_keys::kLosses);
+Output absolute_difference(Graph& graph,
+                           Output labels,
+                           Output predictions,
+                           const LossOptions& options = {});
+Output huber_loss(Graph& graph,
+                  Output labels,
+                  Output predictions,
+                  double delta = 1,
+                  const LossOptions& options = {});
+Output log_loss(Graph& graph,
+                Output labels,
+                Output predictions,
+                double epsilon = 1e-7,
+                const LossOptions& options = {});
+// Labels are 0 or 1.
+Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options = {});
+// 1 - the inner product along `axis` of what has been normalized to length 1.
+Output cosine_distance(
+    Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options = {});
+// Of differences between pairs of elements of one example; it has a reduction of its own.
+Output mean_pairwise_squared_error(Graph& graph,
+                                   Output labels,
+                                   Output predictions,
+                                   const LossOptions& options = {});
+Output sigmoid_cross_entropy(Graph& graph,
+                             Output multi_class_labels,
+                             Output logits,
+                             double label_smoothing = 0,
+                             const LossOptions& options = {});
+Output softmax_cross_entropy(Graph& graph,
+                             Output onehot_labels,
+                             Output logits,
+                             double label_smoothing = 0,
+                             const LossOptions& options = {});
+// Labels are class numbers from 0.
+Output sparse_softmax_cross_entropy(Graph& graph,
+                                    Output labels,
+                                    Output logits,
+                                    const LossOptions& options = {});
+// exp(log_input) - log_input * targets: the Poisson loss of counts.
+Output poisson_loss(Graph& graph,
+                    Output targets,
+                    Output log_input,
+                    bool compute_full_loss = false,
+                    const LossOptions& options = {});
+
+// The sum of the regularization losses; 0 where there are none.
+Output regularization_loss(Graph& graph,
+                           const std::string& scope = "",
+                           const std::string& name = "total_regularization_loss");
+// All losses, with the regularization losses where these are wanted.
+Output total_loss(Graph& graph,
+                  bool add_regularization_losses = true,
+                  const std::string& name = "total_loss",
+                  const std::string& scope = "");
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// What lives here: streaming metrics: variables that batches add to, and the value they give.
+// What lives here: streaming metrics (tf.metrics): variables that batches add to, and the value they give.
 // Who may use it: heads, estimators, the bindings.
 // What it must not know: which metrics a model reports, R.
 #pragma once
@@ -6,11 +6,186 @@
 #include <string>
 
 #include "estimators/model_fn.h"
+#include "graph/variable.h"
 
 namespace runhooks {
 
-// tf.metrics.mean: the mean of all values of all batches, weighted by `weights` (broadcast to the
-// values) where given. 0 where there has been none.
-Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name);
+// Each metric opens a name scope `name` for its operations and variables. Weights may be missing;
+// where given they are broadcast to the values. What has seen no batch is 0 unless said otherwise.
+
+// --- means
+
+Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name = "mean");
+// How often predictions equal labels.
+Metric accuracy_metric(Graph& graph,
+                       Output labels,
+                       Output predictions,
+                       Output weights,
+                       const std::string& name = "accuracy");
+Metric mean_squared_error_metric(Graph& graph,
+                                 Output labels,
+                                 Output predictions,
+                                 Output weights,
+                                 const std::string& name = "mean_squared_error");
+Metric root_mean_squared_error_metric(Graph& graph,
+                                      Output labels,
+                                      Output predictions,
+                                      Output weights,
+                                      const std::string& name = "root_mean_squared_error");
+Metric mean_absolute_error_metric(Graph& graph,
+                                  Output labels,
+                                  Output predictions,
+                                  Output weights,
+                                  const std::string& name = "mean_absolute_error");
+// The absolute error divided by `normalizer`; 0 where that is 0.
+Metric mean_relative_error_metric(Graph& graph,
+                                  Output labels,
+                                  Output predictions,
+                                  Output normalizer,
+                                  Output weights,
+                                  const std::string& name = "mean_relative_error");
+// 1 - the mean of inner products along `dim`; 1 where there was no batch.
+Metric mean_cosine_distance_metric(Graph& graph,
+                                   Output labels,
+                                   Output predictions,
+                                   int64_t dim,
+                                   Output weights,
+                                   const std::string& name = "mean_cosine_distance");
+Metric percentage_below_metric(Graph& graph,
+                               Output values,
+                               double threshold,
+                               Output weights,
+                               const std::string& name = "percentage_below_threshold");
+// The mean of each element over batches of one shape.
+Metric mean_tensor_metric(Graph& graph,
+                          Output values,
+                          Output weights,
+                          const std::string& name = "mean_tensor");
+
+// --- counts of right and wrong predictions of yes and no
+
+enum class Outcome { kTruePositives, kFalsePositives, kTrueNegatives, kFalseNegatives };
+const char* outcome_name(Outcome outcome);
+// Labels and predictions are taken as TRUE where they are not 0.
+Metric count_metric(Graph& graph,
+                    Outcome outcome,
+                    Output labels,
+                    Output predictions,
+                    Output weights,
+                    const std::string& name);
+Metric precision_metric(Graph& graph,
+                        Output labels,
+                        Output predictions,
+                        Output weights,
+                        const std::string& name = "precision");
+Metric recall_metric(Graph& graph,
+                     Output labels,
+                     Output predictions,
+                     Output weights,
+                     const std::string& name = "recall");
+
+// --- the same at thresholds of a probability: positive is what is greater
+
+Metric count_at_thresholds_metric(Graph& graph,
+                                  Outcome outcome,
+                                  Output labels,
+                                  Output predictions,
+                                  const std::vector<float>& thresholds,
+                                  Output weights,
+                                  const std::string& name);
+Metric precision_at_thresholds_metric(Graph& graph,
+                                      Output labels,
+                                      Output predictions,
+                                      const std::vector<float>& thresholds,
+                                      Output weights,
+                                      const std::string& name = "precision_at_thresholds");
+Metric recall_at_thresholds_metric(Graph& graph,
+                                   Output labels,
+                                   Output predictions,
+                                   const std::vector<float>& thresholds,
+                                   Output weights,
+                                   const std::string& name = "recall_at_thresholds");
+
+struct AucOptions {
+  int64_t num_thresholds = 200;
+  std::string curve = "ROC";                     // or "PR"
+  std::string summation_method = "trapezoidal";  // careful_interpolation, minoring, majoring
+};
+Metric auc_metric(Graph& graph,
+                  Output labels,
+                  Output predictions,
+                  Output weights,
+                  const AucOptions& options = {},
+                  const std::string& name = "auc");
+Metric sensitivity_at_specificity_metric(Graph& graph,
+                                         Output labels,
+                                         Output predictions,
+                                         double specificity,
+                                         Output weights,
+                                         int64_t num_thresholds = 200,
+                                         const std::string& name = "sensitivity_at_specificity");
+Metric specificity_at_sensitivity_metric(Graph& graph,
+                                         Output labels,
+                                         Output predictions,
+                                         double sensitivity,
+                                         Output weights,
+                                         int64_t num_thresholds = 200,
+                                         const std::string& name = "specificity_at_sensitivity");
+
+// --- classes 0 ... num_classes - 1
+
+// Its update gives the accuracy of each class.
+Metric mean_per_class_accuracy_metric(Graph& graph,
+                                      Output labels,
+                                      Output predictions,
+                                      int64_t num_classes,
+                                      Output weights,
+                                      const std::string& name = "mean_accuracy");
+// Its update gives the confusion matrix, a row a label.
+Metric mean_iou_metric(Graph& graph,
+                       Output labels,
+                       Output predictions,
+                       int64_t num_classes,
+                       Output weights,
+                       const std::string& name = "mean_iou");
+
+// --- the k largest of a row of predictions; labels are one class a row, or several
+
+struct AtKOptions {
+  int64_t k = 1;
+  int64_t class_id = -1;  // only this class counts; -1: all
+};
+// NaN where nothing was counted.
+Metric recall_at_k_metric(Graph& graph,
+                          Output labels,
+                          Output predictions,
+                          const AtKOptions& options,
+                          Output weights,
+                          const std::string& name = "");
+Metric precision_at_k_metric(Graph& graph,
+                             Output labels,
+                             Output predictions,
+                             const AtKOptions& options,
+                             Output weights,
+                             const std::string& name = "");
+Metric average_precision_at_k_metric(Graph& graph,
+                                     Output labels,
+                                     Output predictions,
+                                     int64_t k,
+                                     Output weights,
+                                     const std::string& name = "");
+
+// --- what they are made of
+
+// A local variable of zeros that batches add to, under the current name scope.
+VariablePtr metric_variable(Graph& graph,
+                            const std::string& name,
+                            const Shape& shape = Shape(),
+                            DType dtype = DType::kFloat32);
+// The variable after `amount` was added.
+Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount);
+// The weights in the values' shape; ones where there are none.
+Output spread_weights(Graph& graph, Output weights, Output values);
+Metric make_metric(Output value, Output update);
 
 }  // namespace runhooks

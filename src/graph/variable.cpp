@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "graph/initializer.h"
+
 namespace runhooks {
 
 void VariableState::assign(const Tensor& value) {
@@ -133,7 +135,9 @@ VariablePtr VariableStore::get(const std::string& name,
         str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
   }
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
-  if (!initializer) initializer = zeros_initializer();
+  if (!initializer) {
+    initializer = is_floating(options.dtype) ? glorot_uniform_initializer() : zeros_initializer();
+  }
   VariableOptions with_scope = options;
   with_scope.use_resource = options.use_resource || current_.use_resource;
   NameScope root(graph_, "");

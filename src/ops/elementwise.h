@@ -3,9 +3,24 @@
 // What it must not know: which functions there are, sessions, R.
 #pragma once
 
+#include <type_traits>
+
 #include "graph/kernel.h"
+#include "ops/vector_math.h"
 
 namespace runhooks {
+
+// Calls f(0) ... f(n - 1), vectorised where that is possible. Only functions of floating-point
+// numbers are: those of integers may throw, which must not happen inside of such a loop.
+template <typename T, typename F>
+inline void for_elements(int64_t n, F f) {
+  if constexpr (std::is_floating_point_v<T>) {
+    RUNHOOKS_SIMD
+    for (int64_t i = 0; i < n; ++i) f(i);
+  } else {
+    for (int64_t i = 0; i < n; ++i) f(i);
+  }
+}
 
 // F has `static R apply(T x)`.
 template <typename T, typename R, typename F>
@@ -19,7 +34,7 @@ class UnaryKernel : public Kernel {
   void compute(KernelContext&) override {
     const T* x = x_;
     R* y = y_;
-    for (int64_t i = 0; i < n_; ++i) y[i] = F::apply(x[i]);
+    for_elements<T>(n_, [=](int64_t i) { y[i] = F::apply(x[i]); });
   }
 
  private:
@@ -69,13 +84,13 @@ class BinaryKernel : public Kernel {
         const R r = F::apply(a0, *b);
         for (int64_t i = 0; i < n; ++i) y[i] = r;
       } else {
-        for (int64_t i = 0; i < n; ++i) y[i] = F::apply(a0, b[i]);
+        for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a0, b[i]); });
       }
     } else if (layout_.b_step == 0) {
       const T b0 = *b;
-      for (int64_t i = 0; i < n; ++i) y[i] = F::apply(a[i], b0);
+      for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b0); });
     } else {
-      for (int64_t i = 0; i < n; ++i) y[i] = F::apply(a[i], b[i]);
+      for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
     }
   }
 

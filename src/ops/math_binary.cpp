@@ -32,6 +32,13 @@ struct DivFn {
     return a / b;
   }
 };
+// 0 where the divisor is 0.
+struct DivNoNanFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return b == T(0) ? T(0) : a / b;
+  }
+};
 struct MaximumFn {
   template <typename T>
   static T apply(T a, T b) {
@@ -121,6 +128,13 @@ Grads div_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, da, db);
 }
 
+Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output b = op.input(1);
+  const Output da = g.op("DivNoNan", {dy[0], b});
+  const Output db = g.op("DivNoNan", {multiply(g, negative(g, dy[0]), op.output(0)), b});
+  return sum_to_operands(g, op, da, db);
+}
+
 // The gradient goes to the operand that was taken; to the first where both are equal.
 Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* takes_first) {
   const Output first = g.op(takes_first, {op.input(0), op.input(1)});
@@ -198,6 +212,15 @@ RUNHOOKS_BINARY_OP("RealDiv")
     .gradient(div_gradient)
     .endpoint("realdiv")
     .summary("x / y for floating-point numbers, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("DivNoNan")
+    .attr("T: {float, double}")
+    .kernel(floats<DivNoNanFn>())
+    .gradient(div_no_nan_gradient)
+    .endpoint("div_no_nan")
+    .endpoint("math.divide_no_nan")
+    .summary("x / y, but 0 where y is 0, elementwise.")
     .example("f[2,3] f[3]");
 
 RUNHOOKS_BINARY_OP("Maximum")

@@ -26,14 +26,14 @@ RUNHOOKS_UNARY_FN(ExpFn, std::exp(x));
 RUNHOOKS_UNARY_FN(LogFn, std::log(x));
 RUNHOOKS_UNARY_FN(Log1pFn, std::log1p(x));
 RUNHOOKS_UNARY_FN(ReciprocalFn, T(1) / x);
-RUNHOOKS_UNARY_FN(TanhFn, std::tanh(x));
+RUNHOOKS_UNARY_FN(TanhFn, tanh_of(x));
 RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
 RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
 RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
 RUNHOOKS_UNARY_FN(CeilFn, std::ceil(x));
 // Halves go to the even neighbour, as in R and in TensorFlow.
 RUNHOOKS_UNARY_FN(RoundFn, std::nearbyint(x));
-RUNHOOKS_UNARY_FN(SigmoidFn, T(1) / (T(1) + std::exp(-x)));
+RUNHOOKS_UNARY_FN(SigmoidFn, sigmoid_of(x));
 
 #undef RUNHOOKS_UNARY_FN
 
@@ -189,18 +189,24 @@ RUNHOOKS_UNARY_OP("Reciprocal")
 RUNHOOKS_UNARY_OP("Tanh")
     .attr("T: {float, double}")
     .kernel(floats<TanhFn>())
-    .gradient(times([](Graph& g, Output, Output y) {
-      return subtract(g, number(g, y, 1), multiply(g, y, y));
-    }))
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("TanhGrad", {op.output(0), dy[0]})};
+    })
+    .endpoint("tanh")
+    .endpoint("nn.tanh")
+    .endpoint("math.tanh")
     .summary("The hyperbolic tangent of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sigmoid")
     .attr("T: {float, double}")
     .kernel(floats<SigmoidFn>())
-    .gradient(times([](Graph& g, Output, Output y) {
-      return multiply(g, y, subtract(g, number(g, y, 1), y));
-    }))
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("SigmoidGrad", {op.output(0), dy[0]})};
+    })
+    .endpoint("sigmoid")
+    .endpoint("nn.sigmoid")
+    .endpoint("math.sigmoid")
     .summary("1 / (1 + exp(-x)), elementwise.")
     .example("f[2,3]");
 

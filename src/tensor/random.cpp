@@ -1,6 +1,23 @@
 #include "tensor/random.h"
 
+#include <random>
+
 namespace runhooks {
+
+namespace {
+
+uint64_t seed_of_the_machine() {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
+uint64_t (*seed_source)() = seed_of_the_machine;
+
+}  // namespace
+
+uint64_t fresh_seed() { return seed_source(); }
+
+void set_seed_source(uint64_t (*source)()) { seed_source = source; }
 
 void Philox::block(uint64_t position, uint32_t out[4]) const {
   uint32_t c[4] = {static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32),

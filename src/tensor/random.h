@@ -23,13 +23,19 @@ class Philox {
   }
   // Uniform over 0 ... n - 1, for n up to 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
-
- private:
+  // The four words at a place of the stream; next() is not disturbed.
   void block(uint64_t position, uint32_t out[4]) const;
 
+ private:
   uint64_t key_, stream_, position_ = 0;
   uint32_t words_[4] = {};
   int used_ = 4;
 };
+
+// A seed where nobody has set one: drawn from the embedding language's generator, if it has
+// announced one, so that its own seed makes a script repeat. For the thread that builds and runs
+// graphs.
+uint64_t fresh_seed();
+void set_seed_source(uint64_t (*source)());
 
 }  // namespace runhooks

@@ -10,6 +10,7 @@ namespace {
 
 struct AdadeltaRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1), *accum_update = in.variable(2);
@@ -43,10 +44,10 @@ class Adadelta : public Optimizer {
     rho_ = hyperparameter(graph, "rho", 0.95);
     epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    return apply_op(graph, "Adadelta", variable, {"accum", "accum_update"},
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    return apply_op(graph, "Adadelta", variable, gradient, {"accum", "accum_update"},
                     {like(graph, learning_rate_, variable), like(graph, rho_, variable),
-                     like(graph, epsilon_, variable), gradient});
+                     like(graph, epsilon_, variable), gradient.values});
   }
 
  private:

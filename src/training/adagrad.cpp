@@ -10,6 +10,7 @@ namespace {
 
 struct AdagradRule {
   static constexpr int kRefs = 2;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1);
@@ -35,9 +36,9 @@ class Adagrad : public Optimizer {
               constant_initializer(args().number("initial_accumulator_value", 0.1)));
   }
   void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    return apply_op(graph, "Adagrad", variable, {"accumulator"},
-                    {like(graph, learning_rate_, variable), gradient});
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    return apply_op(graph, "Adagrad", variable, gradient, {"accumulator"},
+                    {like(graph, learning_rate_, variable), gradient.values});
   }
 
  private:

@@ -11,6 +11,7 @@ namespace {
 
 struct AdagradDARule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *sum = in.variable(1), *squares = in.variable(2);
@@ -52,11 +53,11 @@ class AdagradDA : public Optimizer {
     const Output one = graph.scalar(DType::kInt64, 1);
     next_step_ = graph.op("AddV2", {step->snapshot, one}).named("add");
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    return apply_op(graph, "AdagradDA", variable,
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    return apply_op(graph, "AdagradDA", variable, gradient,
                     {"gradient_accumulator", "gradient_squared_accumulator"},
-                    {gradient, like(graph, learning_rate_, variable), like(graph, l1_, variable),
-                     like(graph, l2_, variable), next_step_});
+                    {gradient.values, like(graph, learning_rate_, variable),
+                     like(graph, l1_, variable), like(graph, l2_, variable), next_step_});
   }
 
  private:

@@ -11,6 +11,7 @@ namespace {
 
 struct AdamRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kOwn;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
@@ -23,6 +24,27 @@ struct AdamRule {
       v[i] += (grad[i] * grad[i] - v[i]) * (T(1) - beta2);
       var[i] -= m[i] * alpha / (std::sqrt(v[i]) + epsilon);
     }
+  }
+  // TensorFlow 1's: all of m and v decay and all of the variable moves, rows without a gradient
+  // too.
+  template <typename T>
+  static void apply_rows(ApplyInputs<T>& in) {
+    const T beta1_power = in.scalar(3), beta2_power = in.scalar(4), lr = in.scalar(5);
+    const T beta1 = in.scalar(6), beta2 = in.scalar(7), epsilon = in.scalar(8);
+    const T alpha = lr * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power);
+    const int64_t n = in.whole_size();
+    T *m = in.variable(1), *v = in.variable(2), *var = in.variable(0);
+    for (int64_t i = 0; i < n; ++i) m[i] *= beta1;
+    for (int64_t i = 0; i < n; ++i) v[i] *= beta2;
+    for (int64_t r = 0; r < in.num_rows(); ++r) {
+      in.select_row(r);
+      const T* grad = in.gradient(9);
+      for (int64_t i = 0; i < in.size(); ++i) {
+        in.variable(1)[i] += grad[i] * (T(1) - beta1);
+        in.variable(2)[i] += grad[i] * grad[i] * (T(1) - beta2);
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) var[i] -= m[i] * alpha / (std::sqrt(v[i]) + epsilon);
   }
 };
 
@@ -60,12 +82,12 @@ class Adam : public Optimizer {
     beta2_ = hyperparameter(graph, "beta2", 0.999);
     epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     auto like_variable = [&](Output x) { return like(graph, x, variable); };
-    return apply_op(graph, "Adam", variable, {"m", "v"},
+    return apply_op(graph, "Adam", variable, gradient, {"m", "v"},
                     {like_variable(beta1_power_->snapshot), like_variable(beta2_power_->snapshot),
                      like_variable(learning_rate_), like_variable(beta1_), like_variable(beta2_),
-                     like_variable(epsilon_), gradient});
+                     like_variable(epsilon_), gradient.values});
   }
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
     std::vector<Operation*> all = updates;

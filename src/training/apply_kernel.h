@@ -13,32 +13,70 @@
 namespace runhooks {
 
 // The inputs of an update: `num_refs` variables (the trained one and its slots), then scalars and
-// the gradient.
+// the gradient. A sparse update has the indices of the gradient's rows behind the gradient and is
+// seen one row at a time; the places of the inputs are counted without them.
 template <typename T>
 class ApplyInputs {
  public:
-  ApplyInputs(KernelContext& c, int num_refs) : c_(c), n_(state(0).value().num_elements()) {
+  ApplyInputs(KernelContext& c, int num_refs)
+      : c_(c), n_(state(0).value().num_elements()), num_variables_(num_refs) {
     for (int i = 0; i < num_refs; ++i) {
       if (state(i).value().num_elements() != n_) {
         invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(),
                          "'.");
       }
+      variables_[i] = state(i).value().template data<T>();
     }
   }
+  // Of what is seen: a row, or all.
   int64_t size() const { return n_; }
-  T* variable(int i) { return state(i).value().template data<T>(); }
-  T scalar(int i) const { return *c_.input(i).data<T>(); }
+  T* variable(int i) const { return variables_[i] + offset_; }
+  T scalar(int i) const { return *c_.input(place(i)).template data<T>(); }
+  int64_t whole_scalar(int i) const { return *c_.input(place(i)).template data<int64_t>(); }
   const T* gradient(int i) const {
-    if (c_.input(i).num_elements() != n_) {
-      invalid_argument("The gradient has shape ", c_.input(i).shape(), ", but the variable has ",
-                       n_, " elements.");
+    if (c_.input(i).num_elements() != (expected_gradient_ < 0 ? n_ : expected_gradient_)) {
+      invalid_argument("The gradient has shape ", c_.input(i).shape(),
+                       ", but the variable has shape ", state(0).value().shape(), ".");
     }
-    return c_.input(i).data<T>();
+    return c_.input(i).template data<T>() + gradient_offset_;
   }
-  int64_t whole_scalar(int i) const { return *c_.input(i).data<int64_t>(); }
   const Operation& op() const { return c_.op(); }
 
+  // --- a sparse update: `at` is where the indices are
+  void begin_rows(int at) {
+    indices_at_ = at;
+    const Shape& shape = state(0).value().shape();
+    rows_ = shape.rank() > 0 ? shape.dim(0) : 0;
+    n_ = rows_ > 0 ? n_ / rows_ : 0;
+    const Tensor& indices = c_.input(at);
+    num_rows_ = indices.num_elements();
+    expected_gradient_ = num_rows_ * n_;
+    narrow_ = indices.dtype() == DType::kInt32 ? indices.template data<int32_t>() : nullptr;
+    wide_ = narrow_ ? nullptr : indices.template data<int64_t>();
+  }
+  int64_t num_rows() const { return num_rows_; }
+  void select_row(int64_t i) {
+    const int64_t row = narrow_ ? narrow_[i] : wide_[i];
+    if (row < 0 || row >= rows_) {
+      invalid_argument("indices[", i, "] = ", row, " is not in [0, ", rows_, ") of '",
+                       state(0).name(), "'.");
+    }
+    offset_ = row * n_;
+    gradient_offset_ = i * n_;
+    prefetch(i + kAhead);
+  }
+  // Of the whole variable.
+  int64_t whole_size() const { return n_ * rows_; }
+
  private:
+  // Rows lie all over a large variable: they are asked for some rows ahead.
+  static constexpr int64_t kAhead = 8;
+  void prefetch(int64_t i) const {
+    if (i >= num_rows_) return;
+    const int64_t row = narrow_ ? narrow_[i] : wide_[i];
+    for (int k = 0; k < num_variables_; ++k) __builtin_prefetch(variables_[k] + row * n_, 1);
+  }
+  int place(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
   VariableState& state(int i) const {
     auto& found = c_.input_resource<VariableState>(i);
     if (!found.is_initialized()) {
@@ -47,56 +85,105 @@ class ApplyInputs {
     return found;
   }
   KernelContext& c_;
-  int64_t n_;
+  int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
+  int num_variables_, indices_at_ = -1;
+  const int32_t* narrow_ = nullptr;
+  const int64_t* wide_ = nullptr;
+  T* variables_[4] = {};
 };
 
-// Rule has kRefs, the number of variables, and `template <typename T> static void
+// Which sparse op an update has: none, one that applies the same rule to each row, or one of its
+// own, `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
+enum class SparseForm { kNone, kSameRule, kOwn };
+
+// Rule has kRefs, the number of variables (up to 4), and `template <typename T> static void
 // apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
+  static void pass_on(KernelContext& c) {
+    if (c.num_outputs() == 0) return;
+    auto& state = c.input_resource<VariableState>(0);
+    c.set_output_resource(0, &state);
+    c.alias_output(0, state.value());
+  }
   template <typename T>
   class Kernel : public runhooks::Kernel {
    public:
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
       Rule::apply(inputs);
-      if (c.num_outputs() > 0) {
-        auto& state = c.input_resource<VariableState>(0);
-        c.set_output_resource(0, &state);
-        c.alias_output(0, state.value());
-      }
+      pass_on(c);
     }
+  };
+  template <typename T>
+  class RowsKernel : public runhooks::Kernel {
+   public:
+    void prepare(KernelContext& c) override {
+      const std::vector<ArgDef>& args = c.op().def().inputs;
+      for (at_ = 0; args[static_cast<size_t>(at_)].name != "indices";) ++at_;
+    }
+    void compute(KernelContext& c) override {
+      ApplyInputs<T> inputs(c, Rule::kRefs);
+      inputs.begin_rows(at_);
+      if constexpr (Rule::kSparse == SparseForm::kOwn) {
+        Rule::apply_rows(inputs);
+      } else {
+        for (int64_t i = 0; i < inputs.num_rows(); ++i) {
+          inputs.select_row(i);
+          Rule::apply(inputs);
+        }
+      }
+      pass_on(c);
+    }
+
+   private:
+    int at_ = 0;
   };
 };
 
-// Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables). `refs`
-// are the variables; `inputs` are specifications of the other inputs ("grad: T").
+// Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
+// SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
+// variables; `inputs` are specifications of the other inputs ("grad: T").
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
                        const std::vector<std::string>& inputs,
                        const std::vector<std::string>& attrs = {}) {
-  for (const bool is_resource : {false, true}) {
+  for (int form = 0; form < 4; ++form) {
+    const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
+    if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
     // The registry keeps what it needs of these words.
-    const std::string type = str_cat(is_resource ? "Resource" : "", "Apply", name);
+    const std::string type =
+        str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
     for (size_t i = 0; i < refs.size(); ++i) {
       op.input(str_cat(refs[i], is_resource ? ": resource" : ": Ref(T)").c_str());
       op.mutates(static_cast<int>(i));
     }
-    for (const std::string& input : inputs) op.input(input.c_str());
+    for (const std::string& input : inputs) {
+      op.input(input.c_str());
+      const bool is_gradient = input == "grad: T" || input == "delta: T";
+      if (is_sparse && is_gradient) op.input("indices: Tindices");
+    }
     if (!is_resource) op.output("out: Ref(T)");
     op.attr("T: {float, double}").attr("use_locking: bool = false");
+    if (is_sparse) op.attr("Tindices: {int32, int64}");
     for (const std::string& attr : attrs) op.attr(attr.c_str());
     op.shape([is_resource](ShapeContext& c) {
         if (is_resource) return;
         const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
         if (shape) c.set_output(0, std::get<Shape>(*shape));
       })
-        .kernel(kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>())
         .not_differentiable()
         .endpoint(str_cat("raw_ops.", type).c_str())
-        .summary("One step of an optimizer on one variable.");
+        .summary(is_sparse ? "One step of an optimizer on rows of one variable."
+                           : "One step of an optimizer on one variable.");
+    if constexpr (Rule::kSparse == SparseForm::kNone) {
+      op.kernel(kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>());
+    } else {
+      op.kernel(is_sparse ? kernel_by_type<ApplyRule<Rule>::template RowsKernel, float, double>()
+                          : kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>());
+    }
   }
   return true;
 }

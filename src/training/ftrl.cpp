@@ -42,29 +42,59 @@ void ftrl_update(ApplyInputs<T>& in,
   }
 }
 
+// All that the update sees, or with `by_rows` one row after another.
+template <typename T, typename Power>
+void ftrl_updates(ApplyInputs<T>& in,
+                  const FtrlParameters<T>& p,
+                  const Power& power,
+                  bool by_rows) {
+  if (!by_rows) return ftrl_update(in, in.gradient(3), p, power);
+  for (int64_t i = 0; i < in.num_rows(); ++i) {
+    in.select_row(i);
+    ftrl_update(in, in.gradient(3), p, power);
+  }
+}
+
 template <typename T>
-void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power) {
-  const T* grad = in.gradient(3);
+void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, bool by_rows) {
   if (lr_power == T(-0.5)) {
-    ftrl_update(in, grad, parameters, SquareRoot<T>());
+    ftrl_updates(in, parameters, SquareRoot<T>(), by_rows);
   } else {
-    ftrl_update(in, grad, parameters, GeneralPower<T>{-lr_power});
+    ftrl_updates(in, parameters, GeneralPower<T>{-lr_power}, by_rows);
   }
 }
 
 struct FtrlRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kOwn;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
-    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), T(0)}, in.scalar(7));
+    update(in, false);
+  }
+  template <typename T>
+  static void apply_rows(ApplyInputs<T>& in) {
+    update(in, true);
+  }
+  template <typename T>
+  static void update(ApplyInputs<T>& in, bool by_rows) {
+    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), T(0)}, in.scalar(7), by_rows);
   }
 };
 
 struct FtrlV2Rule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kOwn;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
-    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), in.scalar(7)}, in.scalar(8));
+    update(in, false);
+  }
+  template <typename T>
+  static void apply_rows(ApplyInputs<T>& in) {
+    update(in, true);
+  }
+  template <typename T>
+  static void update(ApplyInputs<T>& in, bool by_rows) {
+    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), in.scalar(7)}, in.scalar(8), by_rows);
   }
 };
 
@@ -96,13 +126,13 @@ class Ftrl : public Optimizer {
     }
     learning_rate_power_ = hyperparameter(graph, "learning_rate_power", -0.5);
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    std::vector<Output> inputs = {gradient, like(graph, learning_rate_, variable),
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    std::vector<Output> inputs = {gradient.values, like(graph, learning_rate_, variable),
                                   like(graph, l1_, variable), like(graph, l2_, variable)};
     if (has_shrinkage_) inputs.push_back(like(graph, l2_shrinkage_, variable));
     inputs.push_back(like(graph, learning_rate_power_, variable));
-    return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, {"accum", "linear"},
-                    inputs);
+    return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, gradient,
+                    {"accum", "linear"}, inputs);
   }
 
  private:

@@ -8,6 +8,7 @@ namespace {
 
 struct GradientDescentRule {
   static constexpr int kRefs = 1;
+  static constexpr SparseForm kSparse = SparseForm::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T* var = in.variable(0);
@@ -26,9 +27,18 @@ class GradientDescent : public Optimizer {
 
  protected:
   void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    return apply_op(graph, "GradientDescent", variable, {},
-                    {like(graph, learning_rate_, variable), gradient});
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    if (gradient.is_indexed_slices()) {
+      const Output step = graph.op("Mul", {gradient.values, like(graph, learning_rate_, variable)});
+      const bool is_resource = variable.is_resource;
+      return graph
+          .op(is_resource ? "ResourceScatterSub" : "ScatterSub",
+              {variable.handle, gradient.indices, step})
+          .attr(is_resource ? "dtype" : "T", variable.dtype)
+          .build();
+    }
+    return apply_op(graph, "GradientDescent", variable, gradient, {},
+                    {like(graph, learning_rate_, variable), gradient.values});
   }
 
  private:

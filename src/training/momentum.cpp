@@ -8,6 +8,7 @@ namespace {
 
 struct MomentumRule {
   static constexpr int kRefs = 2;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1);
@@ -36,10 +37,10 @@ class Momentum : public Optimizer {
     learning_rate_ = hyperparameter(graph, "learning_rate");
     momentum_ = hyperparameter(graph, "momentum");
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(
-        graph, "Momentum", variable, {"momentum"},
-        {like(graph, learning_rate_, variable), gradient, like(graph, momentum_, variable)},
+        graph, "Momentum", variable, gradient, {"momentum"},
+        {like(graph, learning_rate_, variable), gradient.values, like(graph, momentum_, variable)},
         {{"use_nesterov", args().flag("use_nesterov", false)}});
   }
 

@@ -27,6 +27,23 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
   return result;
 }
 
+namespace {
+
+// Rows of the same index are added before they are applied, as TensorFlow does it: an update is no
+// linear function of its gradient.
+Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
+  if (!gradient.is_indexed_slices()) return gradient;
+  const std::string& maker = gradient.indices.op->type();
+  if (maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows") return gradient;
+  Operation* sums = graph.op("SumDuplicateRows", {gradient.values, gradient.indices});
+  Gradient distinct = gradient;
+  distinct.values = sums->output(0);
+  distinct.indices = sums->output(1);
+  return distinct;
+}
+
+}  // namespace
+
 Operation* Optimizer::apply_gradients(Graph& graph,
                                       const std::vector<GradientAndVariable>& gradients,
                                       const VariablePtr& global_step,
@@ -50,12 +67,8 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   prepare(graph);
   std::vector<Operation*> updates;
   for (const GradientAndVariable& pair : given) {
-    if (pair.gradient.is_indexed_slices()) {
-      fail(Code::kUnimplemented, "Optimizer ", name_, " has no update for single rows of '",
-           pair.variable->name(), "'.");
-    }
     NameScope update_scope(graph, "update_" + pair.variable->op_name());
-    updates.push_back(apply_dense(graph, *pair.variable, pair.gradient.values));
+    updates.push_back(apply(graph, *pair.variable, distinct_rows(graph, pair.gradient)));
   }
   if (!global_step) {
     // The step itself carries the name of the scope.
@@ -147,13 +160,18 @@ Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {
 Operation* Optimizer::apply_op(Graph& graph,
                                const char* name,
                                const Variable& variable,
+                               const Gradient& gradient,
                                const std::vector<std::string>& slots,
                                const std::vector<Output>& inputs,
                                const AttrMap& attrs) {
   std::vector<Output> all = {variable.handle};
   for (const std::string& slot_name : slots) all.push_back(slot(variable, slot_name)->handle);
-  all.insert(all.end(), inputs.begin(), inputs.end());
-  const std::string type = str_cat(variable.is_resource ? "Resource" : "", "Apply", name);
+  for (const Output& input : inputs) {
+    all.push_back(input);
+    if (gradient.is_indexed_slices() && input == gradient.values) all.push_back(gradient.indices);
+  }
+  const std::string type = str_cat(variable.is_resource ? "Resource" : "",
+                                   gradient.is_indexed_slices() ? "Sparse" : "", "Apply", name);
   AttrMap with_type = attrs;
   with_type.set("T", variable.dtype);
   return graph.create_op(type, all, with_type, type);

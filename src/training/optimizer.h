@@ -55,7 +55,8 @@ class Optimizer {
   virtual void create_own_variables(Graph&, const VariablePtr& /*first*/) {}
   // The inputs that all updates share, made once in the name scope of the step.
   virtual void prepare(Graph&) {}
-  virtual Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) = 0;
+  // The update of one variable. A gradient of rows comes with distinct indices.
+  virtual Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) = 0;
   // What follows the updates; the step waits for it.
   virtual Operation* finish(Graph& graph, const std::vector<Operation*>& updates);
 
@@ -72,10 +73,12 @@ class Optimizer {
   static Output like(Graph& graph, Output x, const Variable& variable);
 
   // Adds the op Apply<name>, or ResourceApply<name> for a resource variable: references first, then
-  // the other inputs.
+  // the other inputs, of which gradient.values is one. For a gradient of rows it is the op
+  // SparseApply<name> or ResourceSparseApply<name>, which has the indices behind that one.
   Operation* apply_op(Graph& graph,
                       const char* name,
                       const Variable& variable,
+                      const Gradient& gradient,
                       const std::vector<std::string>& slots,
                       const std::vector<Output>& inputs,
                       const AttrMap& attrs = {});

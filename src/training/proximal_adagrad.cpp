@@ -9,6 +9,7 @@ namespace {
 
 struct ProximalAdagradRule {
   static constexpr int kRefs = 2;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1);
@@ -42,10 +43,10 @@ class ProximalAdagrad : public Optimizer {
     l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
     l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
-    return apply_op(graph, "ProximalAdagrad", variable, {"accumulator"},
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    return apply_op(graph, "ProximalAdagrad", variable, gradient, {"accumulator"},
                     {like(graph, learning_rate_, variable), like(graph, l1_, variable),
-                     like(graph, l2_, variable), gradient});
+                     like(graph, l2_, variable), gradient.values});
   }
 
  private:

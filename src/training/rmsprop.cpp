@@ -10,6 +10,7 @@ namespace {
 
 struct RMSPropRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *ms = in.variable(1), *mom = in.variable(2);
@@ -25,6 +26,7 @@ struct RMSPropRule {
 
 struct CenteredRMSPropRule {
   static constexpr int kRefs = 4;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *mg = in.variable(1), *ms = in.variable(2), *mom = in.variable(3);
@@ -62,14 +64,15 @@ class RMSProp : public Optimizer {
     momentum_ = hyperparameter(graph, "momentum", 0);
     epsilon_ = hyperparameter(graph, "epsilon", 1e-10);
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const std::vector<Output> inputs = {
         like(graph, learning_rate_, variable), like(graph, decay_, variable),
-        like(graph, momentum_, variable), like(graph, epsilon_, variable), gradient};
+        like(graph, momentum_, variable), like(graph, epsilon_, variable), gradient.values};
     if (centered_) {
-      return apply_op(graph, "CenteredRMSProp", variable, {"mg", "rms", "momentum"}, inputs);
+      return apply_op(graph, "CenteredRMSProp", variable, gradient, {"mg", "rms", "momentum"},
+                      inputs);
     }
-    return apply_op(graph, "RMSProp", variable, {"rms", "momentum"}, inputs);
+    return apply_op(graph, "RMSProp", variable, gradient, {"rms", "momentum"}, inputs);
   }
 
  private:

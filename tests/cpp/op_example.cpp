@@ -48,6 +48,20 @@ Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& r
   return t;
 }
 
+// Rows of positive numbers whose sum is 1, as labels of classes are.
+void normalize_rows(Tensor& t) {
+  if (!is_floating(t.dtype())) return;
+  const int64_t n = t.shape().dim(t.shape().rank() - 1);
+  for (int64_t begin = 0; begin < t.num_elements(); begin += n) {
+    double sum = 0;
+    for (int64_t j = begin; j < begin + n; ++j) sum += t.number_at(j);
+    for (int64_t j = begin; j < begin + n; ++j) {
+      if (t.dtype() == DType::kFloat64) t.data<double>()[j] /= sum;
+      if (t.dtype() == DType::kFloat32) t.data<float>()[j] /= static_cast<float>(sum);
+    }
+  }
+}
+
 AttrValue read_attr(const AttrDef& def, const std::string& text) {
   if (def.type == "bool") return text == "true";
   if (def.type == "int") return static_cast<int64_t>(std::stoll(text));
@@ -55,6 +69,11 @@ AttrValue read_attr(const AttrDef& def, const std::string& text) {
   if (def.type == "type") return dtype_from_name(text);
   if (def.type == "shape") return Shape(numbers_between(text, '[', ']'));
   if (def.type == "list(int)") return numbers_between(text, '[', ']');
+  if (def.type == "list(float)") {
+    std::vector<float> numbers;
+    for (int64_t x : numbers_between(text, '[', ']')) numbers.push_back(static_cast<float>(x));
+    return numbers;
+  }
   return text;
 }
 
@@ -103,8 +122,18 @@ OpExample build_example(const OpDef& def,
       inputs.push_back(built.graph->constant(t));
       continue;
     }
+    if (word[0] == 'l') {
+      const Tensor t = Tensor::vector<int64_t>(numbers_between(word, '{', '}'));
+      const bool has_shape = word[1] == '[';
+      inputs.push_back(built.graph->constant(
+          has_shape ? t.reshaped(Shape(numbers_between(word, '[', ']'))) : t));
+      continue;
+    }
     const Shape shape(numbers_between(word, '[', ']'));
-    const Tensor value = random_tensor(word[0], shape, dtype, random);
+    // what is float32 whatever the types of the others
+    const DType type = word[0] == 'e' ? DType::kFloat32 : dtype;
+    Tensor value = random_tensor(word[0], shape, type, random);
+    if (word[0] == 'd') normalize_rows(value);
     const Output placeholder =
         built.graph->op("Placeholder").attr("dtype", value.dtype()).attr("shape", shape);
     built.placeholders.push_back(placeholder);

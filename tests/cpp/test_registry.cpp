@@ -76,7 +76,7 @@ void check_gradients(OpExample& example, std::mt19937& random) {
   Feeds feeds = feeds_of(example);
   for (size_t k = 0; k < xs.size(); ++k) {
     Tensor symbolic = grads[k].is_none() ? Tensor::zeros(DType::kFloat64, xs[k].shape())
-                                         : session.run({grads[k].values}, feeds)[0];
+                                         : session.run({dense_gradient(*example.graph, grads[k])}, feeds)[0];
     CHECK_EQ(symbolic.shape(), xs[k].shape());
     Tensor value = feeds[which[k]].second.copy();
     for (int64_t i = 0; i < value.num_elements(); ++i) {

@@ -22,11 +22,18 @@ golden_checkpoint <- function(name, model_dir) {
 
 # --- a case as an estimator
 
+# A specification of case.json as an object of ours: columns within columns too.
 golden_column <- function(spec) {
-  arguments <- list(spec$key)
-  if (!is.null(spec$shape)) arguments$shape <- spec$shape
+  if (!is.list(spec)) return(spec)
+  if (is.null(spec$type)) return(lapply(spec, golden_column))
+  arguments <- lapply(spec[setdiff(names(spec), c("type", "normalizer_fn"))], golden_column)
+  first <- names(arguments) == "key"
+  names(arguments)[first] <- ""
   if (!is.null(spec$normalizer_fn)) {
     arguments$normalizer_fn <- eval(parse(text = spec$normalizer_fn))
+  }
+  if (!is.null(spec$vocabulary_file)) {
+    arguments$vocabulary_file <- golden_path("data", spec$vocabulary_file)
   }
   do.call(spec$type, arguments)
 }
@@ -60,14 +67,30 @@ golden_model <- function(case, model_dir, ...) {
 }
 
 golden_data <- function(case) {
-  table <- read.csv(golden_path("data", case$data), check.names = FALSE)
+  table <- read.csv(
+    golden_path("data", case$data), check.names = FALSE, colClasses = "character",
+    na.strings = character(), quote = "", encoding = "UTF-8"
+  )
   column <- function(field) {
-    values <- as.matrix(table[unlist(field$columns)])
-    storage.mode(values) <- if (field$dtype == "int32") "integer" else "double"
-    if (ncol(values) == 1) as.vector(values) else unname(values)
+    values <- if (is.null(field$split)) {
+      as.matrix(table[unlist(field$columns)])
+    } else {
+      split_values(table[[field$columns[[1]]]], field)
+    }
+    type <- switch(field$dtype, string = "character", int32 = , int64 = "integer", "double")
+    storage.mode(values) <- type
+    if (ncol(values) == 1 && is.null(field$split)) as.vector(values) else unname(values)
   }
   fields <- c(case$features, list(case$label))
   stats::setNames(lapply(fields, column), vapply(fields, function(field) field$name, ""))
+}
+
+# Several values in one field of the file, padded.
+split_values <- function(texts, field) {
+  parts <- strsplit(texts, field$split, fixed = TRUE)
+  t(vapply(parts, function(x) c(x, rep(as.character(field$pad), field$width - length(x))),
+    character(field$width)
+  ))
 }
 
 golden_input <- function(case, data, rows = NULL, ...) {
@@ -206,4 +229,37 @@ golden_errors <- function() {
   names <- canned_cases()
   errors <- vapply(names, function(name) max(case_errors(name)), 0)
   data.frame(case = names, largest_relative_error = errors, row.names = NULL)
+}
+
+# --- figures of golden/unit
+
+# A golden array (nested lists, row by row) as R's array.
+golden_array <- function(x) {
+  if (!is.list(x)) return(x)
+  parts <- lapply(x, golden_array)
+  dims <- dim(parts[[1]])
+  flat <- array(unlist(parts), c(dims, length(parts)))
+  if (is.null(dims)) flat else aperm(flat, c(length(dims) + 1, seq_along(dims)))
+}
+
+# |a - b| <= 1e-5 + 1e-5 |b|; NaN where NaN is expected.
+expect_close <- function(actual, expected, label, tolerance = 1e-5) {
+  a <- as.numeric(row_major(actual))
+  b <- suppressWarnings(as.numeric(unlist(expected)))
+  same <- length(a) == length(b) && identical(is.nan(a), is.nan(b))
+  finite <- is.finite(b)
+  same <- same && identical(a[!finite], b[!finite])
+  error <- if (same) {
+    max(0, abs(a - b)[finite] - tolerance * (1 + abs(b)[finite]))
+  } else {
+    Inf
+  }
+  expect_lte(error, 0, label = paste("what is beyond the tolerance in", label))
+}
+
+# Runs named lists of tensors in one session.
+run_all <- function(graph, fetches) {
+  session <- with_graph(graph, tf$Session())
+  on.exit(session$close())
+  session$run(fetches)
 }

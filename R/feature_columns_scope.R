@@ -1,0 +1,120 @@
+# The names that selections of columns look through, and lists of columns made by selections.
+
+#' Names for selections of columns
+#'
+#' Within these, the constructors of feature columns take selections ([starts_with()],
+#' [everything()], ...) of the given names in place of names: `set_columns()` for the session,
+#' `with_columns()` while `expr` is evaluated, `scoped_columns()` until the calling function
+#' returns.
+#'
+#' @param columns A character vector, or an object with column names or names; `NULL` for none.
+#' @param expr What is evaluated.
+#' @return `with_columns()` the value of `expr`, the others the names before, invisibly.
+#' @family feature columns
+#' @export
+#' @examples
+#' with_columns(mtcars, feature_columns(column_numeric(starts_with("d"))))
+set_columns <- function(columns) {
+  before <- the$column_names
+  the$column_names <- column_names(columns)
+  invisible(before)
+}
+
+#' @rdname set_columns
+#' @export
+with_columns <- function(columns, expr) {
+  before <- set_columns(columns)
+  on.exit(the$column_names <- before)
+  expr
+}
+
+#' @rdname set_columns
+#' @export
+scoped_columns <- function(columns) {
+  before <- set_columns(columns)
+  # evaluated in the frame of the caller when it ends
+  restore <- as.call(list(function() the$column_names <- before))
+  do.call("on.exit", list(restore, TRUE), envir = parent.frame())
+  invisible(before)
+}
+
+column_names <- function(x, call = parent.frame()) {
+  if (is.null(x)) return(NULL)
+  names <- if (!is.null(dim(x))) colnames(x) else if (is.character(x)) x else names(x)
+  check_arg(is.character(names), x, "names, or an object with names", "columns", call)
+  as.character(names)
+}
+
+# One column for each name: the column itself for one, a list for several.
+columns_for <- function(..., make, call = parent.frame()) {
+  keys <- tryCatch(unlist(list(...)), error = function(error) error)
+  if (!is.character(keys) && !is.null(the$column_names)) keys <- select_columns(..., call = call)
+  if (inherits(keys, "error")) stop_no_scope(keys, call)
+  if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
+    stop_runhooks(
+      "A column needs the name of a feature as a string, not {describe_all(list(...))}.",
+      call = call
+    )
+  }
+  columns <- lapply(unname(keys), make)
+  if (length(columns) == 1) columns[[1]] else columns
+}
+
+# The selected names of those in scope.
+select_columns <- function(..., call) {
+  names <- the$column_names
+  selection <- rlang::quo(c(!!!rlang::enquos(...)))
+  selected <- tryCatch(
+    names(tidyselect::eval_select(selection, setNames(as.list(seq_along(names)), names))),
+    error = function(error) stop_selection(selection, names, "...", error, call)
+  )
+  if (length(selected) == 0) {
+    shown <- vapply(rlang::enquos(...), rlang::as_label, "")
+    stop_runhooks(
+      c(
+        "The selection {.code {shown}} is empty.",
+        i = "The names are {.val {names}}."
+      ),
+      kind = "not_found", call = call
+    )
+  }
+  selected
+}
+
+stop_no_scope <- function(error, call) {
+  cli::cli_abort(
+    c(
+      "A column needs the name of a feature as a string.",
+      i = "Selections need names to select from: {.fn set_columns}, or {.arg names} of
+           {.fn feature_columns}."
+    ),
+    parent = error, class = error_classes("invalid_argument"), call = call
+  )
+}
+
+# `selection ~ column_numeric(shape = 2)`: the selected names become the first argument.
+formula_columns <- function(formula, call) {
+  if (length(formula) != 3) {
+    stop_runhooks(
+      "A formula among columns has a selection on its left side and a constructor on its right,
+       not {.code {deparse(formula)}}.",
+      call = call
+    )
+  }
+  frame <- environment(formula)
+  names <- formula_selection(formula[[2]], frame, call)
+  right <- formula[[3]]
+  if (is.symbol(right)) right <- as.call(list(right))
+  eval(as.call(append(as.list(right), list(names), 1)), frame)
+}
+
+formula_selection <- function(selection, frame, call) {
+  value <- tryCatch(eval(selection, frame), error = function(error) NULL)
+  if (is.character(value)) return(value)
+  if (!is.null(the$column_names)) {
+    return(select_columns(!!rlang::new_quosure(selection, frame), call = call))
+  }
+  functions <- setdiff(all.names(selection), all.vars(selection))
+  if (all(functions %in% "c")) return(all.vars(selection))
+  stop_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
+}

@@ -1,0 +1,79 @@
+// Numbers by the interval between boundaries that they are in
+// (tf.feature_column.bucketized_column).
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+class BucketizedColumn : public DenseColumn, public CategoricalColumn {
+ public:
+  explicit BucketizedColumn(const Args& args) : source_(column_argument(args, "source_column")) {
+    dense_ = std::dynamic_pointer_cast<const DenseColumn>(source_);
+    const bool is_numeric = dense_ && !std::dynamic_pointer_cast<const CategoricalColumn>(source_);
+    if (!is_numeric || source_->name() != source_->feature_keys()[0]) {
+      invalid_argument("`source_column` of column_bucketized() must be a numeric column; '",
+                       source_->name(), "' is none.");
+    }
+    read_boundaries(args);
+  }
+
+  std::string name() const override { return source_->name() + "_bucketized"; }
+  std::vector<std::string> feature_keys() const override { return source_->feature_keys(); }
+  int64_t num_buckets() const override { return buckets() * dense_->num_elements(); }
+  Shape variable_shape() const override {
+    Shape shape = dense_->variable_shape();
+    shape.append(buckets());
+    return shape;
+  }
+
+  Output transform(TransformationCache& cache) const override {
+    return cache.graph()
+        .op("BucketIds", {cache.transformed(*source_)})
+        .attr("boundaries", boundaries_);
+  }
+  Output dense_tensor(TransformationCache& cache, ColumnVariables&) const override {
+    return cache.graph()
+        .op("MultiHot", {cache.transformed(*this)})
+        .attr("depth", num_buckets())
+        .attr("T", DType::kFloat32);
+  }
+
+ private:
+  int64_t buckets() const { return static_cast<int64_t>(boundaries_.size()) + 1; }
+  void read_boundaries(const Args& args) {
+    double x;
+    const Value* value = args.find("boundaries");
+    if (value && value_number(*value, &x)) {
+      boundaries_ = {static_cast<float>(x)};
+      return;
+    }
+    double before = 0;
+    for (const Value& item : args.list("boundaries")) {
+      if (!value_number(item, &x)) {
+        invalid_argument("`boundaries` of column '", name(), "' must be numbers, not ", item.kind(),
+                         ".");
+      }
+      if (!boundaries_.empty() && !(x > before)) {
+        invalid_argument("boundaries must be a sorted list: in column '", name(), "' boundary ",
+                         boundaries_.size() + 1, " is ", x, ", and the one before it ", before,
+                         ".");
+      }
+      before = x;
+      boundaries_.push_back(static_cast<float>(x));
+    }
+    if (boundaries_.empty()) {
+      invalid_argument("boundaries must not be empty (column '", name(), "').");
+    }
+  }
+
+  ColumnPtr source_;
+  std::shared_ptr<const DenseColumn> dense_;
+  std::vector<float> boundaries_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(BucketizedColumn);
+
+}  // namespace runhooks

@@ -1,0 +1,160 @@
+// Hashed combinations of features (tf.feature_column.crossed_column).
+#include <algorithm>
+#include <cstdlib>
+
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int64_t kDefaultHashKey = 0xDECAFCAFFE;
+
+class CrossedColumn : public CategoricalColumn {
+ public:
+  explicit CrossedColumn(const Args& args) : buckets_(args.integer("hash_bucket_size")) {
+    read_keys(args);
+    if (keys_.size() < 2) invalid_argument("keys must be a list with length > 1.");
+    if (buckets_ < 2) {
+      invalid_argument("hash_bucket_size must be larger than 1 (column '", name(), "'), not ",
+                       buckets_, ".");
+    }
+    read_hash_key(args);
+  }
+
+  std::string name() const override {
+    std::vector<std::string> names;
+    for (const Key& key : leaves_) names.push_back(key.column ? key.column->name() : key.feature);
+    std::sort(names.begin(), names.end());
+    return str_join(names, "_X_");
+  }
+  std::vector<std::string> feature_keys() const override {
+    std::vector<std::string> features;
+    for (const Key& key : leaves_) {
+      if (!key.column) {
+        features.push_back(key.feature);
+      } else {
+        for (const std::string& feature : key.column->feature_keys()) features.push_back(feature);
+      }
+    }
+    return features;
+  }
+  int64_t num_buckets() const override { return buckets_; }
+
+  Output transform(TransformationCache& cache) const override {
+    // TensorFlow's op takes the sparse keys first, then the dense ones, whatever their order.
+    std::vector<Output> sparse, dense;
+    std::vector<int64_t> is_sparse;
+    for (const Key& key : leaves_) {
+      if (key.column) {
+        sparse.push_back(key.column->ids_and_weights(cache).ids);
+        is_sparse.push_back(0);  // its ids say themselves what is absent
+      } else {
+        const Output feature = raw_feature(cache, key.feature);
+        if (!comes_from_sparse(feature)) {
+          dense.push_back(feature);
+          continue;
+        }
+        sparse.push_back(feature);
+        is_sparse.push_back(1);
+      }
+    }
+    is_sparse.resize(leaves_.size(), 0);
+    sparse.insert(sparse.end(), dense.begin(), dense.end());
+    return cache.graph()
+        .op("CrossIds", sparse)
+        .attr("num_buckets", buckets_)
+        .attr("is_sparse", is_sparse)
+        .attr("hash_key", hash_key_);
+  }
+
+ private:
+  struct Key {
+    std::string feature;
+    std::shared_ptr<const CategoricalColumn> column;
+  };
+
+  void read_keys(const Args& args) {
+    const Value* keys = args.find("keys");
+    const auto* list = keys ? keys->get_if<std::shared_ptr<ValueList>>() : nullptr;
+    if (!list) invalid_argument("keys must be a list with length > 1.");
+    for (const Value& item : **list) {
+      Key key;
+      if (const auto* text = item.get_if<std::string>()) {
+        key.feature = *text;
+      } else if (const auto* spec = item.get_if<std::shared_ptr<Args>>()) {
+        const ColumnPtr column = make_column(**spec);
+        key.column = std::dynamic_pointer_cast<const CategoricalColumn>(column);
+        check_key(key.column.get(), *column);
+      } else {
+        invalid_argument(
+            "Unsupported key type. All keys must be either string, or categorical "
+            "column. Given: ",
+            item.kind(), ".");
+      }
+      keys_.push_back(key);
+      add_leaves(key);
+    }
+  }
+  static void check_key(const CategoricalColumn* categorical, const FeatureColumn& column) {
+    if (!categorical) {
+      invalid_argument(
+          "Unsupported key type. All keys must be either string, or categorical "
+          "column except HashedCategoricalColumn. Given: '",
+          column.name(), "'.");
+    }
+    if (categorical->can_be_crossed()) return;
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("Column '", column.name(),
+                "' is not supported for crossing: a column of "
+                "hash buckets would collide more when hashed again, a weighted one would "
+                "lose its weights."),
+        {str_cat("Use the name of the feature, \"", column.feature_keys()[0], "\", instead.")});
+  }
+  // A cross of a cross is the cross of all their keys.
+  void add_leaves(const Key& key) {
+    const auto* cross = dynamic_cast<const CrossedColumn*>(key.column.get());
+    if (!cross) {
+      leaves_.push_back(key);
+    } else {
+      leaves_.insert(leaves_.end(), cross->leaves_.begin(), cross->leaves_.end());
+    }
+  }
+  void read_hash_key(const Args& args) {
+    const Value* value = args.find("hash_key");
+    if (!value) return;
+    if (const auto* text = value->get_if<std::string>()) {
+      hash_key_ = static_cast<int64_t>(std::strtoull(text->c_str(), nullptr, 10));
+    } else {
+      hash_key_ = args.integer("hash_key");
+    }
+    if (hash_key_ == 0) hash_key_ = kDefaultHashKey;  // as in TensorFlow
+  }
+  // Sparse features are made dense where they enter the model.
+  static bool comes_from_sparse(const Output& feature) {
+    return feature.op->type() == "SparseToDense";
+  }
+  Output raw_feature(TransformationCache& cache, const std::string& key) const {
+    Output feature = cache.feature(key);
+    if (feature.dtype() == DType::kBool) {
+      feature = cache.graph().op("Cast", {feature}).attr("DstT", DType::kInt32);
+    }
+    if (feature.dtype() != DType::kString && !is_integer(feature.dtype())) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("Column '", name(), "' crosses strings or integers, but feature '", key,
+                          "' is of type ", dtype_name(feature.dtype()), "."),
+                  {"Cross column_bucketized() of it instead."});
+    }
+    return feature;
+  }
+
+  std::vector<Key> keys_, leaves_;
+  int64_t buckets_, hash_key_ = kDefaultHashKey;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(CrossedColumn);
+
+}  // namespace runhooks

@@ -1,0 +1,125 @@
+// Rows of a trained table for the ids of a categorical column, combined; the table may be shared by
+// several columns (tf.feature_column.embedding_column and shared_embedding_columns).
+#include <cmath>
+
+#include "columns/feature_column.h"
+#include "graph/initializer.h"
+#include "io/tensor_bundle.h"
+
+namespace runhooks {
+
+namespace {
+
+Initializer checkpoint_initializer(const std::string& checkpoint, const std::string& tensor) {
+  return [checkpoint, tensor](Graph& graph, const Shape& shape, DType) -> Output {
+    const Tensor value = BundleReader(checkpoint).read(tensor);
+    if (value.shape() != shape) {
+      invalid_argument("Tensor '", tensor, "' of checkpoint '", checkpoint, "' has shape ",
+                       value.shape(), ", but the embedding has shape ", shape, ".");
+    }
+    return graph.constant(value, "from_checkpoint");
+  };
+}
+
+class EmbeddingColumn : public DenseColumn {
+ public:
+  explicit EmbeddingColumn(const Args& args)
+      : column_(categorical_argument(args, "categorical_column")),
+        dimension_(args.integer("dimension")),
+        combiner_(args.text("combiner", "mean")),
+        max_norm_(args.number("max_norm", 0)),
+        trainable_(args.flag("trainable", true)) {
+    if (dimension_ < 1) {
+      invalid_argument("Invalid dimension ", dimension_, " of column '", name(), "'.");
+    }
+    if (combiner_ != "sum" && combiner_ != "mean" && combiner_ != "sqrtn") {
+      invalid_argument("`combiner` of column '", name(),
+                       "' must be \"mean\", \"sqrtn\" or \"sum\", not \"", combiner_, "\".");
+    }
+    if (args.has("max_norm") && max_norm_ <= 0) {
+      invalid_argument("`max_norm` of column '", name(), "' must be positive, not ", max_norm_,
+                       ".");
+    }
+    if (args.has("ckpt_to_load_from") != args.has("tensor_name_in_ckpt")) {
+      invalid_argument(
+          "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of "
+          "them (column '",
+          name(), "').");
+    }
+    if (args.has("ckpt_to_load_from")) {
+      initializer_ =
+          checkpoint_initializer(args.text("ckpt_to_load_from"), args.text("tensor_name_in_ckpt"));
+    } else {
+      initializer_ = initializer_argument(args, "initializer");
+    }
+    if (!initializer_) {
+      const double scale = 1 / std::sqrt(static_cast<double>(dimension_));
+      initializer_ = truncated_normal_initializer(0, scale);
+    }
+  }
+
+  std::string name() const override { return column_->name() + "_embedding"; }
+  std::vector<std::string> feature_keys() const override { return column_->feature_keys(); }
+  Shape variable_shape() const override { return Shape{dimension_}; }
+  Output transform(TransformationCache& cache) const override {
+    return cache.transformed(*column_);
+  }
+  Output dense_tensor(TransformationCache& cache, ColumnVariables& variables) const override {
+    const IdsAndWeights ids = column_->ids_and_weights(cache);
+    Graph& graph = cache.graph();
+    const std::vector<VariablePtr> parts = table(graph, variables);
+    return combined_rows(graph, whole_value(graph, parts), ids, combiner_, max_norm_);
+  }
+
+ protected:
+  virtual std::vector<VariablePtr> table(Graph& graph, ColumnVariables& variables) const {
+    return make_table(graph, variables);
+  }
+  std::vector<VariablePtr> make_table(Graph& graph, ColumnVariables& variables) const {
+    VariableOptions options;
+    options.initializer = initializer_;
+    options.trainable = trainable_ && variables.trainable;
+    options.collections = variables.collections;
+    variables.made = graph.variables().get_partitioned(
+        "embedding_weights", Shape{column_->num_buckets(), dimension_}, options);
+    return variables.made;
+  }
+  std::shared_ptr<const CategoricalColumn> column_;
+
+ private:
+  int64_t dimension_;
+  std::string combiner_;
+  double max_norm_;
+  bool trainable_;
+  Initializer initializer_;
+};
+
+// The table belongs to the graph, under the name that the columns share.
+class SharedEmbeddingColumn : public EmbeddingColumn {
+ public:
+  explicit SharedEmbeddingColumn(const Args& args)
+      : EmbeddingColumn(args), shared_name_(args.text("shared_embedding_collection_name")) {}
+  std::string name() const override { return column_->name() + "_shared_embedding"; }
+  std::string scope_name() const override { return shared_name_; }
+
+ protected:
+  std::vector<VariablePtr> table(Graph& graph, ColumnVariables& variables) const override {
+    for (const CollectionItem& item : graph.collection(shared_name_)) {
+      if (const auto* part = std::get_if<VariablePtr>(&item)) variables.made.push_back(*part);
+    }
+    if (!variables.made.empty()) return variables.made;
+    make_table(graph, variables);
+    for (const VariablePtr& part : variables.made) graph.add_to_collection(shared_name_, part);
+    return variables.made;
+  }
+
+ private:
+  std::string shared_name_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(EmbeddingColumn);
+RUNHOOKS_REGISTER_COLUMN(SharedEmbeddingColumn);
+
+}  // namespace runhooks

@@ -1,0 +1,40 @@
+// Strings or integers by their hash (tf.feature_column.categorical_column_with_hash_bucket).
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+class HashedCategoricalColumn : public CategoricalColumn {
+ public:
+  explicit HashedCategoricalColumn(const Args& args)
+      : key_(args.text("key")),
+        buckets_(args.integer("hash_bucket_size")),
+        dtype_(args.text("dtype", "string")) {
+    if (buckets_ < 2) {
+      invalid_argument("hash_bucket_size must be larger than 1 (column '", key_, "'), not ",
+                       buckets_, ".");
+    }
+  }
+
+  std::string name() const override { return key_; }
+  std::vector<std::string> feature_keys() const override { return {key_}; }
+  int64_t num_buckets() const override { return buckets_; }
+  bool can_be_crossed() const override { return false; }
+  Output transform(TransformationCache& cache) const override {
+    const Output feature =
+        categorical_feature(cache, key_, "column_categorical_with_hash_bucket", dtype_);
+    return cache.graph().op("HashIds", {feature}).attr("num_buckets", buckets_);
+  }
+
+ private:
+  std::string key_;
+  int64_t buckets_;
+  std::string dtype_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(HashedCategoricalColumn);
+
+}  // namespace runhooks

@@ -1,0 +1,45 @@
+// Integers that are ids already (tf.feature_column.categorical_column_with_identity).
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+class IdentityCategoricalColumn : public CategoricalColumn {
+ public:
+  explicit IdentityCategoricalColumn(const Args& args)
+      : key_(args.text("key")),
+        buckets_(args.integer("number_buckets")),
+        default_(args.integer("default_value", -1)) {
+    if (buckets_ < 1) {
+      invalid_argument("num_buckets must be 1 or more (column '", key_, "'), not ", buckets_, ".");
+    }
+    if (args.has("default_value") && (default_ < 0 || default_ >= buckets_)) {
+      invalid_argument("default_value ", default_, " is not in range [0, ", buckets_,
+                       ") of column '", key_, "'.");
+    }
+  }
+
+  std::string name() const override { return key_; }
+  std::vector<std::string> feature_keys() const override { return {key_}; }
+  int64_t num_buckets() const override { return buckets_; }
+  Output transform(TransformationCache& cache) const override {
+    const Output feature =
+        categorical_feature(cache, key_, "column_categorical_with_identity", "int64");
+    return cache.graph()
+        .op("IdentityIds", {feature})
+        .attr("num_buckets", buckets_)
+        .attr("default_value", default_)
+        .attr("column", key_);
+  }
+
+ private:
+  std::string key_;
+  int64_t buckets_, default_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(IdentityCategoricalColumn);
+
+}  // namespace runhooks

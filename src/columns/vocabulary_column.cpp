@@ -1,0 +1,146 @@
+// Strings or integers by their place in a vocabulary, a list or a file
+// (tf.feature_column.categorical_column_with_vocabulary_list and _file).
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+// What both have: words that are not in the vocabulary go to `num_oov_buckets` buckets behind it,
+// or to the id `default_value`.
+class VocabularyColumn : public CategoricalColumn {
+ public:
+  explicit VocabularyColumn(const Args& args)
+      : key_(args.text("key")),
+        num_oov_(args.integer("num_oov_buckets", 0)),
+        default_(args.integer("default_value", -1)) {
+    if (num_oov_ < 0) {
+      invalid_argument("Invalid num_oov_buckets ", num_oov_, " in ", key_, ".");
+    }
+    if (num_oov_ > 0 && default_ != -1) {
+      invalid_argument("Can't specify both num_oov_buckets and default_value in ", key_, ".");
+    }
+  }
+  std::string name() const override { return key_; }
+  std::vector<std::string> feature_keys() const override { return {key_}; }
+  int64_t num_buckets() const override { return size_ + num_oov_; }
+
+ protected:
+  std::string key_, dtype_;
+  int64_t size_ = 0, num_oov_, default_;
+};
+
+class VocabularyListCategoricalColumn : public VocabularyColumn {
+ public:
+  explicit VocabularyListCategoricalColumn(const Args& args) : VocabularyColumn(args) {
+    const Value* words = args.find("vocabulary_list");
+    if (!words) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
+    if (const auto* list = words->get_if<std::shared_ptr<ValueList>>()) {
+      for (const Value& word : **list) add(word);
+    } else {
+      add(*words);
+    }
+    size_ = static_cast<int64_t>(seen_.size());
+    if (size_ == 0) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
+    const bool is_string = numbers_.empty();
+    dtype_ = args.text("dtype", is_string ? "string" : "int64");
+    if ((dtype_ == "string") != is_string) {
+      invalid_argument("The dtype of column '", key_, "' is ", dtype_,
+                       ", but its vocabulary_list holds ", is_string ? "strings." : "integers.");
+    }
+  }
+
+  Output transform(TransformationCache& cache) const override {
+    const Output feature =
+        categorical_feature(cache, key_, "column_categorical_with_vocabulary_list", dtype_);
+    const Shape shape{size_};
+    const Tensor words =
+        numbers_.empty() ? Tensor::strings(shape, texts_) : Tensor::of<int64_t>(shape, numbers_);
+    return cache.graph()
+        .op("VocabularyIds", {feature, cache.graph().constant(words, "keys")})
+        .attr("num_oov_buckets", num_oov_)
+        .attr("default_value", default_);
+  }
+
+ private:
+  static constexpr const char* kEmpty = "must be non-empty";
+  void add(const Value& word) {
+    double x;
+    std::string text;
+    if (const auto* string = word.get_if<std::string>()) {
+      text = *string;
+      texts_.push_back(text);
+    } else if (value_number(word, &x) && x == std::floor(x)) {
+      numbers_.push_back(static_cast<int64_t>(x));
+      text = str_cat(numbers_.back());
+    } else {
+      invalid_argument("vocabulary_list of column '", key_, "' must be strings or integers, not ",
+                       word.kind(), ".");
+    }
+    if (!texts_.empty() && !numbers_.empty()) {
+      invalid_argument("vocabulary_list of column '", key_, "' must be of one type.");
+    }
+    if (!seen_.insert(text).second) {
+      invalid_argument("Duplicate keys in vocabulary_list: '", text, "' (element ",
+                       seen_.size() + 1, "), column_name: ", key_, ".");
+    }
+  }
+  std::set<std::string> seen_;
+  std::vector<std::string> texts_;
+  std::vector<int64_t> numbers_;
+};
+
+class VocabularyFileCategoricalColumn : public VocabularyColumn {
+ public:
+  explicit VocabularyFileCategoricalColumn(const Args& args)
+      : VocabularyColumn(args), path_(args.text("vocabulary_file")) {
+    dtype_ = args.text("dtype", "string");
+    std::ifstream file(path_);
+    if (!file) {
+      fail(Code::kNotFound, "The vocabulary file '", path_, "' of column '", key_,
+           "' cannot be read.");
+    }
+    std::set<std::string> seen;
+    const int64_t wanted = args.integer("vocabulary_size", -1);
+    if (args.has("vocabulary_size") && wanted < 1) {
+      invalid_argument("Invalid vocabulary_size ", wanted, " in ", key_, ".");
+    }
+    for (std::string line; (wanted < 0 || size_ < wanted) && std::getline(file, line); ++size_) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (!seen.insert(line).second) {
+        invalid_argument("The vocabulary file '", path_, "' of column '", key_,
+                         "' has a duplicate: '", line, "' in line ", size_ + 1, ".");
+      }
+    }
+    if (size_ < wanted || size_ == 0) {
+      invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' has ", size_,
+                       " lines, but vocabulary_size is ", std::max<int64_t>(wanted, 1), ".");
+    }
+  }
+
+  Output transform(TransformationCache& cache) const override {
+    const Output feature =
+        categorical_feature(cache, key_, "column_categorical_with_vocabulary_file", dtype_);
+    return cache.graph()
+        .op("VocabularyFileIds", {feature})
+        .attr("filename", path_)
+        .attr("vocab_size", size_)
+        .attr("key_dtype", dtype_ == "string" ? DType::kString : DType::kInt64)
+        .attr("num_oov_buckets", num_oov_)
+        .attr("default_value", default_);
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(VocabularyListCategoricalColumn);
+RUNHOOKS_REGISTER_COLUMN(VocabularyFileCategoricalColumn);
+
+}  // namespace runhooks

@@ -1,0 +1,46 @@
+// Ids with weights from another feature (tf.feature_column.weighted_categorical_column).
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+class WeightedCategoricalColumn : public CategoricalColumn {
+ public:
+  explicit WeightedCategoricalColumn(const Args& args)
+      : column_(categorical_argument(args, "categorical_column")),
+        weights_(args.text("weight_feature_key")) {}
+
+  std::string name() const override { return column_->name() + "_weighted_by_" + weights_; }
+  std::vector<std::string> feature_keys() const override {
+    std::vector<std::string> keys = column_->feature_keys();
+    keys.push_back(weights_);
+    return keys;
+  }
+  int64_t num_buckets() const override { return column_->num_buckets(); }
+  bool can_be_crossed() const override { return false; }
+  Output transform(TransformationCache& cache) const override {
+    return column_->ids_and_weights(cache).ids;
+  }
+  IdsAndWeights ids_and_weights(TransformationCache& cache) const override {
+    Output weights = cache.feature(weights_);
+    if (!is_numeric(weights.dtype())) {
+      invalid_argument("The weights of column '", name(), "' must be numbers, but feature '",
+                       weights_, "' is of type ", dtype_name(weights.dtype()), ".");
+    }
+    if (weights.dtype() != DType::kFloat32) {
+      weights = cache.graph().op("Cast", {weights}).attr("DstT", DType::kFloat32);
+    }
+    return {cache.transformed(*column_), weights};
+  }
+
+ private:
+  std::shared_ptr<const CategoricalColumn> column_;
+  std::string weights_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(WeightedCategoricalColumn);
+
+}  // namespace runhooks

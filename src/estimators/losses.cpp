@@ -1,0 +1,360 @@
+// The losses of tf.losses, and tf.nn's Poisson loss in the same form.
+#include "estimators/loss.h"
+#include "graph/graph_function.h"
+#include "ops/gradient_helpers.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+namespace {
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+const std::string& scope_or(const LossOptions& options, const std::string& otherwise) {
+  return options.scope.empty() ? otherwise : options.scope;
+}
+
+// The scope is entered again: what is added stays under the loss's name.
+Output weighted(Graph& graph, Output losses, const LossOptions& options, const NameScope& scope) {
+  return compute_weighted_loss(graph, losses, options.weights, options.reduction, scope.name(),
+                               options.collection);
+}
+
+void check_compatible(Output labels, Output predictions) {
+  if (predictions.shape().is_compatible_with(labels.shape())) return;
+  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
+}
+
+void check_smoothing(double label_smoothing) {
+  if (label_smoothing >= 0 && label_smoothing <= 1) return;
+  invalid_argument("`label_smoothing` must be between 0 and 1, not ", label_smoothing, ".");
+}
+
+// Both sides as float32 of one shape.
+struct Sides {
+  Output labels, predictions;
+};
+Sides as_floats(Graph& graph, Output labels, Output predictions) {
+  predictions = cast(graph, predictions, DType::kFloat32);
+  labels = cast(graph, labels, DType::kFloat32);
+  check_compatible(labels, predictions);
+  return {labels, predictions};
+}
+
+// A last dimension of 1 that the other side does not have.
+Output without_last_of_one(Graph& graph, Output x, int rank) {
+  const Shape& shape = x.shape();
+  if (!x || !shape.has_rank() || shape.rank() != rank + 1 || shape.dim(rank) != 1) return x;
+  return graph.op("Squeeze", {x}).attr("squeeze_dims", std::vector<int64_t>{-1});
+}
+
+}  // namespace
+
+Output mean_squared_error(Graph& graph,
+                          Output labels,
+                          Output predictions,
+                          Output weights,
+                          Reduction reduction,
+                          const std::string& scope_name,
+                          const std::string& collection) {
+  NameScope scope(graph, scope_name);
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output losses = graph.op("SquaredDifference", {sides.predictions, sides.labels});
+  return compute_weighted_loss(graph, losses, weights, reduction, scope.name(), collection);
+}
+
+Output absolute_difference(Graph& graph,
+                           Output labels,
+                           Output predictions,
+                           const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "absolute_difference"));
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output losses = graph.op("Abs", {subtract(graph, sides.predictions, sides.labels)});
+  return weighted(graph, losses, options, scope);
+}
+
+Output huber_loss(
+    Graph& graph, Output labels, Output predictions, double delta, const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "huber_loss"));
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output error = subtract(graph, sides.predictions, sides.labels);
+  const Output size = graph.op("Abs", {error}), limit = number(graph, error, delta);
+  const Output quadratic = graph.op("Minimum", {size, limit});
+  const Output linear = subtract(graph, size, quadratic);
+  const Output half =
+      multiply(graph, number(graph, error, 0.5), multiply(graph, quadratic, quadratic));
+  return weighted(graph, add(graph, half, multiply(graph, limit, linear)), options, scope);
+}
+
+Output log_loss(
+    Graph& graph, Output labels, Output predictions, double epsilon, const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "log_loss"));
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output p = sides.predictions, y = sides.labels;
+  const Output one = number(graph, p, 1), small = number(graph, p, epsilon);
+  const Output log_p = graph.op("Log", {add(graph, p, small)});
+  const Output log_q = graph.op("Log", {add(graph, subtract(graph, one, p), small)});
+  const Output first = negative(graph, multiply(graph, y, log_p));
+  const Output second = multiply(graph, subtract(graph, one, y), log_q);
+  return weighted(graph, subtract(graph, first, second), options, scope);
+}
+
+Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "hinge_loss"));
+  const Sides sides = as_floats(graph, labels, logits);
+  const Output one = number(graph, sides.labels, 1), two = number(graph, sides.labels, 2);
+  const Output sign = subtract(graph, multiply(graph, two, sides.labels), one);
+  const Output margin = subtract(graph, one, multiply(graph, sign, sides.predictions));
+  return weighted(graph, graph.op("Relu", {margin}), options, scope);
+}
+
+Output cosine_distance(
+    Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "cosine_distance_loss"));
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output products = multiply(graph, sides.predictions, sides.labels);
+  const Output sum = sum_along(graph, products, {axis}, true);
+  return weighted(graph, subtract(graph, number(graph, sum, 1), sum), options, scope);
+}
+
+Output mean_pairwise_squared_error(Graph& graph,
+                                   Output labels,
+                                   Output predictions,
+                                   const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "mean_pairwise_squared_error"));
+  const Sides sides = as_floats(graph, labels, predictions);
+  const Output diffs = subtract(graph, sides.predictions, sides.labels);
+  const int rank = diffs.shape().rank();
+  if (rank < 2) {
+    invalid_argument("mean_pairwise_squared_error needs 2 or more dimensions; got shape ",
+                     diffs.shape(), ".");
+  }
+  const Output one = number(graph, diffs, 1), two = number(graph, diffs, 2);
+  const Output weights = options.weights ? cast(graph, options.weights, DType::kFloat32) : one;
+  std::vector<int64_t> inner;
+  for (int i = 1; i < rank; ++i) inner.push_back(i);
+  const Output is_present = graph.op("NotEqual", {weights, number(graph, diffs, 0)});
+  const Output present = cast(graph, is_present, DType::kFloat32);
+  const Output spread = graph.op("BroadcastTo", {present, shape_of(graph, diffs)});
+  const Output n = sum_along(graph, spread, inner, true);
+  const Output rest = graph.op("Maximum", {subtract(graph, n, one), number(graph, diffs, 0)});
+  const Output squares = sum_along(graph, graph.op("Square", {diffs}), inner, true);
+  const Output term1 = multiply(graph, two, graph.op("DivNoNan", {squares, rest}));
+  const Output sum = sum_along(graph, diffs, inner, true);
+  const Output pairs = multiply(graph, n, rest);
+  const Output term2 =
+      multiply(graph, two, graph.op("DivNoNan", {graph.op("Square", {sum}), pairs}));
+  const Output losses = multiply(graph, subtract(graph, term1, term2), weights);
+  const Output total = sum_along(graph, losses, {});
+  const Output any = graph.op("Greater", {sum_along(graph, n, {}), number(graph, diffs, 0)});
+  const Output loss =
+      graph.op("SelectV2", {any, total, graph.op("ZerosLike", {total})}).named("value");
+  if (!options.collection.empty()) graph.add_to_collection(options.collection, loss);
+  return loss;
+}
+
+Output sigmoid_cross_entropy(Graph& graph,
+                             Output multi_class_labels,
+                             Output logits,
+                             double label_smoothing,
+                             const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "sigmoid_cross_entropy_loss"));
+  Output labels = cast(graph, multi_class_labels, logits.dtype());
+  check_compatible(labels, logits);
+  check_smoothing(label_smoothing);
+  if (label_smoothing > 0) {
+    const Output kept = multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
+    labels = add(graph, kept, number(graph, labels, 0.5 * label_smoothing));
+  }
+  const Output losses = sigmoid_cross_entropy_with_logits(graph, labels, logits);
+  return weighted(graph, losses, options, scope);
+}
+
+Output softmax_cross_entropy(Graph& graph,
+                             Output onehot_labels,
+                             Output logits,
+                             double label_smoothing,
+                             const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "softmax_cross_entropy_loss"));
+  Output labels = cast(graph, onehot_labels, logits.dtype());
+  check_compatible(labels, logits);
+  check_smoothing(label_smoothing);
+  if (label_smoothing > 0) {
+    const Shape& shape = labels.shape();
+    const int64_t classes = shape.has_rank() ? shape.dim(shape.rank() - 1) : -1;
+    if (classes < 1) invalid_argument("label_smoothing needs a known number of classes.");
+    const Output kept = multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
+    labels =
+        add(graph, kept, number(graph, labels, label_smoothing / static_cast<double>(classes)));
+  }
+  labels = graph.op("StopGradient", {labels});
+  const Output losses = softmax_cross_entropy_with_logits(graph, labels, logits, true);
+  return weighted(graph, losses, options, scope);
+}
+
+Output sparse_softmax_cross_entropy(Graph& graph,
+                                    Output labels,
+                                    Output logits,
+                                    const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "sparse_softmax_cross_entropy_loss"));
+  const int rank = logits.shape().rank() - 1;
+  labels = without_last_of_one(graph, labels, rank);
+  LossOptions with_weights = options;
+  if (options.weights) with_weights.weights = without_last_of_one(graph, options.weights, rank);
+  const Output losses = sparse_softmax_cross_entropy_with_logits(graph, labels, logits);
+  return weighted(graph, losses, with_weights, scope);
+}
+
+Output poisson_loss(Graph& graph,
+                    Output targets,
+                    Output log_input,
+                    bool compute_full_loss,
+                    const LossOptions& options) {
+  NameScope scope(graph, scope_or(options, "log_poisson_loss"));
+  const Sides sides = as_floats(graph, targets, log_input);
+  const Output losses = log_poisson_loss(graph, sides.labels, sides.predictions, compute_full_loss);
+  return weighted(graph, losses, options, scope);
+}
+
+namespace {
+
+std::vector<Output> tensors_in(const Graph& graph,
+                               const std::string& collection,
+                               const std::string& scope) {
+  std::vector<Output> tensors;
+  for (const CollectionItem& item : graph.collection(collection, scope)) {
+    if (const auto* tensor = std::get_if<Output>(&item)) tensors.push_back(*tensor);
+  }
+  return tensors;
+}
+
+}  // namespace
+
+Output regularization_loss(Graph& graph, const std::string& scope, const std::string& name) {
+  const auto losses = tensors_in(graph, collection_keys::kRegularizationLosses, scope);
+  if (losses.empty()) return graph.scalar(DType::kFloat32, 0);
+  return graph.op("AddN", losses).named(name);
+}
+
+Output total_loss(Graph& graph,
+                  bool add_regularization_losses,
+                  const std::string& name,
+                  const std::string& scope) {
+  std::vector<Output> losses = tensors_in(graph, collection_keys::kLosses, scope);
+  if (add_regularization_losses) {
+    for (const Output& loss : tensors_in(graph, collection_keys::kRegularizationLosses, scope)) {
+      losses.push_back(loss);
+    }
+  }
+  if (losses.empty()) {
+    fail(Code::kFailedPrecondition, "There are no losses: none has been added to the graph",
+         scope.empty() ? "." : str_cat(" in the scope '", scope, "'."));
+  }
+  return graph.op("AddN", losses).named(name);
+}
+
+namespace {
+
+// --- what scripts call
+
+LossOptions options_of(Graph& graph, const Args& args) {
+  LossOptions options;
+  double weight;
+  const Value* weights = args.find("weights");
+  // A weight of 1 is the default.
+  if (weights && !(value_number(*weights, &weight) && weight == 1)) {
+    options.weights = tensor_of_value(graph, *weights, "weights", DType::kFloat32);
+  }
+  options.reduction =
+      reduction_from_name(args.text("reduction", "weighted_sum_by_nonzero_weights"));
+  options.scope = args.text("scope", "");
+  options.collection = args.text("loss_collection", "");
+  return options;
+}
+
+Output labels_of(Graph& graph, const Args& args, const char* name = "labels") {
+  return tensor_argument(graph, args, name, DType::kFloat32);
+}
+Output predictions_of(Graph& graph, const Args& args) {
+  return tensor_argument(graph, args, "predictions", DType::kFloat32);
+}
+Output logits_of(Graph& graph, const Args& args) {
+  return tensor_argument(graph, args, "logits", DType::kFloat32);
+}
+
+Value call_mean_squared_error(Graph& g, const Args& args) {
+  const LossOptions options = options_of(g, args);
+  return Value::of(mean_squared_error(g, labels_of(g, args), predictions_of(g, args),
+                                      options.weights, options.reduction,
+                                      scope_or(options, "mean_squared_error"), options.collection));
+}
+Value call_absolute_difference(Graph& g, const Args& args) {
+  return Value::of(
+      absolute_difference(g, labels_of(g, args), predictions_of(g, args), options_of(g, args)));
+}
+Value call_huber_loss(Graph& g, const Args& args) {
+  return Value::of(huber_loss(g, labels_of(g, args), predictions_of(g, args),
+                              args.number("delta", 1), options_of(g, args)));
+}
+Value call_log_loss(Graph& g, const Args& args) {
+  return Value::of(log_loss(g, labels_of(g, args), predictions_of(g, args),
+                            args.number("epsilon", 1e-7), options_of(g, args)));
+}
+Value call_hinge_loss(Graph& g, const Args& args) {
+  return Value::of(hinge_loss(g, labels_of(g, args), logits_of(g, args), options_of(g, args)));
+}
+Value call_cosine_distance(Graph& g, const Args& args) {
+  return Value::of(cosine_distance(g, labels_of(g, args), predictions_of(g, args),
+                                   args.integer("axis"), options_of(g, args)));
+}
+Value call_mean_pairwise_squared_error(Graph& g, const Args& args) {
+  return Value::of(mean_pairwise_squared_error(g, labels_of(g, args), predictions_of(g, args),
+                                               options_of(g, args)));
+}
+Value call_sigmoid_cross_entropy(Graph& g, const Args& args) {
+  return Value::of(sigmoid_cross_entropy(g, labels_of(g, args, "multi_class_labels"),
+                                         logits_of(g, args), args.number("label_smoothing", 0),
+                                         options_of(g, args)));
+}
+Value call_softmax_cross_entropy(Graph& g, const Args& args) {
+  return Value::of(softmax_cross_entropy(g, labels_of(g, args, "onehot_labels"), logits_of(g, args),
+                                         args.number("label_smoothing", 0), options_of(g, args)));
+}
+Value call_sparse_softmax_cross_entropy(Graph& g, const Args& args) {
+  const Output labels = tensor_argument(g, args, "labels", DType::kInt32);
+  return Value::of(
+      sparse_softmax_cross_entropy(g, labels, logits_of(g, args), options_of(g, args)));
+}
+Value call_compute_weighted_loss(Graph& g, const Args& args) {
+  const LossOptions options = options_of(g, args);
+  const Output losses = tensor_argument(g, args, "losses", DType::kFloat32);
+  return Value::of(compute_weighted_loss(g, losses, options.weights, options.reduction,
+                                         scope_or(options, "weighted_loss"), options.collection));
+}
+Value call_regularization_loss(Graph& g, const Args& args) {
+  return Value::of(regularization_loss(g, args.text("scope", ""),
+                                       args.text("name", "total_regularization_loss")));
+}
+Value call_total_loss(Graph& g, const Args& args) {
+  return Value::of(total_loss(g, args.flag("add_regularization_losses", true),
+                              args.text("name", "total_loss"), args.text("scope", "")));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("losses.mean_squared_error", call_mean_squared_error);
+RUNHOOKS_REGISTER_FUNCTION("losses.absolute_difference", call_absolute_difference);
+RUNHOOKS_REGISTER_FUNCTION("losses.huber_loss", call_huber_loss);
+RUNHOOKS_REGISTER_FUNCTION("losses.log_loss", call_log_loss);
+RUNHOOKS_REGISTER_FUNCTION("losses.hinge_loss", call_hinge_loss);
+RUNHOOKS_REGISTER_FUNCTION("losses.cosine_distance", call_cosine_distance);
+RUNHOOKS_REGISTER_FUNCTION("losses.mean_pairwise_squared_error", call_mean_pairwise_squared_error);
+RUNHOOKS_REGISTER_FUNCTION("losses.sigmoid_cross_entropy", call_sigmoid_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("losses.softmax_cross_entropy", call_softmax_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("losses.sparse_softmax_cross_entropy",
+                           call_sparse_softmax_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("losses.compute_weighted_loss", call_compute_weighted_loss);
+RUNHOOKS_REGISTER_FUNCTION("losses.get_regularization_loss", call_regularization_loss);
+RUNHOOKS_REGISTER_FUNCTION("losses.get_total_loss", call_total_loss);
+
+}  // namespace runhooks

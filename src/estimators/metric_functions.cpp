@@ -1,0 +1,189 @@
+// The metrics under their names in tf.metrics, as scripts call them.
+#include "estimators/metric.h"
+#include "graph/graph_function.h"
+
+namespace runhooks {
+
+namespace {
+
+// The arguments of one call.
+class Call {
+ public:
+  Call(Graph& graph, const Args& args) : graph(graph), args(args) {}
+  Graph& graph;
+  const Args& args;
+
+  Output labels() const { return tensor_argument(graph, args, "labels"); }
+  Output predictions() const { return tensor_argument(graph, args, "predictions"); }
+  Output values() const { return tensor_argument(graph, args, "values"); }
+  Output weights() const {
+    return tensor_argument_or_none(graph, args, "weights", DType::kFloat32);
+  }
+  std::string name(const char* otherwise) const { return args.text("name", otherwise); }
+  std::vector<float> thresholds() const {
+    std::vector<float> numbers;
+    for (const Value& value : values_argument(args, "thresholds")) {
+      double x;
+      if (!value_number(value, &x)) {
+        invalid_argument("`thresholds` must be numbers, not ", value.kind(), ".");
+      }
+      numbers.push_back(static_cast<float>(x));
+    }
+    if (numbers.empty()) invalid_argument("`thresholds` must be one number or more.");
+    return numbers;
+  }
+  AtKOptions at_k() const { return {args.integer("k"), args.integer("class_id", -1)}; }
+};
+
+// The pair of value and update, after both joined the collections that were asked for.
+using MetricFunction = Metric (*)(const Call&);
+
+template <MetricFunction kFunction>
+Value call(Graph& graph, const Args& args) {
+  const Metric metric = kFunction(Call(graph, args));
+  const Output update = metric.update->output(0);
+  for (const Value& name : values_argument(args, "metrics_collections")) {
+    if (const auto* text = name.get_if<std::string>()) graph.add_to_collection(*text, metric.value);
+  }
+  for (const Value& name : values_argument(args, "updates_collections")) {
+    if (const auto* text = name.get_if<std::string>()) graph.add_to_collection(*text, update);
+  }
+  return value_list({metric.value, update});
+}
+
+Metric mean(const Call& c) { return mean_metric(c.graph, c.values(), c.weights(), c.name("mean")); }
+Metric accuracy(const Call& c) {
+  return accuracy_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("accuracy"));
+}
+Metric mean_squared_error(const Call& c) {
+  return mean_squared_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
+                                   c.name("mean_squared_error"));
+}
+Metric root_mean_squared_error(const Call& c) {
+  return root_mean_squared_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
+                                        c.name("root_mean_squared_error"));
+}
+Metric mean_absolute_error(const Call& c) {
+  return mean_absolute_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
+                                    c.name("mean_absolute_error"));
+}
+Metric mean_relative_error(const Call& c) {
+  const Output normalizer = tensor_argument(c.graph, c.args, "normalizer", DType::kFloat32);
+  return mean_relative_error_metric(c.graph, c.labels(), c.predictions(), normalizer, c.weights(),
+                                    c.name("mean_relative_error"));
+}
+Metric mean_cosine_distance(const Call& c) {
+  return mean_cosine_distance_metric(c.graph, c.labels(), c.predictions(), c.args.integer("dim"),
+                                     c.weights(), c.name("mean_cosine_distance"));
+}
+Metric percentage_below(const Call& c) {
+  return percentage_below_metric(c.graph, c.values(), c.args.number("threshold"), c.weights(),
+                                 c.name("percentage_below_threshold"));
+}
+Metric mean_tensor(const Call& c) {
+  return mean_tensor_metric(c.graph, c.values(), c.weights(), c.name("mean_tensor"));
+}
+Metric precision(const Call& c) {
+  return precision_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("precision"));
+}
+Metric recall(const Call& c) {
+  return recall_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("recall"));
+}
+template <Outcome kOutcome>
+Metric count(const Call& c) {
+  return count_metric(c.graph, kOutcome, c.labels(), c.predictions(), c.weights(),
+                      c.name(outcome_name(kOutcome)));
+}
+template <Outcome kOutcome>
+Metric count_at_thresholds(const Call& c) {
+  return count_at_thresholds_metric(c.graph, kOutcome, c.labels(), c.predictions(), c.thresholds(),
+                                    c.weights(), c.name(outcome_name(kOutcome)));
+}
+Metric precision_at_thresholds(const Call& c) {
+  return precision_at_thresholds_metric(c.graph, c.labels(), c.predictions(), c.thresholds(),
+                                        c.weights(), c.name("precision_at_thresholds"));
+}
+Metric recall_at_thresholds(const Call& c) {
+  return recall_at_thresholds_metric(c.graph, c.labels(), c.predictions(), c.thresholds(),
+                                     c.weights(), c.name("recall_at_thresholds"));
+}
+Metric auc(const Call& c) {
+  AucOptions options;
+  options.num_thresholds = c.args.integer("num_thresholds", 200);
+  options.curve = c.args.text("curve", "ROC");
+  options.summation_method = c.args.text("summation_method", "trapezoidal");
+  return auc_metric(c.graph, c.labels(), c.predictions(), c.weights(), options, c.name("auc"));
+}
+Metric sensitivity_at_specificity(const Call& c) {
+  return sensitivity_at_specificity_metric(
+      c.graph, c.labels(), c.predictions(), c.args.number("specificity"), c.weights(),
+      c.args.integer("num_thresholds", 200), c.name("sensitivity_at_specificity"));
+}
+Metric specificity_at_sensitivity(const Call& c) {
+  return specificity_at_sensitivity_metric(
+      c.graph, c.labels(), c.predictions(), c.args.number("sensitivity"), c.weights(),
+      c.args.integer("num_thresholds", 200), c.name("specificity_at_sensitivity"));
+}
+Metric mean_per_class_accuracy(const Call& c) {
+  return mean_per_class_accuracy_metric(c.graph, c.labels(), c.predictions(),
+                                        c.args.integer("num_classes"), c.weights(),
+                                        c.name("mean_accuracy"));
+}
+Metric mean_iou(const Call& c) {
+  return mean_iou_metric(c.graph, c.labels(), c.predictions(), c.args.integer("num_classes"),
+                         c.weights(), c.name("mean_iou"));
+}
+Metric recall_at_k(const Call& c) {
+  return recall_at_k_metric(c.graph, c.labels(), c.predictions(), c.at_k(), c.weights(),
+                            c.name(""));
+}
+Metric precision_at_k(const Call& c) {
+  return precision_at_k_metric(c.graph, c.labels(), c.predictions(), c.at_k(), c.weights(),
+                               c.name(""));
+}
+Metric average_precision_at_k(const Call& c) {
+  return average_precision_at_k_metric(c.graph, c.labels(), c.predictions(), c.args.integer("k"),
+                                       c.weights(), c.name(""));
+}
+
+}  // namespace
+
+#define RUNHOOKS_REGISTER_METRIC(function) \
+  RUNHOOKS_REGISTER_FUNCTION("metrics." #function, call<function>)
+#define RUNHOOKS_REGISTER_COUNT(name, outcome) \
+  RUNHOOKS_REGISTER_FUNCTION("metrics." name, call<count<Outcome::outcome>>)
+#define RUNHOOKS_REGISTER_COUNT_AT(name, outcome)              \
+  RUNHOOKS_REGISTER_FUNCTION("metrics." name "_at_thresholds", \
+                             call<count_at_thresholds<Outcome::outcome>>)
+
+RUNHOOKS_REGISTER_METRIC(mean);
+RUNHOOKS_REGISTER_METRIC(accuracy);
+RUNHOOKS_REGISTER_METRIC(mean_squared_error);
+RUNHOOKS_REGISTER_METRIC(root_mean_squared_error);
+RUNHOOKS_REGISTER_METRIC(mean_absolute_error);
+RUNHOOKS_REGISTER_METRIC(mean_relative_error);
+RUNHOOKS_REGISTER_METRIC(mean_cosine_distance);
+RUNHOOKS_REGISTER_METRIC(percentage_below);
+RUNHOOKS_REGISTER_METRIC(mean_tensor);
+RUNHOOKS_REGISTER_METRIC(precision);
+RUNHOOKS_REGISTER_METRIC(recall);
+RUNHOOKS_REGISTER_METRIC(precision_at_thresholds);
+RUNHOOKS_REGISTER_METRIC(recall_at_thresholds);
+RUNHOOKS_REGISTER_METRIC(auc);
+RUNHOOKS_REGISTER_METRIC(sensitivity_at_specificity);
+RUNHOOKS_REGISTER_METRIC(specificity_at_sensitivity);
+RUNHOOKS_REGISTER_METRIC(mean_per_class_accuracy);
+RUNHOOKS_REGISTER_METRIC(mean_iou);
+RUNHOOKS_REGISTER_METRIC(recall_at_k);
+RUNHOOKS_REGISTER_METRIC(precision_at_k);
+RUNHOOKS_REGISTER_METRIC(average_precision_at_k);
+RUNHOOKS_REGISTER_COUNT("true_positives", kTruePositives);
+RUNHOOKS_REGISTER_COUNT("false_positives", kFalsePositives);
+RUNHOOKS_REGISTER_COUNT("true_negatives", kTrueNegatives);
+RUNHOOKS_REGISTER_COUNT("false_negatives", kFalseNegatives);
+RUNHOOKS_REGISTER_COUNT_AT("true_positives", kTruePositives);
+RUNHOOKS_REGISTER_COUNT_AT("false_positives", kFalsePositives);
+RUNHOOKS_REGISTER_COUNT_AT("true_negatives", kTrueNegatives);
+RUNHOOKS_REGISTER_COUNT_AT("false_negatives", kFalseNegatives);
+
+}  // namespace runhooks

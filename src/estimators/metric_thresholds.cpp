@@ -1,0 +1,358 @@
+// Metrics of yes and no: counts of right and wrong predictions, at one threshold or many.
+#include <algorithm>
+
+#include "estimators/metric.h"
+#include "ops/gradient_helpers.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kEpsilon = 1e-7;
+
+Output number(Graph& g, double value) { return g.scalar(DType::kFloat32, value); }
+
+Output add_epsilon(Graph& g, Output x) { return add(g, x, number(g, kEpsilon)); }
+
+Output as_bool(Graph& graph, Output x) { return cast(graph, x, DType::kBool); }
+
+bool label_of(Outcome outcome) {
+  return outcome == Outcome::kTruePositives || outcome == Outcome::kFalseNegatives;
+}
+bool prediction_of(Outcome outcome) {
+  return outcome == Outcome::kTruePositives || outcome == Outcome::kFalsePositives;
+}
+
+Output is_or_not(Graph& graph, Output x, bool wanted) {
+  return wanted ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
+}
+
+// The variable "count" and the number after the batch.
+struct Count {
+  Output value, update;
+};
+Count count_in_scope(
+    Graph& graph, Outcome outcome, Output labels, Output predictions, Output weights) {
+  const Output hits = graph.op(
+      "LogicalAnd", {is_or_not(graph, as_bool(graph, labels), label_of(outcome)),
+                     is_or_not(graph, as_bool(graph, predictions), prediction_of(outcome))});
+  const VariablePtr count = metric_variable(graph, "count");
+  Output values = cast(graph, hits, DType::kFloat32);
+  if (weights) values = multiply(graph, values, spread_weights(graph, weights, values));
+  const Output update = add_to_variable(graph, count, sum_along(graph, values, {}));
+  return {count->snapshot, graph.op("Identity", {update})};
+}
+
+Count counted(Graph& graph, Outcome outcome, Output labels, Output predictions, Output weights) {
+  const NameScope scope(graph, outcome_name(outcome));
+  return count_in_scope(graph, outcome, labels, predictions, weights);
+}
+
+// hits / (hits + misses), 0 where there is neither.
+Output share(Graph& graph, Output hits, Output misses, const char* name) {
+  return graph.op("DivNoNan", {hits, add(graph, hits, misses)}).named(name);
+}
+
+Metric share_metric(Graph& graph, const Count& hits, const Count& misses) {
+  return make_metric(share(graph, hits.value, misses.value, "value"),
+                     share(graph, hits.update, misses.update, "update_op"));
+}
+
+void check_shapes(Output labels, Output predictions) {
+  if (labels.shape().is_compatible_with(predictions.shape())) return;
+  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
+}
+
+// --- many thresholds
+
+// Counts at each threshold, in the order of Outcome.
+struct Confusion {
+  Output tp, fp, tn, fn;
+};
+struct StreamedConfusion {
+  Confusion value, update;
+};
+
+Output row(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({1, -1})}); }
+
+// [thresholds, examples] times [examples, 2]: the weights of positive and negative examples.
+StreamedConfusion confusion_at_thresholds(Graph& graph,
+                                          Output labels,
+                                          Output predictions,
+                                          const std::vector<float>& thresholds,
+                                          Output weights) {
+  check_shapes(labels, predictions);
+  const auto n = static_cast<int64_t>(thresholds.size());
+  predictions = cast(graph, predictions, DType::kFloat32);
+  const Output limits = graph.constant(Tensor::of<float>(Shape{n, 1}, thresholds), "thresholds");
+  const Output above = graph.op("Greater", {row(graph, predictions), limits});
+  const Output positive = cast(graph, above, DType::kFloat32);
+  const Output rest = subtract(graph, number(graph, 1), positive);
+  const Output weight = row(graph, spread_weights(graph, weights, predictions));
+  const Output is_true = cast(graph, as_bool(graph, row(graph, labels)), DType::kFloat32);
+  const Output of_true = multiply(graph, weight, is_true);
+  const Output of_false = multiply(graph, weight, subtract(graph, number(graph, 1), is_true));
+
+  StreamedConfusion counts;
+  auto stream = [&](const char* name, Output predicted, Output of_labels, Output* value,
+                    Output* update) {
+    const Output sums = graph.op("MatMul", {predicted, of_labels}).attr("transpose_b", true);
+    const Output flat = graph.op("Reshape", {sums, graph.int_vector({static_cast<int32_t>(n)})});
+    const VariablePtr variable = metric_variable(graph, name, Shape{n});
+    *value = variable->snapshot;
+    *update = add_to_variable(graph, variable, flat);
+  };
+  stream("true_positives", positive, of_true, &counts.value.tp, &counts.update.tp);
+  stream("false_positives", positive, of_false, &counts.value.fp, &counts.update.fp);
+  stream("true_negatives", rest, of_false, &counts.value.tn, &counts.update.tn);
+  stream("false_negatives", rest, of_true, &counts.value.fn, &counts.update.fn);
+  return counts;
+}
+
+// Evenly between 0 and 1, the outer ones a little outside.
+std::vector<float> even_thresholds(int64_t n) {
+  if (n < 2) invalid_argument("`num_thresholds` must be 2 or more, not ", n, ".");
+  std::vector<float> thresholds = {static_cast<float>(0.0 - kEpsilon)};
+  for (int64_t i = 1; i + 1 < n; ++i) {
+    thresholds.push_back(static_cast<float>(static_cast<double>(i) / static_cast<double>(n - 1)));
+  }
+  thresholds.push_back(static_cast<float>(1.0 + kEpsilon));
+  return thresholds;
+}
+
+// All but the last, all but the first of a vector.
+struct Neighbours {
+  Output before, after;
+};
+Neighbours neighbours(Graph& graph, Output x, int64_t n) {
+  const auto size = static_cast<int32_t>(n - 1);
+  const Output length = graph.int_vector({size});
+  return {graph.op("Slice", {x, graph.int_vector({0}), length}),
+          graph.op("Slice", {x, graph.int_vector({1}), length})};
+}
+
+// Davis and Goadrich (2006): between two points of the precision-recall curve counts, not
+// precisions, are linear.
+Output interpolated_pr_auc(Graph& graph, const Confusion& c, int64_t n) {
+  const Output zero = number(graph, 0);
+  const Neighbours tp = neighbours(graph, c.tp, n), fn = neighbours(graph, c.fn, n);
+  const Neighbours p = neighbours(graph, add(graph, c.tp, c.fp), n);
+  const Output dtp = subtract(graph, tp.before, tp.after);
+  auto not_negative = [&](Output x) -> Output { return graph.op("Maximum", {x, zero}); };
+  const Output dp = not_negative(subtract(graph, p.before, p.after));
+  const Output slope = graph.op("DivNoNan", {dtp, dp});
+  const Output intercept = subtract(graph, tp.after, multiply(graph, slope, p.after));
+  const Output has_both = graph.op(
+      "LogicalAnd", {graph.op("Greater", {p.before, zero}), graph.op("Greater", {p.after, zero})});
+  const Output ratio = graph.op(
+      "SelectV2", {has_both, graph.op("DivNoNan", {p.before, p.after}), ones_like(graph, p.after)});
+  const Output area =
+      multiply(graph, slope, add(graph, dtp, multiply(graph, intercept, graph.op("Log", {ratio}))));
+  const Output positives = not_negative(add(graph, tp.after, fn.after));
+  return sum_along(graph, graph.op("DivNoNan", {area, positives}), {});
+}
+
+Output area_under_curve(Graph& graph, const Confusion& c, const AucOptions& options) {
+  const int64_t n = options.num_thresholds;
+  const bool is_pr = options.curve == "PR";
+  if (is_pr && options.summation_method == "careful_interpolation") {
+    return interpolated_pr_auc(graph, c, n);
+  }
+  const Output recall =
+      divide(graph, add_epsilon(graph, c.tp), add_epsilon(graph, add(graph, c.tp, c.fn)));
+  Output x, y;
+  if (is_pr) {
+    x = recall;
+    y = divide(graph, add_epsilon(graph, c.tp), add_epsilon(graph, add(graph, c.tp, c.fp)));
+  } else {
+    x = divide(graph, c.fp, add_epsilon(graph, add(graph, c.fp, c.tn)));
+    y = recall;
+  }
+  const Neighbours xs = neighbours(graph, x, n), ys = neighbours(graph, y, n);
+  Output height;
+  if (options.summation_method == "minoring") {
+    height = graph.op("Minimum", {ys.before, ys.after});
+  } else if (options.summation_method == "majoring") {
+    height = graph.op("Maximum", {ys.before, ys.after});
+  } else {
+    height = divide(graph, add(graph, ys.before, ys.after), number(graph, 2));
+  }
+  const Output steps = subtract(graph, xs.before, xs.after);
+  return sum_along(graph, multiply(graph, steps, height), {});
+}
+
+void check_auc_options(const AucOptions& options) {
+  const std::vector<std::string> methods = {"trapezoidal", "careful_interpolation", "minoring",
+                                            "majoring"};
+  if (options.curve != "ROC" && options.curve != "PR") {
+    throw Error(Code::kInvalidArgument, str_cat("`curve` cannot be '", options.curve, "'."),
+                {"It is ROC or PR."});
+  }
+  if (std::find(methods.begin(), methods.end(), options.summation_method) == methods.end()) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("`summation_method` cannot be '", options.summation_method, "'."),
+                {str_cat("It is one of: ", str_join(methods, ", "), ".")});
+  }
+}
+
+// hits / (1e-7 + hits + misses)
+Output share_at(Graph& graph, Output hits, Output misses) {
+  return divide(graph, hits, add_epsilon(graph, add(graph, hits, misses)));
+}
+
+// The element of `x` at a place.
+Output element(Graph& graph, Output x, Output place, int64_t n) {
+  const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
+  const Output mask = graph.op("OneHot", {place, depth, number(graph, 1), number(graph, 0)});
+  return sum_along(graph, multiply(graph, x, mask), {});
+}
+
+void check_share(double x, const char* name) {
+  if (x < 0 || x > 1) invalid_argument("`", name, "` must be between 0 and 1, not ", x, ".");
+}
+
+}  // namespace
+
+const char* outcome_name(Outcome outcome) {
+  static const char* const kNames[] = {"true_positives", "false_positives", "true_negatives",
+                                       "false_negatives"};
+  return kNames[static_cast<int>(outcome)];
+}
+
+Metric count_metric(Graph& graph,
+                    Outcome outcome,
+                    Output labels,
+                    Output predictions,
+                    Output weights,
+                    const std::string& name) {
+  check_shapes(labels, predictions);
+  const NameScope scope(graph, name);
+  const Count count = count_in_scope(graph, outcome, labels, predictions, weights);
+  return make_metric(count.value, count.update);
+}
+
+Metric precision_metric(
+    Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
+  check_shapes(labels, predictions);
+  const NameScope scope(graph, name);
+  const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
+  return share_metric(graph, hits,
+                      counted(graph, Outcome::kFalsePositives, labels, predictions, weights));
+}
+
+Metric recall_metric(
+    Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
+  check_shapes(labels, predictions);
+  const NameScope scope(graph, name);
+  const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
+  return share_metric(graph, hits,
+                      counted(graph, Outcome::kFalseNegatives, labels, predictions, weights));
+}
+
+Metric count_at_thresholds_metric(Graph& graph,
+                                  Outcome outcome,
+                                  Output labels,
+                                  Output predictions,
+                                  const std::vector<float>& thresholds,
+                                  Output weights,
+                                  const std::string& name) {
+  const NameScope scope(graph, name);
+  const StreamedConfusion c =
+      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
+  const Output values[] = {c.value.tp, c.value.fp, c.value.tn, c.value.fn};
+  const Output updates[] = {c.update.tp, c.update.fp, c.update.tn, c.update.fn};
+  const auto i = static_cast<size_t>(outcome);
+  return make_metric(values[i], graph.op("Identity", {updates[i]}));
+}
+
+Metric precision_at_thresholds_metric(Graph& graph,
+                                      Output labels,
+                                      Output predictions,
+                                      const std::vector<float>& thresholds,
+                                      Output weights,
+                                      const std::string& name) {
+  const NameScope scope(graph, name);
+  const StreamedConfusion c =
+      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
+  return make_metric(share_at(graph, c.value.tp, c.value.fp),
+                     share_at(graph, c.update.tp, c.update.fp));
+}
+
+Metric recall_at_thresholds_metric(Graph& graph,
+                                   Output labels,
+                                   Output predictions,
+                                   const std::vector<float>& thresholds,
+                                   Output weights,
+                                   const std::string& name) {
+  const NameScope scope(graph, name);
+  const StreamedConfusion c =
+      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
+  return make_metric(share_at(graph, c.value.tp, c.value.fn),
+                     share_at(graph, c.update.tp, c.update.fn));
+}
+
+Metric auc_metric(Graph& graph,
+                  Output labels,
+                  Output predictions,
+                  Output weights,
+                  const AucOptions& options,
+                  const std::string& name) {
+  check_auc_options(options);
+  const NameScope scope(graph, name);
+  const StreamedConfusion c = confusion_at_thresholds(
+      graph, labels, predictions, even_thresholds(options.num_thresholds), weights);
+  return make_metric(area_under_curve(graph, c.value, options),
+                     area_under_curve(graph, c.update, options));
+}
+
+Metric sensitivity_at_specificity_metric(Graph& graph,
+                                         Output labels,
+                                         Output predictions,
+                                         double specificity,
+                                         Output weights,
+                                         int64_t num_thresholds,
+                                         const std::string& name) {
+  check_share(specificity, "specificity");
+  const NameScope scope(graph, name);
+  const StreamedConfusion streamed =
+      confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
+  // At the threshold whose specificity is nearest, the first of several.
+  auto at = [&](const Confusion& c) {
+    const Output found = share_at(graph, c.tn, c.fp);
+    const Output distance = graph.op("Abs", {subtract(graph, found, number(graph, specificity))});
+    const Output place = graph.op("ArgMin", {distance, graph.scalar(DType::kInt32, 0)});
+    return share_at(graph, element(graph, c.tp, place, num_thresholds),
+                    element(graph, c.fn, place, num_thresholds));
+  };
+  return make_metric(at(streamed.value), at(streamed.update));
+}
+
+Metric specificity_at_sensitivity_metric(Graph& graph,
+                                         Output labels,
+                                         Output predictions,
+                                         double sensitivity,
+                                         Output weights,
+                                         int64_t num_thresholds,
+                                         const std::string& name) {
+  check_share(sensitivity, "sensitivity");
+  const NameScope scope(graph, name);
+  const StreamedConfusion streamed =
+      confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
+  std::vector<int32_t> all;
+  for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));
+  const Output places = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);
+  // At the threshold whose sensitivity is nearest, the last of several.
+  auto at = [&](const Confusion& c) {
+    const Output found = share_at(graph, c.tp, c.fn);
+    const Output distance = graph.op("Abs", {subtract(graph, found, number(graph, sensitivity))});
+    const Output least = graph.op("Min", {distance, graph.int_vector({0})});
+    const Output hits = graph.op("SelectV2", {graph.op("Equal", {distance, least}), places, none});
+    const Output place = graph.op("Max", {hits, graph.int_vector({0})});
+    return share_at(graph, element(graph, c.tn, place, num_thresholds),
+                    element(graph, c.fp, place, num_thresholds));
+  };
+  return make_metric(at(streamed.value), at(streamed.update));
+}
+
+}  // namespace runhooks

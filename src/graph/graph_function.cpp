@@ -1,0 +1,134 @@
+#include "graph/graph_function.h"
+
+#include "graph/variable.h"
+
+namespace runhooks {
+
+namespace {
+
+std::map<std::string, GraphFunction>& functions() {
+  static auto* all = new std::map<std::string, GraphFunction>;
+  return *all;
+}
+
+Tensor in_type(const Tensor& tensor, DType dtype) {
+  if (dtype == DType::kInvalid || tensor.dtype() == dtype) return tensor;
+  Tensor converted(dtype, tensor.shape());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const Tensor element = Tensor::number(dtype, tensor.number_at(i));
+    std::memcpy(static_cast<char*>(converted.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
+                element.raw(), dtype_size(dtype));
+  }
+  return converted;
+}
+
+// A number or flag and the type it has by itself; FALSE where it is neither.
+bool plain_number(const Value& value, double* x, DType* natural) {
+  if (const bool* flag = value.get_if<bool>()) {
+    *x = *flag;
+    *natural = DType::kBool;
+    return true;
+  }
+  *natural = value.get_if<int64_t>() ? DType::kInt32 : DType::kFloat32;
+  return value_number(value, x);
+}
+
+}  // namespace
+
+GraphFunction find_graph_function(const std::string& name) {
+  auto found = functions().find(name);
+  if (found == functions().end()) fail(Code::kNotFound, "There is no function '", name, "'.");
+  return found->second;
+}
+
+bool register_graph_function(const char* name, GraphFunction function) {
+  return functions().emplace(name, function).second;
+}
+
+Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {
+  if (const auto* tensor = value.get_if<Output>()) return *tensor;
+  if (const auto* variable = value.get_if<VariablePtr>()) return (*variable)->snapshot;
+  if (const auto* array = value.get_if<Tensor>()) {
+    return graph.constant(in_type(*array, dtype), name);
+  }
+  double x;
+  DType natural;
+  if (plain_number(value, &x, &natural)) {
+    return graph.scalar(dtype == DType::kInvalid ? natural : dtype, x, name);
+  }
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    Tensor numbers(DType::kFloat64, Shape{static_cast<int64_t>((*list)->size())});
+    natural = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
+    for (size_t i = 0; i < (*list)->size(); ++i) {
+      DType own;
+      if (!plain_number((**list)[i], &x, &own)) {
+        invalid_argument("Element ", i + 1, " of `", name, "` must be a number, not ",
+                         (**list)[i].kind(), ".");
+      }
+      if (dtype == DType::kInvalid) natural = own;
+      numbers.data<double>()[i] = x;
+    }
+    return graph.constant(in_type(numbers, natural), name);
+  }
+  invalid_argument("`", name, "` must be a tensor or numbers, not ", value.kind(), ".");
+}
+
+Output tensor_argument(Graph& graph, const Args& args, const std::string& name, DType dtype) {
+  const Value* value = args.find(name);
+  if (!value) invalid_argument("`", name, "` of ", args.owner(), " is missing.");
+  return tensor_of_value(graph, *value, name, dtype);
+}
+
+Output tensor_argument_or_none(Graph& graph,
+                               const Args& args,
+                               const std::string& name,
+                               DType dtype) {
+  const Value* value = args.find(name);
+  return value ? tensor_of_value(graph, *value, name, dtype) : Output();
+}
+
+DType dtype_argument(const Args& args, const std::string& name, DType otherwise) {
+  if (!args.has(name)) return otherwise;
+  const DType dtype = dtype_from_name(args.text(name));
+  if (dtype == DType::kInvalid) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be the name of a type, not '",
+                     args.text(name), "'.");
+  }
+  return dtype;
+}
+
+ValueList values_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  if (!value) return {};
+  const auto* list = value->get_if<std::shared_ptr<ValueList>>();
+  return list ? **list : ValueList{*value};
+}
+
+std::vector<int64_t> whole_numbers(const Args& args, const std::string& name) {
+  std::vector<int64_t> numbers;
+  const Value* value = args.find(name);
+  if (value && value->get_if<Tensor>()) {
+    const Tensor& array = *value->get_if<Tensor>();
+    for (int64_t i = 0; i < array.num_elements(); ++i) {
+      numbers.push_back(static_cast<int64_t>(array.number_at(i)));
+    }
+    return numbers;
+  }
+  for (const Value& element : values_argument(args, name)) {
+    double x;
+    if (!value_number(element, &x)) {
+      invalid_argument("`", name, "` of ", args.owner(), " must be whole numbers, not ",
+                       element.kind(), ".");
+    }
+    numbers.push_back(static_cast<int64_t>(x));
+  }
+  return numbers;
+}
+
+Value value_list(const std::vector<Output>& outputs) {
+  auto list = std::make_shared<ValueList>();
+  for (const Output& output : outputs) list->push_back(Value::of(output));
+  return Value::of(list);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,463 @@
+#include "graph/initializer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/graph_function.h"
+
+namespace runhooks {
+
+OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
+  if (!graph.has_seed() && !op_seed) return {0, 0};
+  const int64_t kDefaultGraphSeed = 87654321;
+  const int64_t kLargest = (int64_t{1} << 31) - 1;
+  auto truncated = [kLargest](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
+  const int64_t of_graph = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
+  const int64_t of_op = truncated(op_seed ? *op_seed : graph.version());
+  // 0, 0 would mean that there is no seed.
+  if (of_graph == 0 && of_op == 0) return {0, kLargest};
+  return {of_graph, of_op};
+}
+
+namespace {
+
+Output random_op(Graph& graph, const char* type, Output shape, DType dtype, Seed seed) {
+  const OpSeeds seeds = op_seeds(graph, seed);
+  return graph.op(type, {shape})
+      .attr("dtype", dtype)
+      .attr("seed", seeds.seed)
+      .attr("seed2", seeds.seed2);
+}
+
+// x * scale + shift, called after the scope.
+Output scaled(Graph& graph, Output x, Output scale, Output shift, const NameScope& scope) {
+  const Output product = graph.op("Mul", {x, scale}).named("mul");
+  return graph.op("Add", {product, shift}).named(scope.name());
+}
+
+Output normal_of(Graph& graph,
+                 const char* type,
+                 Output shape,
+                 double mean,
+                 double stddev,
+                 DType dtype,
+                 Seed seed,
+                 const NameScope& scope) {
+  const Output m = graph.scalar(dtype, mean, "mean"), s = graph.scalar(dtype, stddev, "stddev");
+  return scaled(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
+}
+
+// Where the shape is made by a function, so that it is inside of the scope.
+using ShapeMaker = std::function<Output(Graph&)>;
+
+ShapeMaker as_is(Output shape) {
+  return [shape](Graph&) { return shape; };
+}
+ShapeMaker constant(const Shape& shape) {
+  return [shape](Graph& graph) { return shape_constant(graph, shape); };
+}
+
+Output uniform_in_scope(Graph& graph,
+                        const ShapeMaker& shape,
+                        double minval,
+                        double maxval,
+                        DType dtype,
+                        Seed seed,
+                        const std::string& name) {
+  const NameScope scope(graph, name);
+  const Output dims = shape(graph);
+  const Output low = graph.scalar(dtype, minval, "min"), high = graph.scalar(dtype, maxval, "max");
+  const Output u = random_op(graph, "RandomUniform", dims, dtype, seed);
+  const Output width = graph.op("Sub", {high, low}).named("sub");
+  return scaled(graph, u, width, low, scope);
+}
+
+Output normal_in_scope(Graph& graph,
+                       const char* type,
+                       const ShapeMaker& shape,
+                       double mean,
+                       double stddev,
+                       DType dtype,
+                       Seed seed,
+                       const std::string& name) {
+  const NameScope scope(graph, name);
+  return normal_of(graph, type, shape(graph), mean, stddev, dtype, seed, scope);
+}
+
+void check_floating(DType dtype, const char* what) {
+  if (!is_floating(dtype)) {
+    invalid_argument(what, " needs a floating-point type, not ", dtype_name(dtype), ".");
+  }
+}
+
+struct Fans {
+  double in, out;
+};
+Fans fans_of(const Shape& shape) {
+  const int rank = shape.rank();
+  if (rank == 0) return {1, 1};
+  if (rank == 1) return {static_cast<double>(shape.dim(0)), static_cast<double>(shape.dim(0))};
+  double field = 1;
+  for (int i = 0; i + 2 < rank; ++i) field *= static_cast<double>(shape.dim(i));
+  return {field * static_cast<double>(shape.dim(rank - 2)),
+          field * static_cast<double>(shape.dim(rank - 1))};
+}
+
+// The standard deviation of a normal distribution of variance 1 cut off at 2.
+constexpr double kTruncatedDeviation = 0.87962566103423978;
+
+Tensor identity_matrix(DType dtype, int64_t rows, int64_t columns, double gain) {
+  Tensor matrix = Tensor::zeros(dtype, Shape{rows, columns});
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) {
+    if (dtype == DType::kFloat64) {
+      matrix.data<double>()[i * columns + i] = gain;
+    } else {
+      matrix.data<float>()[i * columns + i] = static_cast<float>(gain);
+    }
+  }
+  return matrix;
+}
+
+Output orthogonal_of(Graph& graph, const Shape& shape, DType dtype, double gain, Seed seed) {
+  check_floating(dtype, "orthogonal_initializer");
+  if (shape.rank() < 2) {
+    invalid_argument("The tensor to initialize must be at least two-dimensional; got shape ", shape,
+                     ".");
+  }
+  const int64_t columns = shape.dim(shape.rank() - 1);
+  const int64_t rows = columns == 0 ? 0 : shape.num_elements() / columns;
+  const int64_t most = std::max(rows, columns), least = std::min(rows, columns);
+  const Output x = normal_in_scope(graph, "RandomStandardNormal", constant(Shape{most, least}), 0,
+                                   1, dtype, seed, "random_normal");
+  Operation* qr = graph.op("Qr", {x});
+  // The signs that make it uniformly distributed (Mezzadri 2007).
+  const Output mask = graph.constant(identity_matrix(dtype, least, least, 1), "eye");
+  const Output diagonal = graph.op(
+      "Sum", {graph.op("Mul", {qr->output(1), mask}).named("diag"), graph.int_vector({0})});
+  Output q = graph.op("Mul", {qr->output(0), graph.op("Sign", {diagonal})}).named("mul");
+  if (rows < columns) {
+    q = graph.op("MatMul", {q, graph.constant(identity_matrix(dtype, most, most, 1), "eye")})
+            .attr("transpose_a", true)
+            .named("transpose");
+  }
+  const Output shaped = graph.op("Reshape", {q, shape_constant(graph, shape, "Reshape/shape")});
+  return graph.op("Mul", {graph.scalar(dtype, gain, "mul/x"), shaped}).named("mul");
+}
+
+}  // namespace
+
+Output shape_constant(Graph& graph, const Shape& shape, const std::string& name) {
+  std::vector<int32_t> dims;
+  for (int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
+  return graph.int_vector(dims, name);
+}
+
+Output random_uniform(Graph& graph,
+                      Output shape,
+                      double minval,
+                      double maxval,
+                      DType dtype,
+                      Seed seed,
+                      const std::string& name) {
+  check_floating(dtype, "random_uniform");
+  return uniform_in_scope(graph, as_is(shape), minval, maxval, dtype, seed, name);
+}
+
+Output random_normal(Graph& graph,
+                     Output shape,
+                     double mean,
+                     double stddev,
+                     DType dtype,
+                     Seed seed,
+                     const std::string& name) {
+  check_floating(dtype, "random_normal");
+  return normal_in_scope(graph, "RandomStandardNormal", as_is(shape), mean, stddev, dtype, seed,
+                         name);
+}
+
+Output truncated_normal(Graph& graph,
+                        Output shape,
+                        double mean,
+                        double stddev,
+                        DType dtype,
+                        Seed seed,
+                        const std::string& name) {
+  check_floating(dtype, "truncated_normal");
+  return normal_in_scope(graph, "TruncatedNormal", as_is(shape), mean, stddev, dtype, seed, name);
+}
+
+Output random_integers(Graph& graph,
+                       Output shape,
+                       int64_t minval,
+                       int64_t maxval,
+                       DType dtype,
+                       Seed seed,
+                       const std::string& name) {
+  const NameScope scope(graph, name);
+  const Output low = graph.scalar(dtype, static_cast<double>(minval), "min");
+  const Output high = graph.scalar(dtype, static_cast<double>(maxval), "max");
+  const OpSeeds seeds = op_seeds(graph, seed);
+  return graph.op("RandomUniformInt", {shape, low, high})
+      .attr("seed", seeds.seed)
+      .attr("seed2", seeds.seed2)
+      .named(scope.name());
+}
+
+Initializer ones_initializer() {
+  return [](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    Tensor ones(dtype, shape);
+    const Tensor one = Tensor::number(dtype, 1);
+    for (int64_t i = 0; i < ones.num_elements(); ++i) {
+      std::memcpy(static_cast<char*>(ones.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
+                  one.raw(), dtype_size(dtype));
+    }
+    return graph.constant(ones, "ones");
+  };
+}
+
+Initializer random_uniform_initializer(double minval, double maxval, Seed seed) {
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    check_floating(dtype, "random_uniform_initializer");
+    return uniform_in_scope(graph, constant(shape), minval, maxval, dtype, seed, "random_uniform");
+  };
+}
+
+Initializer random_normal_initializer(double mean, double stddev, Seed seed) {
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    check_floating(dtype, "random_normal_initializer");
+    return normal_in_scope(graph, "RandomStandardNormal", constant(shape), mean, stddev, dtype,
+                           seed, "random_normal");
+  };
+}
+
+Initializer truncated_normal_initializer(double mean, double stddev, Seed seed) {
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    check_floating(dtype, "truncated_normal_initializer");
+    return normal_in_scope(graph, "TruncatedNormal", constant(shape), mean, stddev, dtype, seed,
+                           "truncated_normal");
+  };
+}
+
+Initializer uniform_unit_scaling_initializer(double factor, Seed seed) {
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    double inputs = 1;
+    for (int i = 0; i + 1 < shape.rank(); ++i) inputs *= static_cast<double>(shape.dim(i));
+    const double limit = std::sqrt(3 / std::max(inputs, 1.0)) * factor;
+    return random_uniform_initializer(-limit, limit, seed)(graph, shape, dtype);
+  };
+}
+
+Initializer variance_scaling_initializer(double scale,
+                                         const std::string& mode,
+                                         const std::string& distribution,
+                                         Seed seed) {
+  if (scale <= 0) invalid_argument("`scale` must be positive float, not ", scale, ".");
+  if (mode != "fan_in" && mode != "fan_out" && mode != "fan_avg") {
+    throw Error(Code::kInvalidArgument, str_cat("Invalid `mode` argument: ", mode, "."),
+                {"It is one of: fan_in, fan_out, fan_avg."});
+  }
+  const bool is_truncated = distribution == "normal" || distribution == "truncated_normal";
+  if (!is_truncated && distribution != "uniform" && distribution != "untruncated_normal") {
+    throw Error(Code::kInvalidArgument,
+                str_cat("Invalid `distribution` argument: ", distribution, "."),
+                {"It is one of: normal, truncated_normal, untruncated_normal, uniform."});
+  }
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    const Fans fans = fans_of(shape);
+    double n = (fans.in + fans.out) / 2;
+    if (mode == "fan_in") n = fans.in;
+    if (mode == "fan_out") n = fans.out;
+    const double variance = scale / std::max(1.0, n);
+    if (distribution == "uniform") {
+      const double limit = std::sqrt(3 * variance);
+      return random_uniform_initializer(-limit, limit, seed)(graph, shape, dtype);
+    }
+    const double deviation = std::sqrt(variance);
+    if (!is_truncated) return random_normal_initializer(0, deviation, seed)(graph, shape, dtype);
+    const double wider = deviation / kTruncatedDeviation;
+    return truncated_normal_initializer(0, wider, seed)(graph, shape, dtype);
+  };
+}
+
+Initializer glorot_uniform_initializer(Seed seed) {
+  return variance_scaling_initializer(1, "fan_avg", "uniform", seed);
+}
+
+Initializer glorot_normal_initializer(Seed seed) {
+  return variance_scaling_initializer(1, "fan_avg", "truncated_normal", seed);
+}
+
+Initializer orthogonal_initializer(double gain, Seed seed) {
+  return [=](Graph& graph, const Shape& shape, DType dtype) {
+    return orthogonal_of(graph, shape, dtype, gain, seed);
+  };
+}
+
+Initializer identity_initializer(double gain) {
+  return [gain](Graph& graph, const Shape& shape, DType dtype) {
+    check_floating(dtype, "identity_initializer");
+    if (shape.rank() != 2) {
+      invalid_argument("Identity matrix initializer can only be used for 2D matrices; got shape ",
+                       shape, ".");
+    }
+    return graph.constant(identity_matrix(dtype, shape.dim(0), shape.dim(1), gain), "eye");
+  };
+}
+
+namespace {
+
+Seed seed_argument(const Args& args) {
+  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
+}
+
+// Values of one size for all elements, or one value.
+Initializer constant_of(const Args& args) {
+  const Value* value = args.find("value");
+  double number;
+  if (!value || value_number(*value, &number)) return constant_initializer(value ? number : 0);
+  const Value given = *value;
+  return [given](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    const Output tensor = tensor_of_value(graph, given, "Const", dtype);
+    if (tensor.shape().is_fully_defined() &&
+        tensor.shape().num_elements() != shape.num_elements()) {
+      invalid_argument("A constant initializer of ", tensor.shape().num_elements(),
+                       " values cannot fill the shape ", shape, ".");
+    }
+    return graph.op("Reshape", {tensor, shape_constant(graph, shape)});
+  };
+}
+
+struct NamedInitializer {
+  const char* type;
+  Initializer (*make)(const Args&, Seed);
+};
+
+const std::vector<NamedInitializer>& initializers() {
+  static const auto* all = new std::vector<NamedInitializer>{
+      {"zeros", [](const Args&, Seed) { return zeros_initializer(); }},
+      {"ones", [](const Args&, Seed) { return ones_initializer(); }},
+      {"constant", [](const Args& args, Seed) { return constant_of(args); }},
+      {"random_uniform",
+       [](const Args& args, Seed seed) {
+         return random_uniform_initializer(args.number("minval", 0), args.number("maxval", 1),
+                                           seed);
+       }},
+      {"random_normal",
+       [](const Args& args, Seed seed) {
+         return random_normal_initializer(args.number("mean", 0), args.number("stddev", 1), seed);
+       }},
+      {"truncated_normal",
+       [](const Args& args, Seed seed) {
+         return truncated_normal_initializer(args.number("mean", 0), args.number("stddev", 1),
+                                             seed);
+       }},
+      {"uniform_unit_scaling",
+       [](const Args& args, Seed seed) {
+         return uniform_unit_scaling_initializer(args.number("factor", 1), seed);
+       }},
+      {"variance_scaling",
+       [](const Args& args, Seed seed) {
+         return variance_scaling_initializer(args.number("scale", 1), args.text("mode", "fan_in"),
+                                             args.text("distribution", "truncated_normal"), seed);
+       }},
+      {"orthogonal",
+       [](const Args& args, Seed seed) {
+         return orthogonal_initializer(args.number("gain", 1), seed);
+       }},
+      {"identity",
+       [](const Args& args, Seed) { return identity_initializer(args.number("gain", 1)); }}};
+  return *all;
+}
+
+Initializer from_function(const std::shared_ptr<Callable>& function, const std::string& name) {
+  return [function, name](Graph& graph, const Shape& shape, DType dtype) {
+    auto dims = std::make_shared<ValueList>();
+    for (int64_t dim : shape.dims()) dims->push_back(Value::of(dim));
+    const Value type = Value::of(std::string(dtype_name(dtype)));
+    return tensor_of_value(graph, function->call({Value::of(dims), type}), name, dtype);
+  };
+}
+
+}  // namespace
+
+Initializer make_initializer(const std::string& type, const Args& args) {
+  std::vector<std::string> known;
+  for (const NamedInitializer& entry : initializers()) {
+    if (type == entry.type) return entry.make(args, seed_argument(args));
+    known.emplace_back(entry.type);
+  }
+  throw Error(Code::kInvalidArgument, str_cat("There is no initializer called '", type, "'."),
+              {str_cat("Known are: ", str_join(known, ", "), ".")});
+}
+
+Initializer initializer_of(const Value& value, const std::string& name) {
+  double number;
+  if (value.is_null()) return Initializer();
+  if (value_number(value, &number)) return constant_initializer(number);
+  if (const auto* function = value.get_if<std::shared_ptr<Callable>>()) {
+    return from_function(*function, name);
+  }
+  if (const auto* spec = value.get_if<std::shared_ptr<Args>>()) {
+    return make_initializer((*spec)->text("type"), **spec);
+  }
+  return [value, name](Graph& graph, const Shape&, DType dtype) {
+    return tensor_of_value(graph, value, name, dtype);
+  };
+}
+
+Initializer initializer_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  return value ? initializer_of(*value, name) : Initializer();
+}
+
+namespace {
+
+// --- what scripts call
+
+Output shape_argument(Graph& graph, const Args& args) {
+  const Value* value = args.find("shape");
+  if (value && value->get_if<Output>()) return *value->get_if<Output>();
+  return shape_constant(graph, Shape(whole_numbers(args, "shape")));
+}
+
+Value call_random_uniform(Graph& graph, const Args& args) {
+  const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
+  const std::string name = args.text("name", "random_uniform");
+  const NameScope scope(graph, name);
+  const Output shape = shape_argument(graph, args);
+  if (is_integer(dtype)) {
+    if (!args.has("maxval")) {
+      invalid_argument("Must specify maxval for integer dtype ", dtype_name(dtype), ".");
+    }
+    return Value::of(random_integers(graph, shape, args.integer("minval", 0),
+                                     args.integer("maxval"), dtype, seed_argument(args),
+                                     scope.name()));
+  }
+  return Value::of(random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1),
+                                  dtype, seed_argument(args), scope.name()));
+}
+
+template <Output (*kDraw)(Graph&, Output, double, double, DType, Seed, const std::string&)>
+Value call_normal(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name"));
+  const Output shape = shape_argument(graph, args);
+  return Value::of(kDraw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
+                         dtype_argument(args, "dtype", DType::kFloat32), seed_argument(args),
+                         scope.name()));
+}
+
+// The values of an initializer that a script calls itself.
+Value call_initializer(Graph& graph, const Args& args) {
+  const Initializer initializer = initializer_argument(args, "initializer");
+  return Value::of(initializer(graph, Shape(whole_numbers(args, "shape")),
+                               dtype_argument(args, "dtype", DType::kFloat32)));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("random_uniform", call_random_uniform);
+RUNHOOKS_REGISTER_FUNCTION("random_normal", call_normal<random_normal>);
+RUNHOOKS_REGISTER_FUNCTION("truncated_normal", call_normal<truncated_normal>);
+RUNHOOKS_REGISTER_FUNCTION("initializers.values", call_initializer);
+
+}  // namespace runhooks

@@ -1,0 +1,334 @@
+// The combined rows of a table for the ids of each example, in one pass: what TensorFlow's
+// safe_embedding_lookup_sparse does in a dozen ops. The gradient of the table is IndexedSlices with
+// distinct indices. Ids below 0 are not there; a row without any is zero, and, as in TensorFlow,
+// has id 0 with a gradient of zero.
+#include <cmath>
+#include <cstring>
+
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+enum class Combiner { kSum, kMean, kSqrtN };
+
+Combiner combiner_of(const Operation& op) {
+  const auto& name = op.attr<std::string>("combiner");
+  return name == "sum" ? Combiner::kSum : name == "mean" ? Combiner::kMean : Combiner::kSqrtN;
+}
+
+// The inputs of a look-up: a table, ids [batch, k] and perhaps their weights.
+template <typename T>
+class Lookup {
+ public:
+  Lookup(KernelContext& c, int first)
+      : combiner(combiner_of(c.op())),
+        max_norm(static_cast<T>(c.op().attr<float>("max_norm"))),
+        table(c.input(first).data<T>()),
+        rows(c.input(first).shape().dim(0)),
+        width(rows > 0 ? c.input(first).num_elements() / rows : 0),
+        ids(c.input(first + 1).data<int64_t>()),
+        batch(c.input(first + 1).shape().dim(0)),
+        k(c.input(first + 1).shape().dim(1)),
+        weights(c.num_inputs() > first + 2 ? c.input(first + 2).data<T>() : nullptr) {
+    if (weights && c.input(first + 2).num_elements() != batch * k) {
+      invalid_argument("The weights of a look-up have shape ", c.input(first + 2).shape(),
+                       ", its ids ", c.input(first + 1).shape(), ".");
+    }
+  }
+  // Whether entry i counts. A mean of weights that are not positive has no meaning.
+  bool counts(int64_t i) const {
+    if (ids[i] >= rows) {
+      invalid_argument("indices[", i / k, ",", i % k, "] = ", ids[i], " is not in [0, ", rows,
+                       ").");
+    }
+    return ids[i] >= 0 &&
+           (!weights || (combiner == Combiner::kSum ? weights[i] != 0 : weights[i] > 0));
+  }
+  T weight(int64_t i) const { return weights ? weights[i] : T(1); }
+  // What the sum of example r is divided by; 0 where it has no ids.
+  T divisor(int64_t r) const {
+    T sum = 0, squares = 0;
+    bool any = false;
+    for (int64_t i = r * k; i < (r + 1) * k; ++i) {
+      if (!counts(i)) continue;
+      any = true;
+      sum += weight(i);
+      squares += weight(i) * weight(i);
+    }
+    if (!any) return T(0);
+    if (combiner == Combiner::kSum) return T(1);
+    return combiner == Combiner::kMean ? sum : std::sqrt(squares);
+  }
+  // What brings a row of the table down to max_norm.
+  T clip(const T* row) const {
+    if (max_norm <= 0) return T(1);
+    const T norm = norm_of(row);
+    return norm > max_norm ? max_norm / norm : T(1);
+  }
+  T norm_of(const T* row) const {
+    T squares = 0;
+    for (int64_t j = 0; j < width; ++j) squares += row[j] * row[j];
+    return std::sqrt(squares);
+  }
+  const T* row(int64_t i) const { return table + ids[i] * width; }
+  // One id for each example, not weighted: the usual column.
+  bool is_plain() const { return k == 1 && !weights && max_norm <= 0; }
+
+  Combiner combiner;
+  T max_norm;
+  const T* table;
+  int64_t rows, width;
+  const int64_t* ids;
+  int64_t batch, k;
+  const T* weights;
+};
+
+template <typename T>
+class LookupKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Lookup<T> in(c, 0);
+    T* out = c.output(0).template data<T>();
+    if (in.is_plain() && in.width == 1) {
+      constexpr int64_t kAhead = 16;
+      for (int64_t r = 0; r < in.batch; ++r) {
+        if (r + kAhead < in.batch) __builtin_prefetch(in.table + in.ids[r + kAhead]);
+        // one comparison for both: what is in the table is the usual case
+        const auto id = static_cast<uint64_t>(in.ids[r]);
+        out[r] = id < static_cast<uint64_t>(in.rows) ? in.table[id]
+                                                     : (in.counts(r) ? in.table[id] : T(0));
+      }
+      return;
+    }
+    std::memset(out, 0, c.output(0).num_bytes());
+    for (int64_t r = 0; r < in.batch; ++r, out += in.width) {
+      const T divisor = in.divisor(r);
+      if (divisor == T(0)) continue;
+      for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
+        if (!in.counts(i)) continue;
+        const T* row = in.row(i);
+        const T factor = in.weight(i) * in.clip(row) / divisor;
+        for (int64_t j = 0; j < in.width; ++j) out[j] += factor * row[j];
+      }
+    }
+  }
+};
+
+template <typename T>
+class LookupGradKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Lookup<T> in(c, 1);
+    find_places(in);
+    const auto distinct = static_cast<int64_t>(indices_.size());
+    Tensor& indices = c.allocate_output(1, DType::kInt64, Shape{distinct});
+    if (distinct > 0) std::memcpy(indices.raw(), indices_.data(), indices.num_bytes());
+    Shape shape = c.input(1).shape();
+    shape.set_dim(0, distinct);
+    Tensor& values = c.allocate_output(0, c.input(1).dtype(), shape);
+    std::memset(values.raw(), 0, values.num_bytes());
+    accumulate(in, c.input(0).data<T>(), values.data<T>());
+    if (in.max_norm > 0) clip_gradients(in, values.data<T>());
+  }
+
+ private:
+  // place_of_[i]: the row of the gradient that entry i adds to.
+  void find_places(const Lookup<T>& in) {
+    place_.resize(static_cast<size_t>(in.rows), -1);
+    place_of_.resize(static_cast<size_t>(in.batch * in.k));
+    indices_.clear();
+    bool any_empty = false;
+    const int64_t n = in.batch * in.k;
+    for (int64_t r = 0; r < in.batch; ++r) {
+      bool any = false;
+      const int64_t soon = r * in.k + kAhead;
+      if (soon < n && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
+        __builtin_prefetch(place_.data() + in.ids[soon], 1);
+      }
+      for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
+        place_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
+        any = any || place_of_[static_cast<size_t>(i)] >= 0;
+      }
+      any_empty = any_empty || !any;
+    }
+    if (any_empty && in.rows > 0) place(0);
+    for (int64_t id : indices_) place_[static_cast<size_t>(id)] = -1;
+  }
+  int32_t place(int64_t id) {
+    int32_t& known = place_[static_cast<size_t>(id)];
+    if (known < 0) {
+      known = static_cast<int32_t>(indices_.size());
+      indices_.push_back(id);
+    }
+    return known;
+  }
+  void accumulate(const Lookup<T>& in, const T* grad, T* values) const {
+    if (in.is_plain() && in.width == 1) {
+      for (int64_t r = 0; r < in.batch; ++r) {
+        const int32_t at = place_of_[static_cast<size_t>(r)];
+        if (at >= 0) values[at] += grad[r];
+      }
+      return;
+    }
+    for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
+      const T divisor = in.divisor(r);
+      for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
+        const int32_t at = place_of_[static_cast<size_t>(i)];
+        if (at < 0) continue;
+        const T factor = in.weight(i) / divisor;
+        T* value = values + at * in.width;
+        for (int64_t j = 0; j < in.width; ++j) value[j] += factor * grad[j];
+      }
+    }
+  }
+  // d (v c / |v|) for the rows v that were clipped.
+  void clip_gradients(const Lookup<T>& in, T* values) const {
+    for (const int64_t id : indices_) {
+      const T* row = in.table + id * in.width;
+      const T norm = in.norm_of(row);
+      if (norm > in.max_norm) {
+        T along = 0;
+        for (int64_t j = 0; j < in.width; ++j) along += row[j] * values[j];
+        along /= norm * norm;
+        for (int64_t j = 0; j < in.width; ++j) {
+          values[j] = (values[j] - row[j] * along) * in.max_norm / norm;
+        }
+      }
+      values += in.width;
+    }
+  }
+
+  // How far ahead memory is asked for: the rows of a large table are all over it.
+  static constexpr int64_t kAhead = 16;
+  std::vector<int32_t> place_, place_of_;
+  std::vector<int64_t> indices_;
+};
+
+template <typename T>
+class LookupWeightsGradKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Lookup<T> in(c, 1);
+    const T* grad = c.input(0).data<T>();
+    T* out = c.output(0).template data<T>();
+    std::memset(out, 0, c.output(0).num_bytes());
+    for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
+      const T divisor = in.divisor(r);
+      T along = 0;  // gradient times result
+      for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
+        if (!in.counts(i)) continue;
+        out[i] = dot(in, i, grad) / divisor;
+        along += out[i] * in.weight(i);
+      }
+      if (in.combiner == Combiner::kSum) continue;
+      for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
+        const T share = in.combiner == Combiner::kMean ? T(1) : in.weight(i) / divisor;
+        if (in.counts(i)) out[i] -= along * share / divisor;
+      }
+    }
+  }
+
+ private:
+  static T dot(const Lookup<T>& in, int64_t i, const T* grad) {
+    T sum = 0;
+    for (int64_t j = 0; j < in.width; ++j) sum += grad[j] * in.row(i)[j];
+    return sum * in.clip(in.row(i));
+  }
+};
+
+void lookup_shape(ShapeContext& c) {
+  const Shape params = c.with_rank(0, 2), ids = c.with_rank(1, 2);
+  c.set_output(0, Shape{ids.has_rank() ? ids.dim(0) : -1, params.has_rank() ? params.dim(1) : -1});
+}
+
+std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
+  std::vector<Output> inputs = {dy[0]};
+  inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
+  const auto grad_op = [&](const char* type) -> Operation* {
+    return g.op(type, inputs)
+        .attr("combiner", op.attr<std::string>("combiner"))
+        .attr("max_norm", op.attr<float>("max_norm"))
+        .build();
+  };
+  Operation* rows = grad_op("FusedEmbeddingLookupGrad");
+  Gradient table;
+  table.values = rows->output(0);
+  table.indices = rows->output(1);
+  table.dense_shape = shape_of(g, op.input(0));
+  std::vector<Gradient> gradients = {table, Gradient()};
+  if (op.inputs().size() > 2) {
+    gradients.emplace_back(grad_op("FusedEmbeddingLookupWeightsGrad")->output(0));
+  }
+  return gradients;
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
+    .input("params: T")
+    .input("ids: Tids")
+    .input("weights: N * T")
+    .output("output: T")
+    .attr("T: {float, double}")
+    .attr("Tids: {int64}")
+    .attr("N: int >= 0")
+    .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
+    .attr("max_norm: float = 0")
+    .shape(lookup_shape)
+    .kernel(kernel_by_type<LookupKernel, float, double>())
+    .gradient(lookup_gradient)
+    .endpoint("raw_ops.FusedEmbeddingLookup")
+    .summary("The sum, mean or sum / sqrt(n) of the table's rows whose ids each example has.")
+    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | combiner=sum")
+    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | combiner=mean max_norm=1")
+    .example("f[4,1] l[3,1]{0,2,2} | combiner=sqrtn")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=sum")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=mean")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=sqrtn max_norm=2");
+
+RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
+    .input("grad: T")
+    .input("params: T")
+    .input("ids: Tids")
+    .input("weights: N * T")
+    .output("values: T")
+    .output("indices: int64")
+    .attr("T: {float, double}")
+    .attr("Tids: {int64}")
+    .attr("N: int >= 0")
+    .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
+    .attr("max_norm: float = 0")
+    .shape([](ShapeContext& c) {
+      Shape values = c.input(1);
+      if (values.has_rank()) values.set_dim(0, -1);
+      c.set_output(0, values);
+      c.set_output(1, Shape::unknown_of_rank(1));
+    })
+    .kernel(kernel_by_type<LookupGradKernel, float, double>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.FusedEmbeddingLookupGrad")
+    .summary("The gradient of a look-up's table: distinct rows.")
+    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1}");
+
+RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
+    .input("grad: T")
+    .input("params: T")
+    .input("ids: Tids")
+    .input("weights: N * T")
+    .output("output: T")
+    .attr("T: {float, double}")
+    .attr("Tids: {int64}")
+    .attr("N: int >= 1")
+    .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
+    .attr("max_norm: float = 0")
+    .shape([](ShapeContext& c) { c.set_output(0, c.input(3)); })
+    .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
+    .not_differentiable()
+    .endpoint("raw_ops.FusedEmbeddingLookupWeightsGrad")
+    .summary("The gradient of a look-up's weights.")
+    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} p[3,2]");
+
+}  // namespace runhooks

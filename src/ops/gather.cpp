@@ -1,0 +1,230 @@
+// Rows taken from tensors and variables, and added to variables.
+#include <cstring>
+
+#include "graph/variable.h"
+#include "ops/gradient_helpers.h"
+#include "ops/index_reader.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+void copy_slices(const Tensor& params, const Tensor& at, int axis, Tensor& out) {
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= params.shape().dim(i);
+  for (int i = axis + 1; i < params.shape().rank(); ++i) inner *= params.shape().dim(i);
+  const int64_t rows = params.shape().dim(axis);
+  const size_t bytes = static_cast<size_t>(inner) * dtype_size(params.dtype());
+  const Indices indices(at);
+  const auto* from = static_cast<const char*>(params.raw());
+  auto* to = static_cast<char*>(out.raw());
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < indices.size(); ++i, to += bytes) {
+      const int64_t row = o * rows + indices.checked(i, rows);
+      std::memcpy(to, from + static_cast<size_t>(row) * bytes, bytes);
+    }
+  }
+  if (params.dtype() == DType::kString) out.set_dictionary(params.dictionary());
+}
+
+int axis_of(const Tensor& axis, int rank) {
+  const int64_t given = axis.integers()[0];
+  const int64_t positive = given < 0 ? given + rank : given;
+  if (positive < 0 || positive >= rank) {
+    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", given, ".");
+  }
+  return static_cast<int>(positive);
+}
+
+class GatherKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    copy_slices(c.input(0), c.input(1), axis_of(c.input(2), c.input(0).shape().rank()),
+                c.output(0));
+  }
+};
+
+void gather_shape(ShapeContext& c) {
+  const Shape &params = c.input(0), &indices = c.input(1);
+  const Tensor* axis = c.value(2);
+  if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
+  const int at = axis_of(*axis, params.rank());
+  Shape out;
+  for (int i = 0; i < at; ++i) out.append(params.dim(i));
+  for (int i = 0; i < indices.rank(); ++i) out.append(indices.dim(i));
+  for (int i = at + 1; i < params.rank(); ++i) out.append(params.dim(i));
+  c.set_output(0, out);
+}
+
+// The gradient of rows as IndexedSlices: values [number of indices, rest of the shape].
+Gradient row_slices(Graph& g, Output params_shape, Output indices, Output dy) {
+  const Output count = g.op("Reshape", {g.op("Size", {indices}), g.int_vector({1})});
+  const Output rest = g.op("Slice", {params_shape, g.int_vector({1}), g.int_vector({-1})});
+  Gradient slices;
+  slices.values =
+      g.op("Reshape", {dy, g.op("ConcatV2", {count, rest, g.scalar(DType::kInt32, 0)})});
+  slices.indices = g.op("Reshape", {indices, g.int_vector({-1})});
+  slices.dense_shape = params_shape;
+  return slices;
+}
+
+// Along another axis than the first: the same with that axis in front.
+Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output axis = op.input(2);
+  const Operation& axis_op = *axis.op;
+  const bool is_first =
+      axis_op.type() == "Const" && axis_op.attr<Tensor>("value").integers()[0] == 0;
+  if (!is_first) {
+    fail(Code::kUnimplemented, "The gradient of GatherV2 is there for axis 0 only; operation '",
+         op.name(), "' gathers along another one.");
+  }
+  return {row_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
+}
+
+VariableState& state_of(KernelContext& c) {
+  auto& state = c.input_resource<VariableState>(0);
+  if (!state.is_initialized()) {
+    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
+  }
+  return state;
+}
+
+class ResourceGatherKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& params = state_of(c).value();
+    Shape shape = c.input(1).shape();
+    for (int i = 1; i < params.shape().rank(); ++i) shape.append(params.shape().dim(i));
+    copy_slices(params, c.input(1), 0, c.allocate_output(0, params.dtype(), shape));
+  }
+};
+
+Shape variable_shape(const ShapeContext& c) {
+  const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
+  return shape ? std::get<Shape>(*shape) : Shape::unknown();
+}
+
+template <typename T, int kSign>
+class ScatterKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    VariableState& state = state_of(c);
+    const Tensor& updates = c.input(2);
+    const Indices indices(c.input(1));
+    const int64_t rows = state.value().shape().dim(0);
+    const int64_t width = rows > 0 ? state.value().num_elements() / rows : 0;
+    if (updates.num_elements() != indices.size() * width) {
+      invalid_argument("Updates of shape ", updates.shape(), " do not fit indices of shape ",
+                       c.input(1).shape(), " and a variable of shape ", state.value().shape(), ".");
+    }
+    T* value = state.value().template data<T>();
+    const T* update = updates.data<T>();
+    for (int64_t i = 0; i < indices.size(); ++i, update += width) {
+      T* row = value + indices.checked(i, rows) * width;
+      for (int64_t j = 0; j < width; ++j) row[j] += kSign * update[j];
+    }
+    if (c.num_outputs() > 0) {
+      c.set_output_resource(0, &state);
+      c.alias_output(0, state.value());
+    }
+  }
+};
+template <typename T>
+using ScatterAddKernel = ScatterKernel<T, 1>;
+template <typename T>
+using ScatterSubKernel = ScatterKernel<T, -1>;
+
+void scatter_shape(ShapeContext& c) { c.set_output(0, variable_shape(c)); }
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("GatherV2")
+    .input("params: Tparams")
+    .input("indices: Tindices")
+    .input("axis: Taxis")
+    .output("output: Tparams")
+    .attr("batch_dims: int = 0")
+    .attr("Tparams: type")
+    .attr("Tindices: {int32, int64}")
+    .attr("Taxis: {int32, int64}")
+    .shape(gather_shape)
+    .kernel(kernel_of<GatherKernel>())
+    .gradient(gather_gradient)
+    .endpoint("raw_ops.GatherV2")
+    .summary("The slices of a tensor at indices along an axis.")
+    .example("f[4,2] i[2,2]{1,1,3,0} i:0")
+    .example("f[4] i{1,1,3} i:0");
+
+RUNHOOKS_REGISTER_OP("ResourceGather")
+    .input("resource: resource")
+    .input("indices: Tindices")
+    .output("output: dtype")
+    .attr("batch_dims: int = 0")
+    .attr("validate_indices: bool = true")
+    .attr("dtype: type")
+    .attr("Tindices: {int32, int64}")
+    .shape([](ShapeContext& c) {
+      const Shape params = variable_shape(c), indices = c.input(1);
+      if (!params.has_rank() || !indices.has_rank()) return c.set_output(0, Shape::unknown());
+      Shape out = indices;
+      for (int i = 1; i < params.rank(); ++i) out.append(params.dim(i));
+      c.set_output(0, out);
+    })
+    .kernel(kernel_of<ResourceGatherKernel>())
+    .stateful()
+    .allocates_outputs()
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      std::vector<int32_t> dims;
+      const auto& shape = op.input(0).op->attr<Shape>("shape");
+      for (int i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<int32_t>(shape.dim(i)));
+      return {row_slices(g, g.int_vector(dims), op.input(1), dy[0]), Gradient()};
+    })
+    .endpoint("raw_ops.ResourceGather")
+    .summary("The rows of a resource variable at indices.");
+
+#define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, text)                    \
+  RUNHOOKS_REGISTER_OP(type)                                                   \
+      .input("ref: Ref(T)")                                                    \
+      .input("indices: Tindices")                                              \
+      .input("updates: T")                                                     \
+      .output("output_ref: Ref(T)")                                            \
+      .attr("T: {float, double, int32, int64}")                                \
+      .attr("Tindices: {int32, int64}")                                        \
+      .attr("use_locking: bool = false")                                       \
+      .shape(scatter_shape)                                                    \
+      .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>()) \
+      .mutates(0)                                                              \
+      .not_differentiable()                                                    \
+      .endpoint("raw_ops." type)                                               \
+      .summary(text)
+
+RUNHOOKS_REGISTER_SCATTER("ScatterAdd", ScatterAddKernel, "Adds to rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterSub", ScatterSubKernel, "Subtracts from rows of a variable.");
+#undef RUNHOOKS_REGISTER_SCATTER
+
+#define RUNHOOKS_REGISTER_RESOURCE_SCATTER(type, kernel_class, text)                  \
+  RUNHOOKS_REGISTER_OP(type)                                                          \
+      .input("resource: resource")                                                    \
+      .input("indices: Tindices")                                                     \
+      .input("updates: dtype")                                                        \
+      .attr("dtype: {float, double, int32, int64}")                                   \
+      .attr("Tindices: {int32, int64}")                                               \
+      .shape(no_outputs)                                                              \
+      .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>("dtype")) \
+      .mutates(0)                                                                     \
+      .not_differentiable()                                                           \
+      .endpoint("raw_ops." type)                                                      \
+      .summary(text)
+
+RUNHOOKS_REGISTER_RESOURCE_SCATTER("ResourceScatterAdd",
+                                   ScatterAddKernel,
+                                   "Adds to rows of a resource variable.");
+RUNHOOKS_REGISTER_RESOURCE_SCATTER("ResourceScatterSub",
+                                   ScatterSubKernel,
+                                   "Subtracts from rows of a resource variable.");
+#undef RUNHOOKS_REGISTER_RESOURCE_SCATTER
+
+}  // namespace runhooks

@@ -1,0 +1,33 @@
+// What lives here: Indices, the elements of an int32 or int64 tensor as int64.
+// Who may use it: ops and training, in kernels that gather, scatter or count.
+// What it must not know: what the indices are of, R.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace runhooks {
+
+class Indices {
+ public:
+  explicit Indices(const Tensor& tensor)
+      : narrow_(tensor.dtype() == DType::kInt32 ? tensor.data<int32_t>() : nullptr),
+        wide_(tensor.dtype() == DType::kInt32 ? nullptr : tensor.data<int64_t>()),
+        size_(tensor.num_elements()) {}
+  int64_t operator[](int64_t i) const { return narrow_ ? narrow_[i] : wide_[i]; }
+  int64_t size() const { return size_; }
+  // Element i; throws where it is not below `limit`.
+  int64_t checked(int64_t i, int64_t limit) const {
+    const int64_t index = (*this)[i];
+    if (index < 0 || index >= limit) {
+      invalid_argument("indices[", i, "] = ", index, " is not in [0, ", limit, ").");
+    }
+    return index;
+  }
+
+ private:
+  const int32_t* narrow_;
+  const int64_t* wide_;
+  int64_t size_;
+};
+
+}  // namespace runhooks

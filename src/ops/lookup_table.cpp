@@ -1,0 +1,235 @@
+// Tables of a session: keys, strings or integers, to values.
+#include <fstream>
+#include <unordered_map>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+namespace {
+
+// A key as text; a table has keys of one type, so that is unique.
+std::string text_of(const Tensor& x, int64_t i) {
+  if (x.dtype() == DType::kString) return x.string_at(i);
+  if (x.dtype() == DType::kInt64) return str_cat(x.data<int64_t>()[i]);
+  return str_cat(x.data<int32_t>()[i]);
+}
+
+class LookupTable : public Resource {
+ public:
+  void insert(const Tensor& keys, const Tensor& values) {
+    if (keys.num_elements() != values.num_elements()) {
+      invalid_argument("A table needs as many values as keys; got ", values.num_elements(), " and ",
+                       keys.num_elements(), ".");
+    }
+    for (int64_t i = 0; i < keys.num_elements(); ++i) {
+      insert(text_of(keys, i), values.dtype() == DType::kString ? 0 : values.number_at(i),
+             values.dtype() == DType::kString ? values.string_at(i) : "");
+    }
+  }
+  void insert(const std::string& key, double number, const std::string& text) {
+    const auto added = places_.emplace(key, static_cast<int64_t>(numbers_.size()));
+    if (!added.second) {
+      const auto at = static_cast<size_t>(added.first->second);
+      if (numbers_[at] != number || texts_[at] != text) {
+        fail(Code::kFailedPrecondition, "HashTable has different value for same key. Key '", key,
+             "'.");
+      }
+      return;
+    }
+    numbers_.push_back(number);
+    texts_.push_back(text);
+  }
+  // The place of a key, or -1.
+  int64_t find(const std::string& key) const {
+    auto found = places_.find(key);
+    return found == places_.end() ? -1 : found->second;
+  }
+  double number(int64_t place) const { return numbers_[static_cast<size_t>(place)]; }
+  const std::string& text(int64_t place) const { return texts_[static_cast<size_t>(place)]; }
+  int64_t size() const { return static_cast<int64_t>(numbers_.size()); }
+  bool is_initialized = false;
+
+ private:
+  std::unordered_map<std::string, int64_t> places_;
+  std::vector<double> numbers_;
+  std::vector<std::string> texts_;
+};
+
+class HashTableKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const auto& shared = c.op().attr<std::string>("shared_name");
+    const std::string name = "table/" + (shared.empty() ? c.op().name() : shared);
+    c.set_output_resource(0, &c.resources().get_or_create<LookupTable>(
+                                 name, [] { return std::make_unique<LookupTable>(); }));
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+class ImportKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    auto& table = c.input_resource<LookupTable>(0);
+    table.insert(c.input(1), c.input(2));
+    table.is_initialized = true;
+  }
+};
+
+// A file of one key or value a line: an index of -2 is the whole line, -1 its number, others are
+// fields between delimiters.
+class InitializeFromFileKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    auto& table = c.input_resource<LookupTable>(0);
+    if (table.is_initialized) return;
+    const std::string& path = c.input(1).string_at(0);
+    std::ifstream file(path);
+    if (!file) fail(Code::kNotFound, path, "; No such file or directory");
+    const int64_t key = c.op().attr_int("key_index"), value = c.op().attr_int("value_index");
+    const int64_t limit = c.op().attr_int("vocab_size");
+    int64_t number = 0;
+    for (std::string line; (limit < 0 || number < limit) && std::getline(file, line); ++number) {
+      const std::string text = part(c, line, value, number);
+      table.insert(part(c, line, key, number), std::strtod(text.c_str(), nullptr), text);
+    }
+    if (number < limit) {
+      invalid_argument("Invalid vocab_size in ", path, ": expected ", limit, " but got ", number,
+                       ".");
+    }
+    table.is_initialized = true;
+  }
+
+ private:
+  static std::string part(KernelContext& c,
+                          const std::string& line,
+                          int64_t index,
+                          int64_t number) {
+    if (index == -2) return line;
+    if (index == -1) return str_cat(number);
+    const auto& delimiter = c.op().attr<std::string>("delimiter");
+    size_t begin = 0;
+    for (int64_t i = 0; i < index; ++i) {
+      begin = line.find(delimiter, begin);
+      if (begin == std::string::npos) {
+        invalid_argument("Line ", number + 1, " has no field ", index, ".");
+      }
+      begin += delimiter.size();
+    }
+    return line.substr(begin, line.find(delimiter, begin) - begin);
+  }
+};
+
+class FindKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const auto& table = c.input_resource<LookupTable>(0);
+    if (!table.is_initialized) {
+      fail(Code::kFailedPrecondition, "Table not initialized.");
+    }
+    const Tensor &keys = c.input(1), &otherwise = c.input(2);
+    Tensor& out = c.allocate_output(0, otherwise.dtype(), keys.shape());
+    if (out.dtype() == DType::kString) out.set_dictionary(dictionary_);
+    for (int64_t i = 0; i < keys.num_elements(); ++i) {
+      const int64_t place = table.find(text_of(keys, i));
+      if (out.dtype() == DType::kString) {
+        out.data<int32_t>()[i] =
+            dictionary_->code(place < 0 ? otherwise.string_at(0) : table.text(place));
+      } else {
+        set_number(out, i, place < 0 ? otherwise.number_at(0) : table.number(place));
+      }
+    }
+  }
+
+ private:
+  static void set_number(Tensor& out, int64_t i, double x) {
+    if (out.dtype() == DType::kFloat32) out.data<float>()[i] = static_cast<float>(x);
+    if (out.dtype() == DType::kFloat64) out.data<double>()[i] = x;
+    if (out.dtype() == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(x);
+    if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = static_cast<int64_t>(x);
+  }
+  std::shared_ptr<StringDictionary> dictionary_ = std::make_shared<StringDictionary>();
+};
+
+class SizeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    *c.output(0).data<int64_t>() = c.input_resource<LookupTable>(0).size();
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("HashTableV2")
+    .output("table_handle: resource")
+    .attr("container: string = ''")
+    .attr("shared_name: string = ''")
+    .attr("use_node_name_sharing: bool = false")
+    .attr("key_dtype: type")
+    .attr("value_dtype: type")
+    .shape(scalar_shape)
+    .kernel(kernel_of<HashTableKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.HashTableV2")
+    .summary("A table of keys and values.");
+
+// What fills a table: the same with two names.
+#define RUNHOOKS_REGISTER_TABLE_IMPORT(type, Tkey, Tvalue) \
+  RUNHOOKS_REGISTER_OP(type)                               \
+      .input("table_handle: resource")                     \
+      .input("keys: " Tkey)                                \
+      .input("values: " Tvalue)                            \
+      .attr(Tkey ": type")                                 \
+      .attr(Tvalue ": type")                               \
+      .shape(no_outputs)                                   \
+      .kernel(kernel_of<ImportKernel>())                   \
+      .stateful()                                          \
+      .not_differentiable()                                \
+      .endpoint("raw_ops." type)                           \
+      .summary("Puts keys and their values into a table.")
+RUNHOOKS_REGISTER_TABLE_IMPORT("InitializeTableV2", "Tkey", "Tval");
+RUNHOOKS_REGISTER_TABLE_IMPORT("LookupTableImportV2", "Tin", "Tout");
+#undef RUNHOOKS_REGISTER_TABLE_IMPORT
+
+RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
+    .input("table_handle: resource")
+    .input("filename: string")
+    .attr("key_index: int >= -2")
+    .attr("value_index: int >= -2")
+    .attr("vocab_size: int = -1")
+    .attr("delimiter: string = '\t'")
+    .shape(no_outputs)
+    .kernel(kernel_of<InitializeFromFileKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.InitializeTableFromTextFileV2")
+    .summary("Puts the lines of a file into a table.");
+
+RUNHOOKS_REGISTER_OP("LookupTableFindV2")
+    .input("table_handle: resource")
+    .input("keys: Tin")
+    .input("default_value: Tout")
+    .output("values: Tout")
+    .attr("Tin: type")
+    .attr("Tout: type")
+    .shape([](ShapeContext& c) { c.set_output(0, c.input(1)); })
+    .kernel(kernel_of<FindKernel>())
+    .stateful()
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.LookupTableFindV2")
+    .summary("The values of keys, or a default one.");
+
+RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
+    .input("table_handle: resource")
+    .output("size: int64")
+    .shape(scalar_shape)
+    .kernel(kernel_of<SizeKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.LookupTableSizeV2")
+    .summary("The number of keys of a table.");
+
+}  // namespace runhooks

@@ -1,0 +1,375 @@
+#include "ops/nn_functions.h"
+
+#include <cmath>
+
+#include "graph/graph_function.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+Output reduce(Graph& g, const char* type, Output x, Output axes, bool keep_dims) {
+  return g.op(type, {x, axes}).attr("keep_dims", keep_dims);
+}
+
+Output zeros_like(Graph& g, Output x) { return g.op("ZerosLike", {x}); }
+
+bool is_last_axis(Output x, int64_t axis) {
+  return axis == -1 || (x.shape().has_rank() && axis == x.shape().rank() - 1);
+}
+
+Output crelu(Graph& g, Output x) {
+  const NameScope scope(g, "CRelu");
+  const Output both =
+      g.op("ConcatV2", {x, negative(g, x), g.scalar(DType::kInt32, -1, "axis")}).named("concat");
+  return g.op("Relu", {both}).named(scope.name());
+}
+
+Output swish(Graph& g, Output x) {
+  const NameScope scope(g, "swish");
+  return multiply(g, x, g.op("Sigmoid", {x}));
+}
+
+Output log_sigmoid(Graph& g, Output x) {
+  const NameScope scope(g, "LogSigmoid");
+  return negative(g, g.op("Softplus", {negative(g, x)}));
+}
+
+struct NamedActivation {
+  const char* name;
+  const char* op;  // where it is one operation
+  Output (*function)(Graph&, Output);
+};
+
+const std::vector<NamedActivation>& activations() {
+  static const auto* all = new std::vector<NamedActivation>{
+      {"relu", "Relu", nullptr},
+      {"relu6", "Relu6", nullptr},
+      {"elu", "Elu", nullptr},
+      {"selu", "Selu", nullptr},
+      {"leaky_relu", "LeakyRelu", nullptr},
+      {"sigmoid", "Sigmoid", nullptr},
+      {"tanh", "Tanh", nullptr},
+      {"softplus", "Softplus", nullptr},
+      {"softsign", "Softsign", nullptr},
+      {"softmax", nullptr, [](Graph& g, Output x) { return softmax(g, x); }},
+      {"log_softmax", nullptr, [](Graph& g, Output x) { return log_softmax(g, x); }},
+      {"crelu", nullptr, crelu},
+      {"swish", nullptr, swish},
+      {"log_sigmoid", nullptr, log_sigmoid}};
+  return *all;
+}
+
+// Logits as a matrix of [rows, classes].
+Output as_matrix(Graph& g, Output x) {
+  const Shape& shape = x.shape();
+  if (shape.has_rank() && shape.rank() == 2) return x;
+  const auto rank = static_cast<int32_t>(shape.rank());
+  if (rank < 1) invalid_argument("logits must have a known rank of 1 or more; got ", shape, ".");
+  const Output width = g.op("Slice", {shape_of(g, x), g.int_vector({rank - 1}), g.int_vector({1})});
+  const Output dims = g.op("ConcatV2", {g.int_vector({-1}), width, g.scalar(DType::kInt32, 0)});
+  Output matrix = g.op("Reshape", {x, dims});
+  matrix.op->set_output_shape(0, Shape{Shape::kUnknownDim, shape.dim(rank - 1)});
+  return matrix;
+}
+
+// One number a row of `logits`, in the shape of its other dimensions.
+Output per_row(Graph& g, Output rows, Output logits) {
+  const Shape& shape = logits.shape();
+  if (shape.rank() == 2) return rows;
+  const auto rank = static_cast<int32_t>(shape.rank());
+  const Output outer =
+      g.op("Slice", {shape_of(g, logits), g.int_vector({0}), g.int_vector({rank - 1})});
+  Output result = g.op("Reshape", {rows, outer});
+  Shape known;
+  for (int i = 0; i + 1 < rank; ++i) known.append(shape.dim(i));
+  result.op->set_output_shape(0, known);
+  return result;
+}
+
+void check_shapes(Output labels, Output logits) {
+  if (!labels.shape().is_compatible_with(logits.shape())) {
+    invalid_argument("logits and labels must have the same shape (", logits.shape(), " vs ",
+                     labels.shape(), ").");
+  }
+}
+
+}  // namespace
+
+Output axes_of(Graph& graph, Output x, const std::vector<int64_t>& axes) {
+  std::vector<int32_t> all;
+  for (int64_t axis : axes) all.push_back(static_cast<int32_t>(axis));
+  if (axes.empty() && !x.shape().has_rank()) {
+    const Output zero = graph.scalar(DType::kInt32, 0), one = graph.scalar(DType::kInt32, 1);
+    return graph.op("Range", {zero, graph.op("Rank", {x}), one});
+  }
+  for (int i = 0; axes.empty() && i < x.shape().rank(); ++i) all.push_back(i);
+  return graph.int_vector(all);
+}
+
+Output sum_along(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims) {
+  return reduce(graph, "Sum", x, axes_of(graph, x, axes), keep_dims);
+}
+
+Output activation(Graph& graph, const std::string& name, Output x) {
+  for (const NamedActivation& known : activations()) {
+    if (name != known.name) continue;
+    return known.op ? static_cast<Output>(graph.op(known.op, {x})) : known.function(graph, x);
+  }
+  throw Error(Code::kInvalidArgument,
+              str_cat("'", name, "' is not a known activation function in the 'tf$nn' module."),
+              {str_cat("Known are: ", str_join(activation_names(), ", "), ".")});
+}
+
+std::vector<std::string> activation_names() {
+  std::vector<std::string> names;
+  for (const NamedActivation& known : activations()) names.emplace_back(known.name);
+  return names;
+}
+
+Output softmax(Graph& graph, Output logits, int64_t axis) {
+  if (is_last_axis(logits, axis)) return graph.op("Softmax", {logits});
+  const NameScope scope(graph, "Softmax");
+  const Output largest = reduce(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
+  const Output below = subtract(graph, logits, graph.op("StopGradient", {largest}));
+  const Output e = graph.op("Exp", {below});
+  return divide(graph, e, sum_along(graph, e, {axis}, true));
+}
+
+Output log_softmax(Graph& graph, Output logits, int64_t axis) {
+  if (is_last_axis(logits, axis)) return graph.op("LogSoftmax", {logits});
+  const NameScope scope(graph, "LogSoftmax");
+  const Output largest = reduce(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
+  const Output below = subtract(graph, logits, graph.op("StopGradient", {largest}));
+  const Output sum = sum_along(graph, graph.op("Exp", {below}), {axis}, true);
+  return subtract(graph, below, graph.op("Log", {sum}));
+}
+
+Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output logits) {
+  check_shapes(labels, logits);
+  const NameScope scope(graph, "logistic_loss");
+  // Chosen by comparison and not by Relu and Abs: so the gradient at 0 is that of a smooth
+  // function.
+  const Output zeros = zeros_like(graph, logits);
+  const Output is_positive = graph.op("GreaterEqual", {logits, zeros});
+  const Output relu = graph.op("SelectV2", {is_positive, logits, zeros}).named("Select");
+  const Output below =
+      graph.op("SelectV2", {is_positive, negative(graph, logits), logits}).named("Select");
+  const Output linear = subtract(graph, relu, multiply(graph, logits, labels));
+  return graph.op("AddV2", {linear, graph.op("Softplus", {below})}).named(scope.name());
+}
+
+Output softmax_cross_entropy_with_logits(Graph& graph,
+                                         Output labels,
+                                         Output logits,
+                                         bool differentiates_labels) {
+  check_shapes(labels, logits);
+  const NameScope scope(graph, "softmax_cross_entropy_with_logits");
+  if (!differentiates_labels) labels = graph.op("StopGradient", {labels});
+  Operation* op = graph.op("SoftmaxCrossEntropyWithLogits",
+                           {as_matrix(graph, logits), as_matrix(graph, labels)});
+  return per_row(graph, op->output(0), logits);
+}
+
+Output sparse_softmax_cross_entropy_with_logits(Graph& graph, Output labels, Output logits) {
+  const NameScope scope(graph, "SparseSoftmaxCrossEntropyWithLogits");
+  const Shape& shape = labels.shape();
+  if (shape.has_rank() && logits.shape().has_rank() && shape.rank() != logits.shape().rank() - 1) {
+    invalid_argument("Rank mismatch: rank of labels (received ", shape.rank(),
+                     ") should equal rank of logits minus 1 (received ", logits.shape().rank(),
+                     ").");
+  }
+  const Output rows =
+      shape.rank() == 1
+          ? labels
+          : static_cast<Output>(graph.op("Reshape", {labels, graph.int_vector({-1})}));
+  Operation* op = graph.op("SparseSoftmaxCrossEntropyWithLogits", {as_matrix(graph, logits), rows});
+  return per_row(graph, op->output(0), logits);
+}
+
+Output weighted_cross_entropy_with_logits(Graph& graph,
+                                          Output targets,
+                                          Output logits,
+                                          Output pos_weight) {
+  check_shapes(targets, logits);
+  const NameScope scope(graph, "logistic_loss");
+  const Output one = number(graph, logits, 1);
+  const Output extra = multiply(graph, subtract(graph, pos_weight, one), targets);
+  const Output log_weight = add(graph, one, extra);
+  const Output rest = graph.op("Softplus", {negative(graph, graph.op("Abs", {logits}))});
+  const Output relu = graph.op("Relu", {negative(graph, logits)});
+  const Output linear = multiply(graph, subtract(graph, one, targets), logits);
+  return add(graph, linear, multiply(graph, log_weight, add(graph, rest, relu)));
+}
+
+Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool full) {
+  check_shapes(targets, log_input);
+  const NameScope scope(graph, "log_poisson_loss");
+  const Output product = multiply(graph, log_input, targets);
+  Output loss = subtract(graph, graph.op("Exp", {log_input}), product);
+  if (!full) return loss;
+  // Stirling's approximation of log(t!), 0 for t in [0, 1].
+  const Output zero = number(graph, targets, 0), one = number(graph, targets, 1);
+  const Output is_small = graph.op("LogicalAnd", {graph.op("GreaterEqual", {targets, zero}),
+                                                  graph.op("LessEqual", {targets, one})});
+  const Output safe = graph.op("SelectV2", {is_small, ones_like(graph, targets), targets});
+  const Output logs = graph.op("Log", {safe});
+  const Output term = subtract(graph, multiply(graph, safe, logs), safe);
+  const Output half =
+      multiply(graph, number(graph, targets, 0.5),
+               add(graph, number(graph, targets, 1.8378770664093453 /* log(2 pi) */), logs));
+  const Output stirling = add(graph, term, half);
+  return add(graph, loss, graph.op("SelectV2", {is_small, zeros_like(graph, targets), stirling}));
+}
+
+Output l2_normalize(Graph& graph, Output x, const std::vector<int64_t>& axes, double epsilon) {
+  const NameScope scope(graph, "l2_normalize");
+  const Output squares = sum_along(graph, graph.op("Square", {x}), axes, true);
+  const Output bounded = graph.op("Maximum", {squares, number(graph, x, epsilon)});
+  return multiply(graph, x, graph.op("Rsqrt", {bounded}));
+}
+
+Moments moments(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims) {
+  const NameScope scope(graph, "moments");
+  const Output all = axes_of(graph, x, axes);
+  const Output mean = graph.op("Mean", {x, all}).attr("keep_dims", true).named("mean");
+  // Its gradient is 0 because the mean minimizes the sum of squares.
+  const Output centre = graph.op("StopGradient", {mean});
+  const Output squares = graph.op("SquaredDifference", {x, centre});
+  const Output variance =
+      graph.op("Mean", {squares, all}).attr("keep_dims", true).named("variance");
+  if (keep_dims) return {mean, variance};
+  std::vector<int64_t> dims = axes;
+  for (int i = 0; axes.empty() && i < x.shape().rank(); ++i) dims.push_back(i);
+  return {graph.op("Squeeze", {mean}).attr("squeeze_dims", dims),
+          graph.op("Squeeze", {variance}).attr("squeeze_dims", dims)};
+}
+
+Output batch_normalization(Graph& graph,
+                           Output x,
+                           Output mean,
+                           Output variance,
+                           Output offset,
+                           Output scale,
+                           double epsilon) {
+  const NameScope scope(graph, "batchnorm");
+  Output factor = graph.op("Rsqrt", {add(graph, variance, number(graph, x, epsilon))});
+  if (scale) factor = multiply(graph, factor, scale);
+  const Output shift = multiply(graph, mean, factor);
+  const Output centre = offset ? subtract(graph, offset, shift) : negative(graph, shift);
+  return add(graph, multiply(graph, x, factor), centre);
+}
+
+namespace {
+
+// --- what scripts call
+
+Value call_softmax(Graph& g, const Args& args) {
+  return Value::of(softmax(g, tensor_argument(g, args, "logits"), args.integer("axis", -1)));
+}
+Value call_log_softmax(Graph& g, const Args& args) {
+  return Value::of(log_softmax(g, tensor_argument(g, args, "logits"), args.integer("axis", -1)));
+}
+Value call_activation(Graph& g, const Args& args) {
+  return Value::of(activation(g, args.text("kind"), tensor_argument(g, args, "features")));
+}
+Value call_sigmoid_cross_entropy(Graph& g, const Args& args) {
+  const Output logits = tensor_argument(g, args, "logits");
+  const Output labels = tensor_argument(g, args, "labels", logits.dtype());
+  return Value::of(sigmoid_cross_entropy_with_logits(g, labels, logits));
+}
+template <bool kDifferentiatesLabels>
+Value call_softmax_cross_entropy(Graph& g, const Args& args) {
+  const Output logits = tensor_argument(g, args, "logits");
+  const Output labels = cast(g, tensor_argument(g, args, "labels", logits.dtype()), logits.dtype());
+  return Value::of(softmax_cross_entropy_with_logits(g, labels, logits, kDifferentiatesLabels));
+}
+Value call_sparse_cross_entropy(Graph& g, const Args& args) {
+  const Output logits = tensor_argument(g, args, "logits");
+  const Output labels = tensor_argument(g, args, "labels", DType::kInt32);
+  return Value::of(sparse_softmax_cross_entropy_with_logits(g, labels, logits));
+}
+Value call_weighted_cross_entropy(Graph& g, const Args& args) {
+  const Output logits = tensor_argument(g, args, "logits");
+  const Output targets = tensor_argument(g, args, "targets", logits.dtype());
+  const Output weight = tensor_argument(g, args, "pos_weight", logits.dtype());
+  return Value::of(weighted_cross_entropy_with_logits(g, targets, logits, weight));
+}
+Value call_log_poisson_loss(Graph& g, const Args& args) {
+  const Output log_input = tensor_argument(g, args, "log_input");
+  const Output targets = tensor_argument(g, args, "targets", log_input.dtype());
+  return Value::of(log_poisson_loss(g, targets, log_input, args.flag("compute_full_loss", false)));
+}
+Value call_l2_normalize(Graph& g, const Args& args) {
+  const std::vector<int64_t> axes = whole_numbers(args, "axis");
+  return Value::of(
+      l2_normalize(g, tensor_argument(g, args, "x"), axes, args.number("epsilon", 1e-12)));
+}
+Value call_moments(Graph& g, const Args& args) {
+  const Moments both = moments(g, tensor_argument(g, args, "x"), whole_numbers(args, "axes"),
+                               args.flag("keep_dims", false));
+  return value_list({both.mean, both.variance});
+}
+Value call_batch_normalization(Graph& g, const Args& args) {
+  const Output x = tensor_argument(g, args, "x");
+  return Value::of(batch_normalization(g, x, tensor_argument(g, args, "mean", x.dtype()),
+                                       tensor_argument(g, args, "variance", x.dtype()),
+                                       tensor_argument_or_none(g, args, "offset", x.dtype()),
+                                       tensor_argument_or_none(g, args, "scale", x.dtype()),
+                                       args.number("variance_epsilon")));
+}
+Value call_top_k(Graph& g, const Args& args) {
+  const Output input = tensor_argument(g, args, "input");
+  const Output k = g.scalar(DType::kInt32, args.number("k", 1), "k");
+  Operation* op = g.op("TopKV2", {input, k}).attr("sorted", args.flag("sorted", true));
+  return value_list({op->output(0), op->output(1)});
+}
+Value call_in_top_k(Graph& g, const Args& args) {
+  const Output targets = tensor_argument(g, args, "targets", DType::kInt32);
+  const Output k = g.scalar(targets.dtype(), args.number("k"), "k");
+  return Value::of(
+      static_cast<Output>(g.op("InTopKV2", {tensor_argument(g, args, "predictions"), targets, k})));
+}
+Value call_one_hot(Graph& g, const Args& args) {
+  const Value *on = args.find("on_value"), *off = args.find("off_value");
+  DType dtype = dtype_argument(args, "dtype", DType::kInvalid);
+  for (const Value* value : {on, off}) {
+    if (!value || dtype != DType::kInvalid) continue;
+    dtype = tensor_of_value(g, *value, "value").dtype();
+  }
+  if (dtype == DType::kInvalid) dtype = DType::kFloat32;
+  const Output indices = tensor_argument(g, args, "indices", DType::kInt32);
+  const Output depth = tensor_argument(g, args, "depth", DType::kInt32);
+  const Output hot = on ? tensor_of_value(g, *on, "on_value", dtype) : g.scalar(dtype, 1, "Const");
+  const Output cold =
+      off ? tensor_of_value(g, *off, "off_value", dtype) : g.scalar(dtype, 0, "Const");
+  return Value::of(static_cast<Output>(g.op("OneHot", {indices, depth, hot, cold})
+                                           .attr("axis", args.integer("axis", -1))
+                                           .named(args.text("name", "one_hot"))));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("nn.softmax", call_softmax);
+RUNHOOKS_REGISTER_FUNCTION("nn.log_softmax", call_log_softmax);
+RUNHOOKS_REGISTER_FUNCTION("nn.activation", call_activation);
+RUNHOOKS_REGISTER_FUNCTION("nn.sigmoid_cross_entropy_with_logits", call_sigmoid_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("nn.softmax_cross_entropy_with_logits",
+                           call_softmax_cross_entropy<false>);
+RUNHOOKS_REGISTER_FUNCTION("nn.softmax_cross_entropy_with_logits_v2",
+                           call_softmax_cross_entropy<true>);
+RUNHOOKS_REGISTER_FUNCTION("nn.sparse_softmax_cross_entropy_with_logits",
+                           call_sparse_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("nn.weighted_cross_entropy_with_logits", call_weighted_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION("nn.log_poisson_loss", call_log_poisson_loss);
+RUNHOOKS_REGISTER_FUNCTION("nn.l2_normalize", call_l2_normalize);
+RUNHOOKS_REGISTER_FUNCTION("nn.moments", call_moments);
+RUNHOOKS_REGISTER_FUNCTION("nn.batch_normalization", call_batch_normalization);
+RUNHOOKS_REGISTER_FUNCTION("nn.top_k", call_top_k);
+RUNHOOKS_REGISTER_FUNCTION("nn.in_top_k", call_in_top_k);
+RUNHOOKS_REGISTER_FUNCTION("one_hot", call_one_hot);
+
+}  // namespace runhooks

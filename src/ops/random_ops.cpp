@@ -1,0 +1,253 @@
+// Random numbers: TensorFlow's generator, bit for bit. Each op has a place in the stream of its two
+// seeds, which a session keeps; a run moves it by 256 numbers for each one drawn.
+#include <cmath>
+
+#include "graph/op_registry.h"
+#include "tensor/random.h"
+
+namespace runhooks {
+
+namespace {
+
+class Generator : public Resource {
+ public:
+  explicit Generator(const Operation& op) : philox_(0, 0) {
+    auto seed = static_cast<uint64_t>(op.attr_int("seed"));
+    auto seed2 = static_cast<uint64_t>(op.attr_int("seed2"));
+    if (seed == 0 && seed2 == 0) {
+      seed = fresh_seed();
+      seed2 = fresh_seed();
+    }
+    philox_ = Philox(seed, seed2);
+  }
+  // Where n numbers are drawn from.
+  uint64_t reserve(int64_t n) {
+    const uint64_t from = position_;
+    position_ += static_cast<uint64_t>(n) * 256;
+    return from;
+  }
+  const Philox& philox() const { return philox_; }
+
+ private:
+  Philox philox_;
+  uint64_t position_ = 0;
+};
+
+float uniform_float(uint32_t x) {
+  const uint32_t bits = (127u << 23) | (x & 0x7fffffu);
+  float result;
+  std::memcpy(&result, &bits, sizeof result);
+  return result - 1.0f;
+}
+
+double uniform_double(uint32_t high, uint32_t low) {
+  const uint64_t bits = (uint64_t{1023} << 52) | (uint64_t{high & 0xfffffu} << 32) | low;
+  double result;
+  std::memcpy(&result, &bits, sizeof result);
+  return result - 1.0;
+}
+
+// Two numbers of the normal distribution from two of the uniform one (Box and Muller 1958).
+void box_muller(const uint32_t* x, float out[2]) {
+  const float least = 1.0e-7f;
+  float u1 = uniform_float(x[0]);
+  if (u1 < least) u1 = least;
+  const auto v1 = static_cast<float>(2 * 3.14159265358979323846 * uniform_float(x[1]));
+  const float u2 = std::sqrt(-2.0f * std::log(u1));
+  out[0] = std::sin(v1) * u2;
+  out[1] = std::cos(v1) * u2;
+}
+
+void box_muller(const uint32_t* x, double out[2]) {
+  const double least = 1.0e-7;
+  double u1 = uniform_double(x[0], x[1]);
+  if (u1 < least) u1 = least;
+  const double v1 = 2 * 3.14159265358979323846 * uniform_double(x[2], x[3]);
+  const double u2 = std::sqrt(-2.0 * std::log(u1));
+  out[0] = std::sin(v1) * u2;
+  out[1] = std::cos(v1) * u2;
+}
+
+// How many numbers one block of four words gives, and which.
+struct UniformRule {
+  static int draw(const uint32_t* x, float* out) {
+    for (int i = 0; i < 4; ++i) out[i] = uniform_float(x[i]);
+    return 4;
+  }
+  static int draw(const uint32_t* x, double* out) {
+    out[0] = uniform_double(x[0], x[1]);
+    out[1] = uniform_double(x[2], x[3]);
+    return 2;
+  }
+};
+struct NormalRule {
+  static int draw(const uint32_t* x, float* out) {
+    box_muller(x, out);
+    box_muller(x + 2, out + 2);
+    return 4;
+  }
+  static int draw(const uint32_t* x, double* out) {
+    box_muller(x, out);
+    return 2;
+  }
+};
+
+template <typename T, typename Rule>
+class DrawKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    generator_ = &c.resources().get_or_create<Generator>(
+        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  }
+  void compute(KernelContext& c) override {
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    uint64_t position = generator_->reserve(n);
+    uint32_t words[4];
+    T drawn[4];
+    for (int64_t i = 0; i < n;) {
+      generator_->philox().block(position++, words);
+      const int count = Rule::draw(words, drawn);
+      for (int k = 0; k < count && i < n; ++k) y[i++] = drawn[k];
+    }
+  }
+
+ private:
+  Generator* generator_ = nullptr;
+};
+template <typename T>
+using UniformKernel = DrawKernel<T, UniformRule>;
+template <typename T>
+using NormalKernel = DrawKernel<T, NormalRule>;
+
+// Rejection takes a number of words that is not known before, so each four results (two of
+// float64) have 256 blocks of their own.
+template <typename T>
+class TruncatedNormalKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    generator_ = &c.resources().get_or_create<Generator>(
+        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  }
+  void compute(KernelContext& c) override {
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    const uint64_t from = generator_->reserve(n);
+    const int64_t group = std::is_same_v<T, float> ? 4 : 2;
+    for (int64_t i = 0, g = 0; i < n; i += group, ++g) {
+      fill(from + static_cast<uint64_t>(g * group * 256 / 4), std::min(group, n - i), y + i);
+    }
+  }
+
+ private:
+  void fill(uint64_t position, int64_t n, T* y) const {
+    const int words_of_pair = std::is_same_v<T, float> ? 2 : 4;
+    uint32_t words[4];
+    T pair[2];
+    int used = 4;
+    for (int64_t i = 0; i < n;) {
+      if (used == 4) {
+        generator_->philox().block(position++, words);
+        used = 0;
+      }
+      box_muller(words + used, pair);
+      used += words_of_pair;
+      for (int k = 0; k < 2 && i < n; ++k) {
+        if (std::fabs(pair[k]) < T(2)) y[i++] = pair[k];
+      }
+    }
+  }
+  Generator* generator_ = nullptr;
+};
+
+template <typename T>
+class UniformIntKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    generator_ = &c.resources().get_or_create<Generator>(
+        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  }
+  void compute(KernelContext& c) override {
+    using U = std::make_unsigned_t<T>;
+    const T low = *c.input(1).data<T>(), high = *c.input(2).data<T>();
+    if (low >= high) {
+      invalid_argument("Need minval < maxval, got ", low, " >= ", high, ".");
+    }
+    const U range = static_cast<U>(high) - static_cast<U>(low);
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    uint64_t position = generator_->reserve(n);
+    uint32_t words[4] = {};
+    int used = 4;
+    for (int64_t i = 0; i < n; ++i) {
+      if (used == 4) {
+        generator_->philox().block(position++, words);
+        used = 0;
+      }
+      U x = words[used++];
+      if constexpr (sizeof(T) == 8) x |= static_cast<U>(words[used++]) << 32;
+      y[i] = static_cast<T>(static_cast<U>(low) + x % range);
+    }
+  }
+
+ private:
+  Generator* generator_ = nullptr;
+};
+
+void shape_of_value(ShapeContext& c) {
+  const Tensor* shape = c.value(0);
+  if (shape) {
+    for (int64_t dim : shape->integers()) {
+      if (dim < 0) invalid_argument("Dimension ", dim, " must be >= 0.");
+    }
+    c.set_output(0, Shape(shape->integers()));
+    return;
+  }
+  const Shape& dims = c.input(0);
+  const bool has_rank = dims.has_rank() && dims.rank() == 1 && dims.dim(0) >= 0;
+  c.set_output(0,
+               has_rank ? Shape::unknown_of_rank(static_cast<int>(dims.dim(0))) : Shape::unknown());
+}
+
+}  // namespace
+
+#define RUNHOOKS_RANDOM_OP(type)            \
+  RUNHOOKS_REGISTER_OP(type)                \
+      .input("shape: T")                    \
+      .output("output: dtype")              \
+      .attr("seed: int = 0")                \
+      .attr("seed2: int = 0")               \
+      .attr("dtype: {float, double}")       \
+      .attr("T: {int32, int64} = DT_INT32") \
+      .shape(shape_of_value)                \
+      .stateful()                           \
+      .not_differentiable()                 \
+      .endpoint("raw_ops." type)
+
+RUNHOOKS_RANDOM_OP("RandomUniform")
+    .kernel(kernel_by_type<UniformKernel, float, double>("dtype"))
+    .summary("Random numbers from 0 to 1.");
+RUNHOOKS_RANDOM_OP("RandomStandardNormal")
+    .kernel(kernel_by_type<NormalKernel, float, double>("dtype"))
+    .summary("Random numbers of the normal distribution with mean 0 and variance 1.");
+RUNHOOKS_RANDOM_OP("TruncatedNormal")
+    .kernel(kernel_by_type<TruncatedNormalKernel, float, double>("dtype"))
+    .summary("The normal distribution without what is 2 or more away from 0.");
+
+RUNHOOKS_REGISTER_OP("RandomUniformInt")
+    .input("shape: T")
+    .input("minval: Tout")
+    .input("maxval: Tout")
+    .output("output: Tout")
+    .attr("seed: int = 0")
+    .attr("seed2: int = 0")
+    .attr("Tout: {int32, int64}")
+    .attr("T: {int32, int64} = DT_INT32")
+    .shape(shape_of_value)
+    .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.RandomUniformInt")
+    .summary("Random whole numbers from minval to maxval - 1.");
+
+}  // namespace runhooks

@@ -1,0 +1,16 @@
+// Fingerprints at the borders between the lengths that the algorithm tells apart; test-hashes.R
+// compares all of golden/unit/hashes.json.
+#include "tensor/fingerprint.h"
+
+#include "test.h"
+
+using namespace runhooks;
+
+TEST(fingerprints_are_those_of_farmhash) {
+  CHECK_EQ(fingerprint64(std::string_view()), uint64_t{11160318154034397263u});
+  CHECK_EQ(fingerprint64(std::string_view("a")), uint64_t{12917804110809363939u});
+  CHECK_EQ(fingerprint64(std::string_view("abcd")), uint64_t{1897425971756105985u});
+  CHECK_EQ(fingerprint64(std::string_view("abcdefg")), uint64_t{4341691227789030229u});
+  CHECK_EQ(fingerprint64(int64_t{0}) % 1000, uint64_t{735});
+  CHECK_EQ(fingerprint64(int64_t{-17}), fingerprint64(std::string_view("-17")));
+}

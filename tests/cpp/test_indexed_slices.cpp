@@ -1,0 +1,101 @@
+// Gradients of rows: how they are added, passed on and made dense, and the sparse updates.
+#include "autodiff/gradients.h"
+#include "session/session.h"
+#include "test.h"
+#include "training/optimizer.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+struct Table {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  VariablePtr variable;
+  explicit Table(bool is_resource) {
+    VariableOptions options;
+    options.initializer = constant_initializer(1);
+    options.use_resource = is_resource;
+    variable = graph->variables().get("table", Shape{4, 2}, options);
+  }
+  Output rows(const std::vector<int64_t>& ids) {
+    const auto n = static_cast<int64_t>(ids.size());
+    const Output at = graph->constant(Tensor::of<int64_t>(Shape{n, 1}, ids));
+    return graph->op("FusedEmbeddingLookup", {variable->snapshot, at})
+        .attr("combiner", "sum")
+        .attr("max_norm", 0.0f);
+  }
+  std::vector<float> run(Output output) {
+    Session session(graph);
+    session.run({variable->initializer});
+    const Tensor value = session.run({output})[0];
+    return {value.data<float>(), value.data<float>() + value.num_elements()};
+  }
+};
+
+Output total(Graph& g, Output x) { return g.op("Sum", {x, g.int_vector({0, 1})}); }
+
+}  // namespace
+
+TEST(indexed_slices_of_several_look_ups_are_concatenated) {
+  for (const bool is_resource : {false, true}) {
+    Table table(is_resource);
+    Graph& g = *table.graph;
+    const Output y = g.op("AddN", {total(g, table.rows({0, 2, 2})), total(g, table.rows({2}))});
+    const Gradient grad = gradients(g, {y}, {table.variable->handle})[0];
+    CHECK(grad.is_indexed_slices());
+    const std::vector<float> dense = table.run(dense_gradient(g, grad));
+    CHECK(dense == std::vector<float>({1, 1, 0, 0, 3, 3, 0, 0}));
+  }
+}
+
+TEST(indexed_slices_beside_a_dense_gradient_are_made_dense) {
+  Table table(false);
+  Graph& g = *table.graph;
+  const Output y =
+      g.op("AddN", {total(g, table.rows({1, -1})), total(g, table.variable->snapshot)});
+  const Gradient grad = gradients(g, {y}, {table.variable->handle})[0];
+  CHECK(!grad.is_indexed_slices());
+  // the example without ids has id 0, with a gradient of 0
+  CHECK(table.run(grad.values) == std::vector<float>({1, 1, 2, 2, 1, 1, 1, 1}));
+}
+
+TEST(indexed_slices_reach_what_is_no_variable_as_a_dense_gradient) {
+  Table table(false);
+  Graph& g = *table.graph;
+  const Output doubled = g.op("Mul", {table.variable->snapshot, g.scalar(DType::kFloat32, 2)});
+  const Output at = g.constant(Tensor::of<int64_t>(Shape{2, 1}, {3, 3}));
+  const Output rows =
+      g.op("FusedEmbeddingLookup", {doubled, at}).attr("combiner", "sum").attr("max_norm", 0.0f);
+  const Gradient grad = gradients(g, {total(g, rows)}, {table.variable->handle})[0];
+  CHECK(!grad.is_indexed_slices());
+  CHECK(table.run(grad.values) == std::vector<float>({0, 0, 0, 0, 0, 0, 4, 4}));
+}
+
+TEST(sparse_updates_change_the_rows_they_name_once) {
+  for (const bool is_resource : {false, true}) {
+    Table table(is_resource);
+    Graph& g = *table.graph;
+    Args args("the optimizer");
+    args.set("learning_rate", Value::of(1.0));
+    const auto optimizer = make_optimizer("Adagrad", args);
+    const Output y = g.op("AddN", {total(g, table.rows({2, 2})), total(g, table.rows({2}))});
+    Operation* step = optimizer->minimize(g, y, nullptr, {table.variable});
+    Session session(table.graph);
+    for (const VariablePtr& variable : variables_in(g, collection_keys::kGlobalVariables)) {
+      session.run({variable->initializer});
+    }
+    session.run({step});
+    const Tensor value = session.run({table.variable->snapshot})[0];
+    // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first
+    const double moved = 1 - 3 / std::sqrt(9.1);
+    for (int i = 0; i < 8; ++i) {
+      CHECK_NEAR(value.data<float>()[i], i / 2 == 2 ? moved : 1, 1e-6);
+    }
+  }
+}
+
+TEST(a_look_up_outside_its_table_is_refused) {
+  Table table(false);
+  CHECK_THROWS(table.run(table.rows({1, 4})), Code::kInvalidArgument, "is not in [0, 4)");
+}
