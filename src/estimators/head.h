@@ -14,10 +14,24 @@ namespace runhooks {
 // The operation of one step for a loss.
 using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
 
+// What a head makes of logits before a training step is built.
+struct HeadParts {
+  Named<Output> predictions;
+  Output loss;       // missing in prediction
+  Output mean_loss;  // of the examples, where it is not the loss already
+  Named<Metric> metrics;
+};
+
 class Head {
  public:
   virtual ~Head() = default;
+  // "" where it has none; a name goes to the keys of metrics and to the summaries.
+  virtual const std::string& name() const = 0;
   virtual int64_t logits_dimension() const = 0;
+  virtual HeadParts parts(Graph& graph,
+                          const ModelInput& input,
+                          Mode mode,
+                          Output logits) const = 0;
   // Labels may be missing in prediction.
   virtual EstimatorSpec create_estimator_spec(Graph& graph,
                                               const ModelInput& input,
@@ -28,6 +42,8 @@ class Head {
 
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
+// The head that an estimator's argument `head` is.
+std::shared_ptr<Head> head_argument(const Args& args);
 
 #define RUNHOOKS_REGISTER_HEAD(type, Class)                                             \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) =      \

@@ -100,14 +100,20 @@ std::vector<std::string> Args::texts(const std::string& name) const {
   return all;
 }
 
-std::vector<int64_t> Args::integers(const std::string& name) const {
+std::vector<double> Args::numbers(const std::string& name) const {
   double x;
-  if (value_number(required(name), &x)) return {integer(name)};
-  std::vector<int64_t> all;
+  if (value_number(required(name), &x)) return {x};
+  std::vector<double> all;
   for (const Value& item : list(name)) {
-    if (!value_number(item, &x)) fail_kind(name, "whole numbers", item);
-    all.push_back(static_cast<int64_t>(x));
+    if (!value_number(item, &x)) fail_kind(name, "numbers", item);
+    all.push_back(x);
   }
+  return all;
+}
+
+std::vector<int64_t> Args::integers(const std::string& name) const {
+  std::vector<int64_t> all;
+  for (const double x : numbers(name)) all.push_back(static_cast<int64_t>(x));
   return all;
 }
 

@@ -86,6 +86,7 @@ class Args {
   std::string text(const std::string& name, const std::string& otherwise) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
+  std::vector<double> numbers(const std::string& name) const;
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
   std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing

@@ -1,0 +1,264 @@
+#include "estimators/head_base.h"
+
+#include <set>
+
+#include "training/summary_ops.h"
+
+namespace runhooks {
+
+namespace {
+
+// A feature by its name, or a numeric column of one.
+std::shared_ptr<Args> weight_column_argument(const Args& args) {
+  const Value* column = args.find("weight_column");
+  if (!column) return nullptr;
+  if (const auto* spec = column->get_if<std::shared_ptr<Args>>()) return *spec;
+  auto spec = std::make_shared<Args>("weight_column");
+  spec->set("type", Value::of(std::string("NumericColumn")));
+  spec->set("key", Value::of(args.text("weight_column")));
+  return spec;
+}
+
+Output ones_like(Graph& graph, Output x) {
+  const NameScope scope(graph, "ones_like");
+  const Output shape = graph.op("Shape", {x});
+  return graph.op("Fill", {shape, graph.scalar(x.dtype(), 1)}).named(scope.name());
+}
+
+Output last_dim_expanded(Graph& graph, Output x) {
+  return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
+}
+
+}  // namespace
+
+Output HeadBatch::prediction(const std::string& key) const {
+  for (const auto& one : predictions) {
+    if (one.first == key) return one.second;
+  }
+  fail(Code::kInternal, "There is no prediction '", key, "'.");
+}
+
+HeadBase::HeadBase(const Args& args)
+    : name_(args.text("name", "")),
+      reduction_(reduction_from_name(args.text("loss_reduction", "sum"))),
+      weight_column_(weight_column_argument(args)) {
+  if (reduction_ == Reduction::kNone) {
+    invalid_argument("`loss_reduction` cannot be \"none\": a model is trained on one number.");
+  }
+}
+
+std::string HeadBase::key(const std::string& metric) const {
+  return name_.empty() ? metric : metric + "/" + name_;
+}
+
+Output HeadBase::weights_of(Graph& graph, const Features& features) const {
+  if (!weight_column_) return Output();
+  NameScope scope(graph, "weights");
+  TransformationCache cache(graph, features);
+  const Output weights = cache.transformed(*make_column(*weight_column_));
+  const Output zero = graph.scalar(weights.dtype(), 0);
+  const Output holds = graph.op("GreaterEqual", {weights, zero});
+  return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
+}
+
+HeadParts HeadBase::parts(Graph& graph,
+                          const ModelInput& input,
+                          Mode mode,
+                          Output logits) const {
+  HeadParts made;
+  made.predictions = predictions(graph, logits);
+  if (mode == Mode::kPredict) return made;
+  if (!input.labels) {
+    invalid_argument("You must provide labels: the input function returns features only.");
+  }
+  const Output labels = checked_labels(graph, input.labels, logits);
+  const Output weights = weights_of(graph, input.features);
+  const Output unreduced = losses(graph, labels, logits);
+  made.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
+  if (mode == Mode::kTrain) {
+    made.mean_loss = mean_loss(graph, made.loss, unreduced, weights);
+  } else {
+    NameScope scope(graph, "metrics");
+    made.metrics = metrics(graph, {labels, logits, weights, unreduced, made.predictions});
+  }
+  return made;
+}
+
+EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
+                                              const ModelInput& input,
+                                              Mode mode,
+                                              Output logits,
+                                              const TrainOpFn& train_op) const {
+  NameScope scope(graph, name_.empty() ? "head" : name_);
+  HeadParts made = parts(graph, input, mode, logits);
+  EstimatorSpec spec;
+  spec.mode = mode;
+  spec.predictions = std::move(made.predictions);
+  spec.loss = made.loss;
+  spec.eval_metric_ops = std::move(made.metrics);
+  if (mode != Mode::kTrain) return spec;
+  spec.train_op = train_op(graph, spec.loss);
+  const NameScope root(graph, "");
+  add_scalar_summary(graph, key("loss"), spec.loss);
+  if (made.mean_loss) add_scalar_summary(graph, key("average_loss"), made.mean_loss);
+  return spec;
+}
+
+// Beside a sum only: other reductions are means of some kind themselves.
+Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weights) const {
+  if (reduction_ != Reduction::kSum) return Output();
+  const Output ones = ones_like(graph, losses);
+  if (!weights) weights = graph.scalar(losses.dtype(), 1, "mul/x");
+  const Output spread = graph.op("Mul", {weights, ones}).named("mul");
+  std::vector<int32_t> axes;
+  for (int i = 0; i < losses.shape().rank(); ++i) axes.push_back(i);
+  const Output number = graph.op("Sum", {spread, graph.int_vector(axes)}).named("Sum");
+  return graph.op("RealDiv", {loss, number}).named("truediv");
+}
+
+// --- labels
+
+Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted) {
+  if (labels.shape().has_rank() && labels.shape().rank() == 1) {
+    labels = last_dim_expanded(graph, labels);
+  }
+  const Shape shape{logits.shape().dim(0), wanted};
+  if (!shape.is_compatible_with(labels.shape())) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("labels shape must be [batch_size, ", wanted,
+                        "], but the labels have shape ", labels.shape(), "."),
+                {"Each example has as many labels as its model has outputs: see "
+                 "`label_dimension` or `n_classes`."});
+  }
+  return graph.op("EnsureShape", {labels}).attr("shape", shape);
+}
+
+Output checked(Graph& graph, Output values, Output holds, const std::string& message) {
+  NameScope scope(graph, "assert");
+  std::vector<int32_t> axes;
+  for (int i = 0; i < values.shape().rank(); ++i) axes.push_back(i);
+  const Output all = graph.op("All", {holds, graph.int_vector(axes)});
+  const Output text = graph.constant(Tensor::string_scalar(message), "message");
+  Operation* guard = graph.op("Assert", {all, text, values, holds})
+                         .attr("T", std::vector<DType>{DType::kString, values.dtype(),
+                                                       DType::kBool});
+  ControlDependencies after(graph, {guard});
+  return graph.op("Identity", {values});
+}
+
+Output class_labels(Graph& graph,
+                    Output labels,
+                    int64_t n_classes,
+                    const std::vector<std::string>& vocabulary,
+                    bool as_ids) {
+  Output numbers = labels;
+  if (!vocabulary.empty()) {
+    if (labels.dtype() != DType::kString) {
+      invalid_argument("Labels dtype should be string with a `label_vocabulary`. Instead got ",
+                       dtype_name(labels.dtype()), ".");
+    }
+    const Shape shape{static_cast<int64_t>(vocabulary.size())};
+    const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
+    const Output ids = graph.op("VocabularyIds", {labels, words}).named("class_string_lookup");
+    const Output known =
+        graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
+    // The words are what a message has to name.
+    const Output good = checked(graph, labels, known, "Labels must be in the label_vocabulary.");
+    ControlDependencies after(graph, {good.op});
+    numbers = graph.op("Identity", {ids});
+  } else {
+    if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("Labels dtype should be integer. Instead got ",
+                          dtype_name(labels.dtype()), "."),
+                  {"Give a `label_vocabulary` for labels that are words."});
+    }
+    Output x = labels;
+    if (labels.dtype() != DType::kFloat32) {
+      x = graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
+    }
+    const Output from = graph.op("GreaterEqual", {x, graph.scalar(DType::kFloat32, 0, "zero")});
+    const Output last = graph.scalar(DType::kFloat32, static_cast<double>(n_classes - 1), "last");
+    Output holds = graph.op("LogicalAnd", {from, graph.op("LessEqual", {x, last})});
+    if (is_floating(labels.dtype()) && as_ids) {
+      holds = graph.op("LogicalAnd", {holds, graph.op("Equal", {x, graph.op("Floor", {x})})});
+    }
+    numbers = checked(graph, x, holds,
+                      str_cat("Labels must be class numbers from 0 to n_classes - 1, which is ",
+                              n_classes - 1, "."));
+  }
+  const DType wanted = as_ids ? DType::kInt64 : DType::kFloat32;
+  if (numbers.dtype() == wanted) return numbers;
+  return graph.op("Cast", {numbers}).attr("DstT", wanted);
+}
+
+Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {
+  if (vocabulary.empty()) return graph.op("AsString", {class_ids}).named("str_classes");
+  const Shape shape{static_cast<int64_t>(vocabulary.size())};
+  const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
+  return graph.op("GatherV2", {words, class_ids, graph.scalar(DType::kInt32, 0, "axis")})
+      .named("class_words");
+}
+
+void add_all_classes(Graph& graph,
+                     Output logits,
+                     int64_t n_classes,
+                     const std::vector<std::string>& vocabulary,
+                     Named<Output>* predictions) {
+  NameScope scope(graph, "all_classes");
+  std::vector<int32_t> ids;
+  std::vector<std::string> words = vocabulary;
+  for (int64_t i = 0; i < n_classes; ++i) ids.push_back(static_cast<int32_t>(i));
+  for (int64_t i = 0; vocabulary.empty() && i < n_classes; ++i) words.push_back(str_cat(i));
+  const Output shape = graph.op("Shape", {logits});
+  const Output one = graph.int_vector({1}, "one");
+  const Output rows = graph.op(
+      "Slice", {shape, graph.int_vector({0}, "begin"), one});
+  const Output all = graph.op("ConcatV2", {rows, graph.int_vector({static_cast<int32_t>(n_classes)}),
+                                           graph.scalar(DType::kInt32, 0, "axis")});
+  const Shape row{1, n_classes};
+  predictions->emplace_back(
+      "all_class_ids",
+      graph.op("BroadcastTo", {graph.constant(Tensor::of<int32_t>(row, ids), "ids"), all}));
+  predictions->emplace_back(
+      "all_classes",
+      graph.op("BroadcastTo", {graph.constant(Tensor::strings(row, words), "words"), all}));
+}
+
+std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes) {
+  if (!args.has("label_vocabulary")) return {};
+  std::vector<std::string> words = args.texts("label_vocabulary");
+  if (static_cast<int64_t>(words.size()) != n_classes) {
+    invalid_argument("Length of label_vocabulary must be n_classes. Given n_classes: ", n_classes,
+                     ", label_vocabulary of ", words.size(), ".");
+  }
+  std::set<std::string> seen;
+  for (const std::string& word : words) {
+    if (!seen.insert(word).second) {
+      invalid_argument("`label_vocabulary` has \"", word, "\" twice.");
+    }
+  }
+  return words;
+}
+
+std::vector<float> thresholds_argument(const Args& args) {
+  std::vector<float> thresholds;
+  if (!args.has("thresholds")) return thresholds;
+  for (const double threshold : args.numbers("thresholds")) {
+    if (!(threshold > 0 && threshold < 1)) {
+      invalid_argument("thresholds must be in (0, 1) range. Given: ", threshold, ".");
+    }
+    thresholds.push_back(static_cast<float>(threshold));
+  }
+  return thresholds;
+}
+
+std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
+  return Factory<Head>::instance().make("head", type, args);
+}
+
+std::shared_ptr<Head> head_argument(const Args& args) {
+  return make_head(args.args("head").text("type"), args.args("head"));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,32 @@
+// Regression of probabilities (tf.estimator.LogisticRegressionHead): labels between 0 and 1.
+#include "estimators/regression_head.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+namespace {
+
+class LogisticRegressionHead : public RegressionHead {
+ public:
+  using RegressionHead::RegressionHead;
+
+ protected:
+  bool has_link() const override { return true; }
+  Output inverse_link(Graph& graph, Output logits) const override {
+    return graph.op("Sigmoid", {logits});
+  }
+  Output losses(Graph& graph, Output labels, Output logits) const override {
+    const Output zero = graph.scalar(DType::kFloat32, 0, "zero");
+    const Output one = graph.scalar(DType::kFloat32, 1, "one");
+    const Output holds = graph.op("LogicalAnd", {graph.op("GreaterEqual", {labels, zero}),
+                                                 graph.op("LessEqual", {labels, one})});
+    labels = checked(graph, labels, holds, "Labels must be in the range [0, 1].");
+    return sigmoid_cross_entropy_with_logits(graph, labels, logits);
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HEAD("logistic_regression_head", LogisticRegressionHead);
+
+}  // namespace runhooks

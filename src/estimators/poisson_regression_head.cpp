@@ -1,0 +1,31 @@
+// Regression of counts (tf.estimator.PoissonRegressionHead): the logarithm of the mean is linear.
+#include "estimators/regression_head.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+namespace {
+
+class PoissonRegressionHead : public RegressionHead {
+ public:
+  explicit PoissonRegressionHead(const Args& args)
+      : RegressionHead(args), full_loss_(args.flag("compute_full_loss", true)) {}
+
+ protected:
+  bool has_link() const override { return true; }
+  Output inverse_link(Graph& graph, Output logits) const override {
+    return graph.op("Exp", {logits});
+  }
+  Output losses(Graph& graph, Output labels, Output logits) const override {
+    return log_poisson_loss(graph, labels, logits, full_loss_);
+  }
+
+ private:
+  bool full_loss_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HEAD("poisson_regression_head", PoissonRegressionHead);
+
+}  // namespace runhooks

@@ -1,0 +1,30 @@
+// What lives here: RegressionHead, squared errors of numbers; other regressions change its link and its loss.
+// Who may use it: one file a head.
+// What it must not know: where the logits come from, R.
+#pragma once
+
+#include "estimators/head_base.h"
+
+namespace runhooks {
+
+// tf.estimator's RegressionHead.
+class RegressionHead : public HeadBase {
+ public:
+  explicit RegressionHead(const Args& args);
+  int64_t logits_dimension() const override { return label_dimension_; }
+
+ protected:
+  // From logits to predictions; nothing by default.
+  virtual Output inverse_link(Graph& graph, Output logits) const;
+  virtual bool has_link() const { return false; }
+  Output losses(Graph& graph, Output labels, Output logits) const override;
+
+ private:
+  Named<Output> predictions(Graph& graph, Output logits) const override;
+  Output checked_labels(Graph& graph, Output labels, Output logits) const override;
+  Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override;
+
+  int64_t label_dimension_;
+};
+
+}  // namespace runhooks

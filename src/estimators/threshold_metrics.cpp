@@ -1,0 +1,44 @@
+#include "estimators/threshold_metrics.h"
+
+#include <cstdio>
+
+namespace runhooks {
+
+namespace {
+
+// The one number of a metric at one threshold.
+Metric only_one(Graph& graph, Metric metric) {
+  metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
+  return metric;
+}
+
+}  // namespace
+
+Named<Metric> threshold_metrics(Graph& graph,
+                                Output labels,
+                                Output probabilities,
+                                Output weights,
+                                const std::vector<float>& thresholds) {
+  Named<Metric> all;
+  for (const float threshold : thresholds) {
+    char suffix[48];
+    std::snprintf(suffix, sizeof suffix, "/positive_threshold_%g", static_cast<double>(threshold));
+    const Output limit = graph.scalar(DType::kFloat32, threshold, "threshold");
+    const Output is_above = graph.op("Greater", {probabilities, limit});
+    const Output yes = graph.op("Cast", {is_above}).attr("DstT", DType::kFloat32);
+    const std::string accuracy = std::string("accuracy") + suffix;
+    const std::string precision = std::string("precision") + suffix;
+    const std::string recall = std::string("recall") + suffix;
+    all.emplace_back(accuracy, accuracy_metric(graph, labels, yes, weights, accuracy));
+    all.emplace_back(precision,
+                     only_one(graph, precision_at_thresholds_metric(
+                                         graph, labels, probabilities, {threshold}, weights,
+                                         precision)));
+    all.emplace_back(recall, only_one(graph, recall_at_thresholds_metric(graph, labels,
+                                                                         probabilities, {threshold},
+                                                                         weights, recall)));
+  }
+  return all;
+}
+
+}  // namespace runhooks
