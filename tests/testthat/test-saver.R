@@ -37,7 +37,9 @@ test_that("a saver says what it cannot do", {
       class = "runhooks_error_unimplemented"
     )
     expect_error(tf$train$Saver(max_to_keep = "all"), "`max_to_keep` must be a whole number")
-    expect_error(tf$train$Scaffold(saver = 3), "`saver` must be NULL or tf$train$Saver()", fixed = TRUE)
+    expect_error(
+      tf$train$Scaffold(saver = 3), "`saver` must be NULL or tf$train$Saver()", fixed = TRUE
+    )
     tf$get_variable("v", initializer = tf$constant(1))
     saver <- tf$train$Saver()
     with(tf$Session() %as% s, {
