@@ -28,7 +28,7 @@ struct Table {
   std::vector<float> run(Output output) {
     Session session(graph);
     session.run({variable->initializer});
-    const Tensor value = session.run({output})[0];
+    const Tensor value = session.run({output});
     return {value.data<float>(), value.data<float>() + value.num_elements()};
   }
 };
@@ -86,7 +86,7 @@ TEST(sparse_updates_change_the_rows_they_name_once) {
       session.run({variable->initializer});
     }
     session.run({step});
-    const Tensor value = session.run({table.variable->snapshot})[0];
+    const Tensor value = session.run({table.variable->snapshot});
     // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first
     const double moved = 1 - 3 / std::sqrt(9.1);
     for (int i = 0; i < 8; ++i) {

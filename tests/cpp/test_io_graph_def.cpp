@@ -174,7 +174,8 @@ TEST(io_graph_def_of_a_graph) {
   Operation* late = graph.op("NoOp").named("zz");
   Operation* early = graph.op("NoOp").named("aa");
   const Output y = graph.op("MatMul", {x, w}).named("y").after({late, early});
-  Operation* unique = graph.op("Unique", {y}).named("u");
+  const Output flat = graph.op("Reshape", {y, graph.int_vector({-1}, "all")}).named("flat");
+  Operation* unique = graph.op("Unique", {flat}).named("u");
   graph.op("AddV2", {unique->output(1), unique->output(1)}).named("sum").build();
   const GraphDef def = make_graph_def(graph, {true, false});
   CHECK(node(def, "y").inputs == (std::vector<std::string>{"x", "w", "^aa", "^zz"}));
