@@ -2,7 +2,9 @@
 
 #' A linear model
 #'
-#' The label is a weighted sum of the feature columns and a bias; the weights start at 0.
+#' Numbers (`linear_regressor()`), classes (`linear_classifier()`) or what a head says
+#' (`linear_estimator()`) by a weighted sum of the feature columns and a bias; the weights start at
+#' 0.
 #'
 #' @param feature_columns A column or a list of columns, dense or categorical: [column_numeric()],
 #'   [categorical_columns], [column_crossed()] and others.
@@ -12,6 +14,8 @@
 #' @param label_dimension How many numbers the label of an example is.
 #' @param weight_column The name of a feature that weights the examples, or a [column_numeric()] of
 #'   it, or `NULL`.
+#' @param n_classes How many classes there are. Labels are the numbers from 0 to `n_classes - 1`.
+#' @param label_vocabulary The words of the classes, where labels are strings.
 #' @param optimizer The name of an optimizer, an optimizer, or a function that returns one; see
 #'   [optimizers]. A name takes the learning rate 0.2; `NULL` is Ftrl with the smaller of 0.2 and 1
 #'   / sqrt(number of columns).
@@ -21,11 +25,19 @@
 #'   1.x), `"mean"`, `"sum_over_batch_size"`, `"sum_over_nonzero_weights"`.
 #' @param sparse_combiner How the weights of the several values that an example has for a
 #'   categorical column are combined: `"sum"`, `"mean"` or `"sqrtn"`.
+#' @param warm_start_from A folder or checkpoint whose variables a first training starts from, or
+#'   [warm_start_settings()], or `NULL`.
+#' @param head A head: see [heads].
 #' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator], of class
-#'   `tf_estimator_regressor_linear_regressor`.
+#'   `tf_estimator_regressor_linear_regressor`, `tf_estimator_classifier_linear_classifier` or
+#'   `tf_estimator_estimator_linear_estimator`.
+#' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two
+#'   classes), `probabilities`, `class_ids` and `classes`, which are strings.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an
-#'   unknown optimizer.
-#' @seealso The class `tf.estimator.LinearRegressor` of TensorFlow 1.x.
+#'   unknown optimizer; in [train()] and [evaluate()] for labels that are no classes (the value and
+#'   its row in the batch) and for negative weights.
+#' @seealso The classes `tf.estimator.LinearRegressor`, `LinearClassifier` and `LinearEstimator` of
+#'   TensorFlow 1.x.
 #' @family estimators
 #' @export
 #' @examples
@@ -34,38 +46,24 @@
 #' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
 linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension = 1L,
                              weight_column = NULL, optimizer = "Ftrl", config = NULL,
-                             partitioner = NULL, loss_reduction = "sum",
-                             sparse_combiner = "sum") {
-  args <- mget(c(
-    "feature_columns", "model_dir", "label_dimension", "weight_column", "optimizer", "config",
-    "partitioner", "loss_reduction", "sparse_combiner"
-  ), envir = environment())
-  columns <- as_column_list(feature_columns)
-  if (length(columns) == 0) stop_runhooks("{.arg feature_columns} must have at least one column.")
-  check_string(model_dir, null = TRUE)
-  check_positive_whole(label_dimension)
-  check_weight_column(weight_column)
-  check_optimizer(optimizer)
-  config <- as_run_config(config, model_dir)
-  spec <- list(
-    feature_columns = columns, label_dimension = label_dimension, weight_column = weight_column,
-    optimizer = optimizer, loss_reduction = loss_reduction, sparse_combiner = sparse_combiner
-  )
-  check_string(loss_reduction)
-  check_arg(
-    sparse_combiner %in% c("sum", "mean", "sqrtn"), sparse_combiner,
-    "\"sum\", \"mean\" or \"sqrtn\"", "sparse_combiner", environment()
-  )
-  model <- new_canned_estimator(
-    "linear_regressor", "LinearRegressor", "regressor", "tf_estimator_regressor_linear_regressor",
-    spec, args, config
-  )
-  cpp_estimator_check(core_spec(model))
-  model
+                             partitioner = NULL, loss_reduction = "sum", sparse_combiner = "sum",
+                             warm_start_from = NULL) {
+  canned_estimator("linear_regressor", "regressor")
 }
 
-check_weight_column <- function(weight_column, call = parent.frame()) {
-  good <- is.null(weight_column) || inherits(weight_column, "NumericColumn") ||
-    (is.character(weight_column) && length(weight_column) == 1)
-  check_arg(good, weight_column, "the name of a feature or a numeric column", "weight_column", call)
+#' @rdname linear_regressor
+#' @export
+linear_classifier <- function(feature_columns, model_dir = NULL, n_classes = 2L,
+                              weight_column = NULL, label_vocabulary = NULL, optimizer = "Ftrl",
+                              config = NULL, partitioner = NULL, loss_reduction = "sum",
+                              sparse_combiner = "sum", warm_start_from = NULL) {
+  canned_estimator("linear_classifier", "classifier")
+}
+
+#' @rdname linear_regressor
+#' @export
+linear_estimator <- function(head, feature_columns, model_dir = NULL, optimizer = "Ftrl",
+                             config = NULL, partitioner = NULL, sparse_combiner = "sum",
+                             warm_start_from = NULL) {
+  canned_estimator("linear_estimator", "estimator")
 }

@@ -147,7 +147,7 @@ core_spec <- function(object) {
 
 # Specifications within specifications as plain lists.
 core_value <- function(x) {
-  if (is_column(x) || is_optimizer(x)) {
+  if (is_column(x) || is_optimizer(x) || is_head(x)) {
     return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
   }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))

@@ -96,6 +96,10 @@ SEXP cpp_estimator_train(SEXP spec,
     options.max_steps = static_cast<int64_t>(max_steps);
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
+    SEXP warm_start = list_element(spec, "warm_start_from");
+    if (warm_start != R_NilValue) {
+      options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
+    }
     options.interrupted = user_interrupt;
     const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),

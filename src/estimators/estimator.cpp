@@ -207,6 +207,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
     }
   }
   Built built = build(input_fn, Mode::kTrain);
+  if (options.warm_start) options.warm_start->apply(*built.graph, *built.spec.scaffold);
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
   RunArgs run_args;

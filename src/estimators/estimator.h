@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimators/model_fn.h"
+#include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "io/event_file.h"
 #include "monitored/monitored_session.h"
@@ -37,6 +38,8 @@ struct TrainOptions {
   int64_t max_steps = 0;  // up to this global step; 0: not limited
   HookList hooks;
   std::vector<ListenerPtr> saving_listeners;
+  // Where a first training takes initial values from; may be missing.
+  std::shared_ptr<WarmStart> warm_start;
   std::function<bool()> interrupted;
 };
 

@@ -42,6 +42,8 @@ class Head {
 
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
+// Of a classifier's arguments: two classes by one logit, or more by as many.
+std::shared_ptr<Head> classifier_head(const Args& args);
 // The head that an estimator's argument `head` is.
 std::shared_ptr<Head> head_argument(const Args& args);
 

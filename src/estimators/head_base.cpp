@@ -29,6 +29,16 @@ Output last_dim_expanded(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
 }
 
+// The step and what layers do beside it: the moving averages of batch normalization.
+Operation* with_updates(Graph& graph, Operation* train_op) {
+  std::vector<Operation*> all = {train_op};
+  for (const CollectionItem& item : graph.collection(collection_keys::kUpdateOps)) {
+    if (Operation* const* update = std::get_if<Operation*>(&item)) all.push_back(*update);
+    if (const auto* tensor = std::get_if<Output>(&item)) all.push_back(tensor->op);
+  }
+  return all.size() == 1 ? train_op : graph.group(all, "train_op");
+}
+
 }  // namespace
 
 Output HeadBatch::prediction(const std::string& key) const {
@@ -61,10 +71,7 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
   return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
 }
 
-HeadParts HeadBase::parts(Graph& graph,
-                          const ModelInput& input,
-                          Mode mode,
-                          Output logits) const {
+HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const {
   HeadParts made;
   made.predictions = predictions(graph, logits);
   if (mode == Mode::kPredict) return made;
@@ -97,7 +104,7 @@ EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
   spec.loss = made.loss;
   spec.eval_metric_ops = std::move(made.metrics);
   if (mode != Mode::kTrain) return spec;
-  spec.train_op = train_op(graph, spec.loss);
+  spec.train_op = with_updates(graph, train_op(graph, spec.loss));
   const NameScope root(graph, "");
   add_scalar_summary(graph, key("loss"), spec.loss);
   if (made.mean_loss) add_scalar_summary(graph, key("average_loss"), made.mean_loss);
@@ -139,9 +146,9 @@ Output checked(Graph& graph, Output values, Output holds, const std::string& mes
   for (int i = 0; i < values.shape().rank(); ++i) axes.push_back(i);
   const Output all = graph.op("All", {holds, graph.int_vector(axes)});
   const Output text = graph.constant(Tensor::string_scalar(message), "message");
-  Operation* guard = graph.op("Assert", {all, text, values, holds})
-                         .attr("T", std::vector<DType>{DType::kString, values.dtype(),
-                                                       DType::kBool});
+  Operation* guard =
+      graph.op("Assert", {all, text, values, holds})
+          .attr("T", std::vector<DType>{DType::kString, values.dtype(), DType::kBool});
   ControlDependencies after(graph, {guard});
   return graph.op("Identity", {values});
 }
@@ -160,18 +167,17 @@ Output class_labels(Graph& graph,
     const Shape shape{static_cast<int64_t>(vocabulary.size())};
     const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
     const Output ids = graph.op("VocabularyIds", {labels, words}).named("class_string_lookup");
-    const Output known =
-        graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
+    const Output known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
     // The words are what a message has to name.
     const Output good = checked(graph, labels, known, "Labels must be in the label_vocabulary.");
     ControlDependencies after(graph, {good.op});
     numbers = graph.op("Identity", {ids});
   } else {
     if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
-      throw Error(Code::kInvalidArgument,
-                  str_cat("Labels dtype should be integer. Instead got ",
-                          dtype_name(labels.dtype()), "."),
-                  {"Give a `label_vocabulary` for labels that are words."});
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("Labels dtype should be integer. Instead got ", dtype_name(labels.dtype()), "."),
+          {"Give a `label_vocabulary` for labels that are words."});
     }
     Output x = labels;
     if (labels.dtype() != DType::kFloat32) {
@@ -212,10 +218,10 @@ void add_all_classes(Graph& graph,
   for (int64_t i = 0; vocabulary.empty() && i < n_classes; ++i) words.push_back(str_cat(i));
   const Output shape = graph.op("Shape", {logits});
   const Output one = graph.int_vector({1}, "one");
-  const Output rows = graph.op(
-      "Slice", {shape, graph.int_vector({0}, "begin"), one});
-  const Output all = graph.op("ConcatV2", {rows, graph.int_vector({static_cast<int32_t>(n_classes)}),
-                                           graph.scalar(DType::kInt32, 0, "axis")});
+  const Output rows = graph.op("Slice", {shape, graph.int_vector({0}, "begin"), one});
+  const Output all =
+      graph.op("ConcatV2", {rows, graph.int_vector({static_cast<int32_t>(n_classes)}),
+                            graph.scalar(DType::kInt32, 0, "axis")});
   const Shape row{1, n_classes};
   predictions->emplace_back(
       "all_class_ids",
@@ -255,6 +261,12 @@ std::vector<float> thresholds_argument(const Args& args) {
 
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
   return Factory<Head>::instance().make("head", type, args);
+}
+
+std::shared_ptr<Head> classifier_head(const Args& args) {
+  const int64_t n_classes = args.integer("n_classes", 2);
+  if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
+  return make_head(n_classes == 2 ? "binary_class_head" : "multi_class_head", args);
 }
 
 std::shared_ptr<Head> head_argument(const Args& args) {

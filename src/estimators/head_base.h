@@ -31,10 +31,7 @@ class HeadBase : public Head {
                                       Mode mode,
                                       Output logits,
                                       const TrainOpFn& train_op) const override;
-  HeadParts parts(Graph& graph,
-                  const ModelInput& input,
-                  Mode mode,
-                  Output logits) const override;
+  HeadParts parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const override;
 
  protected:
   virtual Named<Output> predictions(Graph& graph, Output logits) const = 0;

@@ -1,5 +1,5 @@
-// Any number of several classes at once (tf.estimator.MultiLabelHead); labels are [batch, n_classes]
-// of 0 and 1.
+// Any number of several classes at once (tf.estimator.MultiLabelHead); labels are [batch,
+// n_classes] of 0 and 1.
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
 #include "ops/nn_functions.h"
@@ -53,8 +53,8 @@ class MultiLabelHead : public HeadBase {
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")},
         {key("auc"), auc_metric(graph, batch.labels, probabilities, batch.weights, roc, "auc")},
-        {key("auc_precision_recall"), auc_metric(graph, batch.labels, probabilities, batch.weights,
-                                                 pr, "auc_precision_recall")},
+        {key("auc_precision_recall"),
+         auc_metric(graph, batch.labels, probabilities, batch.weights, pr, "auc_precision_recall")},
     };
     for (auto& metric :
          threshold_metrics(graph, batch.labels, probabilities, batch.weights, thresholds_)) {

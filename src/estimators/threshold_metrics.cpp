@@ -30,13 +30,12 @@ Named<Metric> threshold_metrics(Graph& graph,
     const std::string precision = std::string("precision") + suffix;
     const std::string recall = std::string("recall") + suffix;
     all.emplace_back(accuracy, accuracy_metric(graph, labels, yes, weights, accuracy));
-    all.emplace_back(precision,
-                     only_one(graph, precision_at_thresholds_metric(
-                                         graph, labels, probabilities, {threshold}, weights,
-                                         precision)));
-    all.emplace_back(recall, only_one(graph, recall_at_thresholds_metric(graph, labels,
-                                                                         probabilities, {threshold},
-                                                                         weights, recall)));
+    all.emplace_back(precision, only_one(graph, precision_at_thresholds_metric(
+                                                    graph, labels, probabilities, {threshold},
+                                                    weights, precision)));
+    all.emplace_back(recall,
+                     only_one(graph, recall_at_thresholds_metric(graph, labels, probabilities,
+                                                                 {threshold}, weights, recall)));
   }
   return all;
 }

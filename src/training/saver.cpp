@@ -33,8 +33,7 @@ TensorSlice slice_of(const SaveSliceInfo& info) {
   return slice;
 }
 
-Tensor read_value(const BundleReader& reader, const Variable& variable) {
-  const std::string& key = variable.save_name();
+Tensor read_value(const BundleReader& reader, const Variable& variable, const std::string& key) {
   if (!reader.contains(key)) {
     throw Error(
         Code::kNotFound, str_cat("Key ", key, " not found in checkpoint ", reader.prefix(), "."),
@@ -63,17 +62,22 @@ void delete_checkpoint(const std::string& path) {
 }
 
 std::vector<Tensor> read_values(const BundleReader& reader,
-                                const std::vector<VariablePtr>& variables) {
+                                const std::vector<VariablePtr>& variables,
+                                const std::vector<std::string>& keys = {}) {
   std::vector<Tensor> values;
-  for (const VariablePtr& variable : variables) values.push_back(read_value(reader, *variable));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const std::string& key = keys.empty() ? variables[i]->save_name() : keys[i];
+    values.push_back(read_value(reader, *variables[i], key));
+  }
   return values;
 }
 
 }  // namespace
 
 std::vector<Tensor> read_variables(const std::string& path,
-                                   const std::vector<VariablePtr>& variables) {
-  return read_values(BundleReader(path), variables);
+                                   const std::vector<VariablePtr>& variables,
+                                   const std::vector<std::string>& keys) {
+  return read_values(BundleReader(path), variables, keys);
 }
 
 Saver::Saver(SaverOptions options)

@@ -21,10 +21,11 @@ struct SaverOptions {
   bool save_relative_paths = false;
 };
 
-// The values of these variables in a checkpoint; one that is missing there or has another shape or
-// type is an error that names it.
+// The values of these variables in a checkpoint, under their own names or under `keys`; one that is
+// missing there or has another shape or type is an error that names it.
 std::vector<Tensor> read_variables(const std::string& path,
-                                   const std::vector<VariablePtr>& variables);
+                                   const std::vector<VariablePtr>& variables,
+                                   const std::vector<std::string>& keys = {});
 
 // tf.train.Saver of all global variables of a graph.
 class Saver {

@@ -1,0 +1,116 @@
+# What the constructors of canned estimators have in common: each argument is checked in one place.
+
+# `call` is the frame of a constructor, whose arguments are all checked; `kind` is "regressor",
+# "classifier" or "estimator". The columns and whatever else the core needs go into the
+# specification.
+canned_estimator <- function(type, kind, call = parent.frame()) {
+  arguments <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  args <- mget(arguments, envir = call)
+  for (name in intersect(names(argument_checks), arguments)) {
+    argument_checks[[name]](args[[name]], name, call)
+  }
+  config <- as_run_config(args$config, args$model_dir, call)
+  spec <- args[setdiff(arguments, not_in_spec)]
+  for (name in grep("feature_columns$", names(spec), value = TRUE)) {
+    spec[[name]] <- as_column_list(spec[[name]], name, call)
+  }
+  spec$warm_start_from <- as_warm_start(args$warm_start_from, call)
+  # NULL says that an argument is not given
+  spec <- spec[lengths(spec) > 0]
+  model <- new_canned_estimator(
+    type, camel_case(type), kind, canned_class(type, kind), spec, args, config
+  )
+  cpp_estimator_check(core_spec(model))
+  model
+}
+
+not_in_spec <- c(
+  "model_dir", "config", "partitioner", "input_layer_partitioner", "warm_start_from"
+)
+
+# "dnn_linear_combined_regressor" is "DNNLinearCombinedRegressor".
+camel_case <- function(type) {
+  words <- strsplit(type, "_")[[1]]
+  words <- ifelse(words == "dnn", "DNN", paste0(toupper(substring(words, 1, 1)), substring(words, 2)))
+  paste(words, collapse = "")
+}
+
+# One of tfestimators' classes is irregular.
+canned_class <- function(type, kind) {
+  if (type == "dnn_linear_combined_regressor") return("tf_estimator_dnn_linear_combined_regressor")
+  paste0("tf_estimator_", kind, "_", type)
+}
+
+# --- checks by the name of the argument: function(value, name, call)
+
+check_label_vocabulary <- function(x, name, call) {
+  good <- is.null(x) || (is.character(x) && !anyNA(x) && length(x) > 1)
+  check_arg(good, x, "a character vector, a word for each class", name, call)
+}
+
+check_hidden_units <- function(x, name, call) {
+  good <- is.null(x) || (is.numeric(unlist(x)) && all(unlist(x) >= 1 & unlist(x) %% 1 == 0))
+  check_arg(good, x, "positive whole numbers, one for each layer", name, call)
+}
+
+check_activation_fn <- function(x, name, call) {
+  if (is.null(x) || is.function(x)) return(invisible())
+  check_string(x, arg = name, call = call)
+  if (!x %in% names(tf$nn)) {
+    stop_plain(
+      sprintf("'%s' is not a known activation function in the 'tf$nn' module", x), call = call
+    )
+  }
+}
+
+check_dropout <- function(x, name, call) {
+  check_number(x, null = TRUE, arg = name, call = call)
+  good <- is.null(x) || (x >= 0 && x < 1)
+  check_arg(good, x, "a probability from 0 to below 1", name, call)
+}
+
+check_columns_given <- function(x, name, call) {
+  if (length(x) == 0) {
+    stop_runhooks("{.arg {name}} must have at least one column.", call = call)
+  }
+}
+
+check_n_classes <- function(x, name, call) {
+  check_whole(x, arg = name, call = call)
+  check_arg(x >= 2, x, "2 or more", name, call)
+}
+
+check_head <- function(x, name, call) {
+  check_arg(is_head(x), x, "a head, such as binary_class_head() makes", name, call)
+}
+
+check_choice <- function(...) {
+  choices <- c(...)
+  function(x, name, call) {
+    good <- is_string(x) && x %in% choices
+    check_arg(good, x, paste0("one of ", paste0("\"", choices, "\"", collapse = ", ")), name, call)
+  }
+}
+
+argument_checks <- list(
+  model_dir = function(x, name, call) check_string(x, null = TRUE, arg = name, call = call),
+  feature_columns = check_columns_given,
+  label_dimension = function(x, name, call) check_positive_whole(x, arg = name, call = call),
+  n_classes = check_n_classes,
+  label_vocabulary = check_label_vocabulary,
+  weight_column = function(x, name, call) check_weight_column(x, call),
+  optimizer = check_optimizer, linear_optimizer = check_optimizer, dnn_optimizer = check_optimizer,
+  hidden_units = check_hidden_units, dnn_hidden_units = check_hidden_units,
+  activation_fn = check_activation_fn, dnn_activation_fn = check_activation_fn,
+  dropout = check_dropout, dnn_dropout = check_dropout,
+  batch_norm = function(x, name, call) check_flag(x, arg = name, call = call),
+  loss_reduction = function(x, name, call) check_string(x, arg = name, call = call),
+  sparse_combiner = check_choice("sum", "mean", "sqrtn"),
+  head = check_head
+)
+
+check_weight_column <- function(weight_column, call = parent.frame()) {
+  good <- is.null(weight_column) || inherits(weight_column, "NumericColumn") ||
+    (is.character(weight_column) && length(weight_column) == 1)
+  check_arg(good, weight_column, "the name of a feature or a numeric column", "weight_column", call)
+}

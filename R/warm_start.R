@@ -1,0 +1,54 @@
+# Starting from the variables of another model.
+
+#' What a first training starts from
+#'
+#' Settings for the argument `warm_start_from` of estimators: variables that get their initial
+#' values from a checkpoint. A model whose folder has a checkpoint already goes on from there.
+#'
+#' @param ckpt_to_initialize_from A folder with checkpoints (the newest is used), or the prefix of
+#'   one.
+#' @param vars_to_warm_start A regular expression of the names of trainable variables, which is
+#'   matched at their beginning; or several expressions, of any variables.
+#' @param var_name_to_prev_var_name Where a variable has another name in the checkpoint: a named
+#'   list or character vector, name here = name there.
+#' @return An object of class `WarmStartSettings`. A string in its place is a folder or checkpoint
+#'   all trainable variables come from.
+#' @section Errors: In [train()]: `runhooks_error_not_found` where there is no checkpoint, or it has
+#'   not such a variable; `runhooks_error_invalid_argument` for one of another shape.
+#' @seealso `tf.estimator.WarmStartSettings` of TensorFlow 1.x.
+#' @family estimators
+#' @export
+#' @examples
+#' first <- linear_regressor(column_numeric("wt"))
+#' first %>% train(input_fn(mpg ~ wt, mtcars))
+#' second <- linear_regressor(
+#'   column_numeric("wt"), warm_start_from = warm_start_settings(model_dir(first), ".*weights")
+#' )
+warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".*",
+                                var_name_to_prev_var_name = NULL) {
+  check_string(ckpt_to_initialize_from)
+  good <- is.character(vars_to_warm_start) && length(vars_to_warm_start) && !anyNA(vars_to_warm_start)
+  check_arg(good, vars_to_warm_start, "regular expressions", "vars_to_warm_start", environment())
+  previous <- unlist(var_name_to_prev_var_name)
+  good <- is.null(previous) || (is.character(previous) && !is.null(names(previous)))
+  check_arg(
+    good, previous, "a named list of strings", "var_name_to_prev_var_name", environment()
+  )
+  structure(
+    list(
+      ckpt_to_initialize_from = path.expand(ckpt_to_initialize_from),
+      vars_to_warm_start = vars_to_warm_start, var_name_to_prev_var_name = as.list(previous)
+    ),
+    class = "WarmStartSettings"
+  )
+}
+
+# NULL, a path or settings, as the core reads them.
+as_warm_start <- function(x, call) {
+  if (is.null(x)) return(NULL)
+  if (is_string(x)) x <- warm_start_settings(x)
+  good <- inherits(x, "WarmStartSettings")
+  check_arg(good, x, "a folder, a checkpoint or warm_start_settings()", "warm_start_from", call)
+  settings <- unclass(x)
+  settings[lengths(settings) > 0]
+}

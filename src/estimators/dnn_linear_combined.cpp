@@ -1,0 +1,104 @@
+// A linear model and a deep one whose logits are added
+// (tf.estimator.DNNLinearCombinedRegressor and its relatives).
+#include <algorithm>
+#include <cmath>
+
+#include "estimators/canned.h"
+#include "estimators/head.h"
+#include "estimators/logits.h"
+
+namespace runhooks {
+
+namespace {
+
+std::vector<ColumnPtr> columns_argument(const Args& args, const std::string& name) {
+  return args.has(name) ? make_columns(args.list(name)) : std::vector<ColumnPtr>();
+}
+
+std::vector<VariablePtr> trainable_in(Graph& graph, const std::string& scope) {
+  std::vector<VariablePtr> all;
+  for (const VariablePtr& variable : variables_in(graph, collection_keys::kTrainableVariables)) {
+    if (variable->op_name().rfind(scope + "/", 0) == 0) all.push_back(variable);
+  }
+  return all;
+}
+
+// Each part has an optimizer of its own; the step counts when both are done.
+class CombinedTraining {
+ public:
+  CombinedTraining(const Args& args, bool has_dnn, size_t num_linear_columns)
+      : args_(args), has_dnn_(has_dnn), num_linear_columns_(num_linear_columns) {}
+
+  Operation* operator()(Graph& graph, Output loss) const {
+    const VariablePtr step = get_or_create_global_step(graph);
+    std::vector<Operation*> parts;
+    if (has_dnn_) {
+      const auto dnn = optimizer_of(args_, "dnn_optimizer", "Adagrad", 0.001, 0.001);
+      parts.push_back(dnn->minimize(graph, loss, nullptr, trainable_in(graph, "dnn")));
+    }
+    if (num_linear_columns_ > 0) {
+      const double rate = std::min(0.005, 1 / std::sqrt(static_cast<double>(num_linear_columns_)));
+      const auto linear = optimizer_of(args_, "linear_optimizer", "Ftrl", rate, rate);
+      parts.push_back(linear->minimize(graph, loss, nullptr, trainable_in(graph, "linear")));
+    }
+    ControlDependencies after(graph, {graph.group(parts)});
+    const Output one = graph.scalar(step->dtype, 1, "AssignAdd/value");
+    return graph.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
+  }
+
+ private:
+  const Args& args_;
+  bool has_dnn_;
+  size_t num_linear_columns_;
+};
+
+ModelFn combined_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
+  const bool has_dnn = args.has("dnn_feature_columns");
+  const bool has_linear = args.has("linear_feature_columns");
+  if (!has_dnn && !has_linear) {
+    invalid_argument("Either linear_feature_columns or dnn_feature_columns must be defined.");
+  }
+  if (has_dnn && !args.has("dnn_hidden_units")) {
+    invalid_argument("dnn_hidden_units must be defined when dnn_feature_columns is specified.");
+  }
+  std::shared_ptr<DnnArguments> dnn;
+  if (has_dnn) dnn = std::make_shared<DnnArguments>(args, "dnn_");
+  const Args arguments = args;
+  return [head, arguments, dnn](Graph& graph, const ModelInput& input, Mode mode) {
+    const auto dnn_columns = columns_argument(arguments, "dnn_feature_columns");
+    const auto linear_columns = columns_argument(arguments, "linear_feature_columns");
+    const int64_t units = head->logits_dimension();
+    std::vector<Output> logits;
+    if (dnn) {
+      const VariableScope scope(graph, "dnn");
+      logits.push_back(dnn_logits(graph, input.features, dnn_columns, units, *dnn, mode));
+    }
+    if (!linear_columns.empty()) {
+      const VariableScope scope(graph, "linear");
+      logits.push_back(linear_logits(graph, input.features, linear_columns, units, arguments,
+                                     LinearSummaries::kOfLayer));
+    }
+    const Output sum = logits.size() == 1 ? logits[0] : graph.op("AddV2", logits).named("add");
+    return head->create_estimator_spec(
+        graph, input, mode, sum,
+        CombinedTraining(arguments, dnn != nullptr, linear_columns.size()));
+  };
+}
+
+ModelFn combined_regressor(const Args& args) {
+  return combined_model_fn(make_head("regression_head", args), args);
+}
+ModelFn combined_classifier(const Args& args) {
+  return combined_model_fn(classifier_head(args), args);
+}
+ModelFn combined_estimator(const Args& args) {
+  return combined_model_fn(head_argument(args), args);
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_regressor", combined_regressor);
+RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_classifier", combined_classifier);
+RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_estimator", combined_estimator);
+
+}  // namespace runhooks

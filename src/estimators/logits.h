@@ -1,0 +1,47 @@
+// What lives here: what canned models compute their logits with: a linear model, a DNN, of feature columns.
+// Who may use it: canned model functions.
+// What it must not know: heads, optimizers, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "columns/feature_column.h"
+#include "estimators/model_fn.h"
+
+namespace runhooks {
+
+// How the summaries of a linear model look: those of LinearRegressor, or of a part of a combined
+// model.
+enum class LinearSummaries { kOfModel, kOfLayer };
+
+// In the current variable scope, "linear", which gets a partitioner.
+Output linear_logits(Graph& graph,
+                     const Features& features,
+                     const std::vector<ColumnPtr>& columns,
+                     int64_t units,
+                     const Args& args,
+                     LinearSummaries summaries);
+
+// The arguments of a DNN under the names of its estimator: "hidden_units" or "dnn_hidden_units".
+struct DnnArguments {
+  std::vector<int64_t> hidden_units;
+  Value activation_fn;
+  double dropout = 0;
+  bool batch_norm = false;
+
+  DnnArguments(const Args& args, const std::string& prefix);
+};
+
+// In the current variable scope, "dnn", which gets a partitioner.
+Output dnn_logits(Graph& graph,
+                  const Features& features,
+                  const std::vector<ColumnPtr>& columns,
+                  int64_t units,
+                  const DnnArguments& arguments,
+                  Mode mode);
+
+// "<tag>/fraction_of_zero_values" and the histogram "<tag>/activation".
+void add_layer_summary(Graph& graph, Output values, const std::string& tag);
+
+}  // namespace runhooks

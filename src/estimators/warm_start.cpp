@@ -1,0 +1,89 @@
+#include "estimators/warm_start.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "io/checkpoint_state.h"
+#include "tensor/log.h"
+#include "training/saver.h"
+
+namespace runhooks {
+
+namespace {
+
+std::string checkpoint_of(const std::string& path) {
+  if (checkpoint_exists(path)) return path;
+  std::vector<std::string> warnings;
+  const std::string newest = latest_checkpoint(path, &warnings);
+  if (newest.empty()) {
+    fail(Code::kNotFound, "There is no checkpoint to start from: '", path, "'.");
+  }
+  return newest;
+}
+
+std::regex pattern_of(const std::string& text) {
+  try {
+    return std::regex(text, std::regex::ECMAScript);
+  } catch (const std::regex_error&) {
+    invalid_argument("`vars_to_warm_start` is no regular expression: \"", text, "\".");
+  }
+}
+
+}  // namespace
+
+WarmStart::WarmStart(const Args& args)
+    : checkpoint_(args.text("ckpt_to_initialize_from")),
+      patterns_(args.texts("vars_to_warm_start")),
+      only_trainable_(patterns_.size() == 1) {
+  if (!args.has("var_name_to_prev_var_name")) return;
+  for (const auto& item : args.args("var_name_to_prev_var_name").items()) {
+    const auto* name = item.second.get_if<std::string>();
+    if (name) previous_names_[item.first] = *name;
+  }
+}
+
+std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
+  std::vector<std::regex> patterns;
+  for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
+  std::vector<VariablePtr> chosen;
+  const char* collection =
+      only_trainable_ ? collection_keys::kTrainableVariables : collection_keys::kGlobalVariables;
+  for (const VariablePtr& variable : variables_in(graph, collection)) {
+    const std::string& name = variable->save_name();
+    const bool matches =
+        std::any_of(patterns.begin(), patterns.end(), [&name](const std::regex& pattern) {
+          return std::regex_search(name, pattern, std::regex_constants::match_continuous);
+        });
+    if (matches) chosen.push_back(variable);
+  }
+  for (const auto& previous : previous_names_) {
+    const bool is_there = std::any_of(chosen.begin(), chosen.end(), [&](const VariablePtr& v) {
+      return v->save_name() == previous.first;
+    });
+    if (!is_there) {
+      invalid_argument("`var_name_to_prev_var_name` names '", previous.first,
+                       "', which is no variable that is warm-started.");
+    }
+  }
+  return chosen;
+}
+
+void WarmStart::apply(const Graph& graph, Scaffold& scaffold) const {
+  const std::string checkpoint = checkpoint_of(checkpoint_);
+  log(LogLevel::kInfo, str_cat("Warm-starting from: ", checkpoint));
+  const std::vector<VariablePtr> variables = chosen_variables(graph);
+  std::vector<std::string> keys;
+  for (const VariablePtr& variable : variables) {
+    const auto previous = previous_names_.find(variable->save_name());
+    keys.push_back(previous == previous_names_.end() ? variable->save_name() : previous->second);
+  }
+  const std::vector<Tensor> values = read_variables(checkpoint, variables, keys);
+  log(LogLevel::kInfo, str_cat("Warm-started ", variables.size(), " variables."));
+  const auto before = scaffold.init_fn;
+  scaffold.init_fn = [before, variables, values](Session& session) {
+    for (size_t i = 0; i < variables.size(); ++i) session.assign(*variables[i], values[i]);
+    if (before) before(session);
+  };
+}
+
+}  // namespace runhooks
