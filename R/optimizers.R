@@ -31,6 +31,7 @@ check_hyperparameter <- function(name, value, call) {
     learning_rate = , momentum = , l1_regularization_strength = , l2_regularization_strength = ,
     l2_shrinkage_regularization_strength = , epsilon = if (value < 0) "0 or more",
     initial_accumulator_value = if (value < 0) "0 or more",
+    weight_decay = , weight_decay_rate = if (value < 0) "0 or more",
     beta1 = , beta2 = , decay = , rho = if (value < 0 || value > 1) "between 0 and 1",
     learning_rate_power = if (value > 0) "0 or less"
   )
@@ -66,6 +67,11 @@ check_hyperparameter <- function(name, value, call) {
 #' l1_regularization_strength = 0, l2_regularization_strength = 0` |
 #' | `tf$train$ProximalGradientDescentOptimizer` | `learning_rate, l1_regularization_strength = 0,
 #' l2_regularization_strength = 0` |
+#' | `tf$train$AdamWOptimizer` | `weight_decay, learning_rate = 0.001, beta1 = 0.9, beta2 = 0.999,
+#' epsilon = 1e-8` |
+#' | `tf$train$LAMBOptimizer` | `learning_rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6,
+#' weight_decay_rate = 0, exclude_from_weight_decay = NULL, exclude_from_layer_adaptation = NULL`
+#' (patterns of variables' names) |
 #'
 #' Learning rates may be tensors, such as `tf$train$exponential_decay(0.1,
 #' tf$train$get_global_step(), 1000, 0.9)`.
@@ -179,6 +185,24 @@ optimizer_constructors <- list(
       learning_rate = learning_rate, l1_regularization_strength = l1_regularization_strength,
       l2_regularization_strength = l2_regularization_strength
     )
+  },
+  AdamWOptimizer = function(weight_decay, learning_rate = 0.001, beta1 = 0.9, beta2 = 0.999,
+                            epsilon = 1e-8, use_locking = FALSE, name = "AdamW") {
+    new_optimizer("AdamW", name,
+      learning_rate = learning_rate, beta1 = beta1, beta2 = beta2, epsilon = epsilon,
+      weight_decay = weight_decay, required = c("learning_rate", "weight_decay")
+    )
+  },
+  LAMBOptimizer = function(learning_rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6,
+                           weight_decay_rate = 0, exclude_from_weight_decay = NULL,
+                           exclude_from_layer_adaptation = NULL, name = "LAMB") {
+    optimizer <- new_optimizer("LAMB", name,
+      learning_rate = learning_rate, beta1 = beta1, beta2 = beta2, epsilon = epsilon,
+      weight_decay_rate = weight_decay_rate
+    )
+    optimizer$exclude_from_weight_decay <- exclude_from_weight_decay
+    optimizer$exclude_from_layer_adaptation <- exclude_from_layer_adaptation
+    optimizer
   }
 )
 

@@ -68,8 +68,8 @@ tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
-    nn_symbols(), metric_symbols(), random_symbols(), session_symbols(), sparse_symbols(),
-    column_symbols(), parsing_symbols()
+    nn_symbols(), metric_symbols(), random_symbols(), layer_symbols(), clip_symbols(),
+    session_symbols(), sparse_symbols(), column_symbols(), parsing_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -212,9 +212,6 @@ math_symbols <- function() {
     reduce_sum = reduction("Sum"), reduce_mean = reduction("Mean"), reduce_max = reduction("Max"),
     reduce_min = reduction("Min"), reduce_prod = reduction("Prod"), reduce_all = reduction("All"),
     reduce_any = reduction("Any"),
-    clip_by_value = function(t, clip_value_min, clip_value_max, name = NULL) {
-      tf_op("Maximum", tf_op("Minimum", t, clip_value_max), clip_value_min, name = name)
-    },
     matmul = function(a, b, transpose_a = FALSE, transpose_b = FALSE, name = NULL) {
       tf_op(
         "MatMul",
@@ -282,12 +279,12 @@ train_symbols <- function() {
   symbols <- c(
     optimizer_constructors,
     monitored_symbols(),
+    decay_symbols(),
     list(
       get_global_step = function(graph = NULL) cpp_global_step(graph, FALSE),
       create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       latest_checkpoint = latest_checkpoint,
-      exponential_decay = exponential_decay,
       SessionRunHook = session_run_hook,
       SessionRunArgs = function(fetches, feed_dict = NULL, options = NULL) {
         cpp_session_run_args(fetches, feed_dict, options)
@@ -301,21 +298,4 @@ train_symbols <- function() {
     )
   )
   setNames(symbols, paste0("train.", names(symbols)))
-}
-
-# tf.train.exponential_decay of TensorFlow 1.x: learning_rate * decay_rate ^ (global_step /
-# decay_steps).
-exponential_decay <- function(
-  learning_rate,
-  global_step,
-  decay_steps,
-  decay_rate,
-  staircase = FALSE,
-  name = NULL
-) {
-  rate <- cpp_constant(learning_rate, "float32", "learning_rate")
-  step <- tf_op("Cast", as_tensor(global_step), attrs = list(DstT = "float32"))
-  exponent <- step / cpp_constant(decay_steps, "float32", "decay_steps")
-  if (staircase) exponent <- floor(exponent)
-  rate * cpp_constant(decay_rate, "float32", "decay_rate")^exponent
 }

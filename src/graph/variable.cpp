@@ -113,6 +113,12 @@ VariablePtr VariableStore::find(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
+bool VariableStore::has_scope(const std::string& name) const {
+  const std::string prefix = (current_.name.empty() ? name : current_.name + "/" + name) + "/";
+  auto next = by_name_.lower_bound(prefix);
+  return next != by_name_.end() && next->first.compare(0, prefix.size(), prefix) == 0;
+}
+
 VariablePtr VariableStore::get(const std::string& name,
                                const Shape& shape,
                                const VariableOptions& options) {

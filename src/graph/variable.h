@@ -104,6 +104,8 @@ class VariableStore {
   explicit VariableStore(Graph& graph) : graph_(graph) {}
   Scope& current() { return current_; }
   VariablePtr find(const std::string& name) const;
+  // Whether there is a variable in the scope `name` inside of the current one.
+  bool has_scope(const std::string& name) const;
   // The variable "<scope>/<name>": a new one, or the one at hand, as the scope's `reuse` says.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
   // The same cut into parts by the scope's partitioner; one part without one.

@@ -234,18 +234,21 @@ Output l2_normalize(Graph& graph, Output x, const std::vector<int64_t>& axes, do
 
 Moments moments(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims) {
   const NameScope scope(graph, "moments");
-  const Output all = axes_of(graph, x, axes);
-  const Output mean = graph.op("Mean", {x, all}).attr("keep_dims", true).named("mean");
+  std::vector<int32_t> dims;
+  for (int64_t axis : axes) dims.push_back(static_cast<int32_t>(axis));
+  for (int i = 0; axes.empty() && i < x.shape().rank(); ++i) dims.push_back(i);
+  const Output of_mean = graph.int_vector(dims, "mean/reduction_indices");
+  const Output mean = graph.op("Mean", {x, of_mean}).attr("keep_dims", true).named("mean");
   // Its gradient is 0 because the mean minimizes the sum of squares.
   const Output centre = graph.op("StopGradient", {mean});
   const Output squares = graph.op("SquaredDifference", {x, centre});
+  const Output of_variance = graph.int_vector(dims, "variance/reduction_indices");
   const Output variance =
-      graph.op("Mean", {squares, all}).attr("keep_dims", true).named("variance");
+      graph.op("Mean", {squares, of_variance}).attr("keep_dims", true).named("variance");
   if (keep_dims) return {mean, variance};
-  std::vector<int64_t> dims = axes;
-  for (int i = 0; axes.empty() && i < x.shape().rank(); ++i) dims.push_back(i);
-  return {graph.op("Squeeze", {mean}).attr("squeeze_dims", dims),
-          graph.op("Squeeze", {variance}).attr("squeeze_dims", dims)};
+  const std::vector<int64_t> squeezed(dims.begin(), dims.end());
+  return {graph.op("Squeeze", {mean}).attr("squeeze_dims", squeezed),
+          graph.op("Squeeze", {variance}).attr("squeeze_dims", squeezed)};
 }
 
 Output batch_normalization(Graph& graph,
@@ -256,11 +259,13 @@ Output batch_normalization(Graph& graph,
                            Output scale,
                            double epsilon) {
   const NameScope scope(graph, "batchnorm");
-  Output factor = graph.op("Rsqrt", {add(graph, variance, number(graph, x, epsilon))});
+  const Output small = graph.scalar(x.dtype(), epsilon, "add/y");
+  Output factor = graph.op("Rsqrt", {add(graph, variance, small)});
   if (scale) factor = multiply(graph, factor, scale);
+  const Output scaled = multiply(graph, x, factor);
   const Output shift = multiply(graph, mean, factor);
   const Output centre = offset ? subtract(graph, offset, shift) : negative(graph, shift);
-  return add(graph, multiply(graph, x, factor), centre);
+  return add(graph, scaled, centre);
 }
 
 namespace {

@@ -1,0 +1,116 @@
+#include "training/clip.h"
+
+#include <limits>
+
+#include "graph/graph_function.h"
+#include "ops/gradient_helpers.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+Output clip_by_norm(Graph& graph, Output t, Output clip_norm, const std::vector<int64_t>& axes) {
+  const NameScope scope(graph, "clip_by_norm");
+  const Output squares = sum_along(graph, multiply(graph, t, t), axes, true);
+  // No square root of 0: its gradient would be infinite.
+  const Output zero = graph.scalar(t.dtype(), 0);
+  const Output is_positive = graph.op("Greater", {squares, zero});
+  const Output safe = graph.op("SelectV2", {is_positive, squares, ones_like(graph, squares)});
+  const Output norm = graph.op("SelectV2", {is_positive, graph.op("Sqrt", {safe}), squares});
+  const Output divisor = graph.op("Maximum", {norm, clip_norm});
+  return divide(graph, multiply(graph, t, clip_norm), divisor);
+}
+
+Output clip_by_average_norm(Graph& graph, Output t, Output clip_norm) {
+  const NameScope scope(graph, "clip_by_average_norm");
+  const Output n = cast(graph, graph.op("Size", {t}), t.dtype());
+  const Output inverse = graph.op("Rsqrt", {sum_along(graph, multiply(graph, t, t), {})});
+  const Output limit = divide(graph, graph.scalar(t.dtype(), 1), clip_norm);
+  const Output least = graph.op("Minimum", {multiply(graph, inverse, n), limit});
+  return multiply(graph, multiply(graph, t, clip_norm), least);
+}
+
+Output global_norm(Graph& graph, const std::vector<Gradient>& gradients) {
+  const NameScope scope(graph, "global_norm");
+  std::vector<Output> halves;
+  for (const Gradient& gradient : gradients) {
+    if (!gradient.is_none()) halves.push_back(graph.op("L2Loss", {gradient.values}));
+  }
+  if (halves.empty()) return graph.scalar(DType::kFloat32, 0);
+  const Output half = graph.op("AddN", halves);
+  const Output squares = multiply(graph, half, graph.scalar(half.dtype(), 2));
+  return graph.op("Sqrt", {squares}).named("global_norm");
+}
+
+ClippedGradients clip_by_global_norm(Graph& graph,
+                                     const std::vector<Gradient>& gradients,
+                                     Output clip_norm,
+                                     Output use_norm) {
+  const NameScope scope(graph, "clip_by_global_norm");
+  ClippedGradients clipped{gradients, use_norm ? use_norm : global_norm(graph, gradients)};
+  const Output norm = clipped.norm, one = graph.scalar(norm.dtype(), 1);
+  const Output least =
+      graph.op("Minimum", {divide(graph, one, norm), divide(graph, one, clip_norm)});
+  const Output finite = multiply(graph, clip_norm, least);
+  const Output nan = graph.scalar(norm.dtype(), std::numeric_limits<double>::quiet_NaN());
+  const Output scale = graph.op("SelectV2", {graph.op("IsFinite", {norm}), finite, nan});
+  for (Gradient& gradient : clipped.gradients) {
+    if (!gradient.is_none()) gradient.values = multiply(graph, gradient.values, scale);
+  }
+  return clipped;
+}
+
+namespace {
+
+// --- what scripts call
+
+Value call_clip_by_norm(Graph& graph, const Args& args) {
+  const Output t = tensor_argument(graph, args, "t");
+  const Output limit = tensor_argument(graph, args, "clip_norm", t.dtype());
+  return Value::of(clip_by_norm(graph, t, limit, whole_numbers(args, "axes")));
+}
+
+Value call_clip_by_average_norm(Graph& graph, const Args& args) {
+  const Output t = tensor_argument(graph, args, "t");
+  return Value::of(
+      clip_by_average_norm(graph, t, tensor_argument(graph, args, "clip_norm", t.dtype())));
+}
+
+std::vector<Gradient> tensors_argument(Graph& graph, const Args& args) {
+  std::vector<Gradient> tensors;
+  for (const Value& value : values_argument(args, "t_list")) {
+    if (value.is_null()) {
+      tensors.emplace_back();
+    } else {
+      tensors.emplace_back(tensor_of_value(graph, value, "t_list"));
+    }
+  }
+  if (tensors.empty()) invalid_argument("`t_list` of ", args.owner(), " must not be empty.");
+  return tensors;
+}
+
+Value call_global_norm(Graph& graph, const Args& args) {
+  return Value::of(global_norm(graph, tensors_argument(graph, args)));
+}
+
+Value call_clip_by_global_norm(Graph& graph, const Args& args) {
+  const std::vector<Gradient> tensors = tensors_argument(graph, args);
+  const Output limit = tensor_argument(graph, args, "clip_norm", DType::kFloat32);
+  const ClippedGradients clipped = clip_by_global_norm(
+      graph, tensors, limit, tensor_argument_or_none(graph, args, "use_norm", DType::kFloat32));
+  auto list = std::make_shared<ValueList>(), result = std::make_shared<ValueList>();
+  for (const Gradient& gradient : clipped.gradients) {
+    list->push_back(gradient.is_none() ? Value() : Value::of(gradient.values));
+  }
+  result->push_back(Value::of(list));
+  result->push_back(Value::of(clipped.norm));
+  return Value::of(result);
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("clip_by_norm", call_clip_by_norm);
+RUNHOOKS_REGISTER_FUNCTION("clip_by_average_norm", call_clip_by_average_norm);
+RUNHOOKS_REGISTER_FUNCTION("global_norm", call_global_norm);
+RUNHOOKS_REGISTER_FUNCTION("clip_by_global_norm", call_clip_by_global_norm);
+
+}  // namespace runhooks

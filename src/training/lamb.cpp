@@ -1,0 +1,133 @@
+// LAMB: Adam whose step has the length of the variable it moves (You et al. 2020; tfa.optimizers).
+#include <cmath>
+#include <regex>
+
+#include "autodiff/gradients.h"
+#include "training/apply_kernel.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+struct LambRule {
+  static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kNone;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
+    const T c1 = T(1) - in.scalar(3), c2 = T(1) - in.scalar(4), lr = in.scalar(5);
+    const T beta1 = in.scalar(6), beta2 = in.scalar(7), epsilon = in.scalar(8);
+    const T decay = in.scalar(9);
+    const T* grad = in.gradient(10);
+    auto direction = [=](int64_t i) {
+      return m[i] / c1 / (std::sqrt(v[i] / c2) + epsilon) + decay * var[i];
+    };
+    double of_variable = 0, of_step = 0;
+    for (int64_t i = 0; i < in.size(); ++i) {
+      m[i] += (grad[i] - m[i]) * (T(1) - beta1);
+      v[i] += (grad[i] * grad[i] - v[i]) * (T(1) - beta2);
+      const double step = direction(i);
+      of_step += step * step;
+      of_variable += double{var[i]} * var[i];
+    }
+    const bool adapts = in.op().attr_bool("adapts") && of_step > 0 && of_variable > 0;
+    const T ratio = adapts ? static_cast<T>(std::sqrt(of_variable / of_step)) : T(1);
+    for (int64_t i = 0; i < in.size(); ++i) var[i] -= lr * ratio * direction(i);
+  }
+};
+
+class Lamb : public Optimizer {
+ public:
+  explicit Lamb(const Args& args) : Optimizer(args.text("name", "LAMB"), args) {
+    check_not_negative(args, "learning_rate");
+    check_not_negative(args, "weight_decay_rate");
+    check_between(args, "beta1", 0, 1);
+    check_between(args, "beta2", 0, 1);
+    check_positive(args, "epsilon");
+  }
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "m", zeros_initializer());
+    make_slot(graph, variable, "v", zeros_initializer());
+  }
+  void create_own_variables(Graph& graph, const VariablePtr& first) override {
+    if (beta1_power_) return;
+    beta1_power_ = power(graph, first, "beta1", 0.9);
+    beta2_power_ = power(graph, first, "beta2", 0.999);
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
+    beta1_ = hyperparameter(graph, "beta1", 0.9);
+    beta2_ = hyperparameter(graph, "beta2", 0.999);
+    epsilon_ = hyperparameter(graph, "epsilon", 1e-6);
+    weight_decay_ = hyperparameter(graph, "weight_decay_rate", 0);
+    none_ = graph.scalar(DType::kFloat32, 0, "no_weight_decay");
+  }
+  // Weight decay moves every row, so a gradient of rows is no saving.
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    const Gradient dense = dense_gradient(graph, gradient);
+    const Output decay = is_excluded(variable, "exclude_from_weight_decay") ? none_ : weight_decay_;
+    std::vector<Output> inputs;
+    for (const Output& x : {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_,
+                            beta2_, epsilon_, decay}) {
+      inputs.push_back(like(graph, x, variable));
+    }
+    inputs.push_back(dense.values);
+    // Without a list of their own the variables without decay are those that do not adapt.
+    const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
+                                                                   : "exclude_from_weight_decay";
+    AttrMap attrs;
+    attrs.set("adapts", !is_excluded(variable, list));
+    return apply_op(graph, "Lamb", variable, dense, {"m", "v"}, inputs, attrs);
+  }
+  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
+    std::vector<Operation*> all = updates;
+    {
+      ControlDependencies after(graph, updates);
+      all.push_back(next_power(graph, beta1_power_, beta1_));
+      all.push_back(next_power(graph, beta2_power_, beta2_));
+    }
+    return graph.group(all, "update");
+  }
+
+ private:
+  // Whether one of the patterns of an argument is found in the variable's name.
+  bool is_excluded(const Variable& variable, const char* argument) const {
+    if (!args().has(argument)) return false;
+    for (const std::string& pattern : args().texts(argument)) {
+      if (std::regex_search(variable.op_name(), std::regex(pattern))) return true;
+    }
+    return false;
+  }
+  VariablePtr power(Graph& graph, const VariablePtr& like, const char* beta, double otherwise) {
+    VariableOptions options;
+    options.trainable = false;
+    options.use_resource = like->is_resource;
+    const std::string name = str_cat(beta, "_power");
+    const Output initial =
+        graph.scalar(DType::kFloat32, args().number(beta, otherwise), name + "/initial_value");
+    return make_variable(graph, initial, name, options);
+  }
+  static Operation* next_power(Graph& graph, const VariablePtr& power, Output beta) {
+    const Output next = graph.op("Mul", {power->snapshot, beta}).named("mul");
+    const char* type = power->is_resource ? "AssignVariableOp" : "Assign";
+    return graph.op(type, {power->handle, next}).named("Assign");
+  }
+
+  VariablePtr beta1_power_, beta2_power_;
+  Output learning_rate_, beta1_, beta2_, epsilon_, weight_decay_, none_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(LambRule,
+                           "Lamb",
+                           {"var", "m", "v"},
+                           {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
+                            "epsilon: T", "weight_decay_rate: T", "grad: T"},
+                           {"adapts: bool = true"});
+RUNHOOKS_REGISTER_OPTIMIZER("LAMB", Lamb);
+
+}  // namespace runhooks

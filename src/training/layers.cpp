@@ -1,0 +1,329 @@
+#include "training/layers.h"
+
+#include "graph/graph_function.h"
+#include "ops/gradient_helpers.h"
+#include "ops/nn_functions.h"
+
+namespace runhooks {
+
+namespace {
+
+// `otherwise`, with _1, _2, ... where variables of that name are there already.
+std::string layer_name(Graph& graph, const std::string& name, const char* otherwise) {
+  if (!name.empty()) return name;
+  const VariableStore& store = graph.variables();
+  std::string unique = otherwise;
+  for (int i = 1; store.has_scope(unique); ++i) unique = str_cat(otherwise, "_", i);
+  return unique;
+}
+
+void regularize(Graph& graph, const TensorFunction& regularizer, Output value, Output variable) {
+  if (!regularizer) return;
+  const NameScope scope(graph, variable.op->name() + "/Regularizer/");
+  graph.add_to_collection(collection_keys::kRegularizationLosses, regularizer(graph, value));
+}
+
+// A parameter in the layer's scope as one tensor.
+Output parameter(Graph& graph,
+                 const std::string& name,
+                 const Shape& shape,
+                 const VariableOptions& options,
+                 const TensorFunction& regularizer) {
+  const std::vector<VariablePtr> parts = graph.variables().get_partitioned(name, shape, options);
+  const Output value = whole_variable(graph, parts);
+  regularize(graph, regularizer, value, parts.front()->handle);
+  return value;
+}
+
+int64_t last_dim(Output x, const char* layer) {
+  const Shape& shape = x.shape();
+  const int64_t width = shape.has_rank() && shape.rank() > 0 ? shape.dim(shape.rank() - 1) : -1;
+  if (width < 0) {
+    invalid_argument("The last dimension of the inputs to `", layer,
+                     "` should be defined; their shape is ", shape, ".");
+  }
+  return width;
+}
+
+// The product of the last dimension of x, of any rank, and a matrix.
+Output times_matrix(Graph& graph, Output x, Output matrix) {
+  const int rank = x.shape().rank();
+  if (rank == 2) return graph.op("MatMul", {x, matrix});
+  const NameScope scope(graph, "Tensordot");
+  const auto width = static_cast<int32_t>(matrix.shape().dim(0));
+  const auto units = static_cast<int32_t>(matrix.shape().dim(1));
+  const Output rows = graph.op("Reshape", {x, graph.int_vector({-1, width}, "shape")});
+  const Output product = graph.op("MatMul", {rows, matrix});
+  const Output outer = graph.op("Slice", {shape_of(graph, x), graph.int_vector({0}),
+                                          graph.int_vector({static_cast<int32_t>(rank) - 1})});
+  const Output dims = graph.op(
+      "ConcatV2", {outer, graph.int_vector({units}), graph.scalar(DType::kInt32, 0, "axis")});
+  Output result = graph.op("Reshape", {product, dims}).named(scope.name());
+  Shape shape = x.shape();
+  shape.set_dim(rank - 1, units);
+  result.op->set_output_shape(0, shape);
+  return result;
+}
+
+// Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
+void update_moving_average(Graph& graph,
+                           const VariablePtr& average,
+                           Output batch,
+                           double momentum) {
+  const NameScope scope(graph, "AssignMovingAvg");
+  const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
+  const Output difference = subtract(graph, average->snapshot, batch);
+  const Output step = multiply(graph, difference, decay);
+  const char* type = average->is_resource ? "AssignSubVariableOp" : "AssignSub";
+  Operation* update = graph.op(type, {average->handle, step}).named(scope.name());
+  if (update->num_outputs() > 0) {
+    graph.add_to_collection(collection_keys::kUpdateOps, update->output(0));
+  } else {
+    graph.add_to_collection(collection_keys::kUpdateOps, update);
+  }
+}
+
+}  // namespace
+
+Output whole_variable(Graph& graph, const std::vector<VariablePtr>& parts) {
+  if (parts.size() == 1) return parts.front()->snapshot;
+  std::vector<Output> values;
+  int axis = 0;
+  for (const VariablePtr& part : parts) {
+    values.push_back(part->snapshot);
+    for (size_t i = 0; i < part->slice->offset.size(); ++i) {
+      if (part->slice->offset[i] > 0) axis = static_cast<int>(i);
+    }
+  }
+  values.push_back(graph.scalar(DType::kInt32, axis, "concat/axis"));
+  return graph.op("ConcatV2", values).named("concat");
+}
+
+Output dense(Graph& graph,
+             Output inputs,
+             int64_t units,
+             const DenseOptions& options,
+             const std::string& name) {
+  if (units < 1) invalid_argument("`units` must be 1 or more, not ", units, ".");
+  if (!is_floating(inputs.dtype())) {
+    invalid_argument("Unable to build `Dense` layer with non-floating point dtype ",
+                     dtype_name(inputs.dtype()), ".");
+  }
+  VariableScope scope(graph, layer_name(graph, name, "dense"));
+  if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
+  VariableOptions variable;
+  variable.dtype = inputs.dtype();
+  variable.trainable = options.trainable;
+  variable.collections = options.collections;
+  variable.initializer = options.kernel_initializer;
+  const Output kernel =
+      parameter(graph, options.kernel_name, Shape{last_dim(inputs, "Dense"), units}, variable,
+                options.kernel_regularizer);
+  Output bias;
+  if (options.use_bias) {
+    variable.initializer =
+        options.bias_initializer ? options.bias_initializer : zeros_initializer();
+    bias = parameter(graph, options.bias_name, Shape{units}, variable, options.bias_regularizer);
+  }
+  Output result = times_matrix(graph, inputs, kernel);
+  if (bias) result = graph.op("BiasAdd", {result, bias});
+  return options.activation ? options.activation(graph, result) : result;
+}
+
+Output dropout(
+    Graph& graph, Output x, Output rate, Seed seed, Output noise_shape, const std::string& name) {
+  const NameScope scope(graph, name);
+  const Output shape = noise_shape ? noise_shape : shape_of(graph, x);
+  const Output random = random_uniform(graph, shape, 0, 1, x.dtype(), seed);
+  const Output kept = subtract(graph, graph.scalar(x.dtype(), 1, "sub/x"), rate);
+  const Output scale = divide(graph, graph.scalar(x.dtype(), 1, "truediv/x"), kept);
+  const Output mask = graph.op("GreaterEqual", {random, rate});
+  const Output scaled = multiply(graph, x, scale);
+  Output result = multiply(graph, scaled, cast(graph, mask, x.dtype()));
+  result.op->set_output_shape(0, x.shape());
+  return result;
+}
+
+Output dropout(Graph& graph, Output x, double rate, Seed seed) {
+  if (rate < 0 || rate >= 1) {
+    invalid_argument("`rate` must be a number from 0 to below 1, not ", rate, ".");
+  }
+  if (rate == 0) return x;
+  if (!is_floating(x.dtype())) {
+    invalid_argument("Dropout needs a floating-point tensor, because it is scaled; got ",
+                     dtype_name(x.dtype()), ".");
+  }
+  const NameScope scope(graph, "dropout");
+  return dropout(graph, x, graph.scalar(x.dtype(), rate, "rate"), seed, Output(), scope.name());
+}
+
+Output batch_normalization_layer(Graph& graph,
+                                 Output inputs,
+                                 const BatchNormOptions& options,
+                                 const std::string& name) {
+  VariableScope scope(graph, layer_name(graph, name, "batch_normalization"));
+  if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
+  const Shape shape{last_dim(inputs, "BatchNormalization")};
+  VariableOptions variable;
+  variable.dtype = inputs.dtype();
+  variable.trainable = options.trainable;
+  auto initial = [](const Initializer& given, Initializer otherwise) {
+    return given ? given : otherwise;
+  };
+  Output gamma, beta;
+  if (options.scale) {
+    variable.initializer = initial(options.gamma_initializer, ones_initializer());
+    gamma = parameter(graph, "gamma", shape, variable, options.gamma_regularizer);
+  }
+  if (options.center) {
+    variable.initializer = initial(options.beta_initializer, zeros_initializer());
+    beta = parameter(graph, "beta", shape, variable, options.beta_regularizer);
+  }
+  // The averages are never cut into parts.
+  variable.trainable = false;
+  variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
+  const VariablePtr moving_mean = graph.variables().get("moving_mean", shape, variable);
+  variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
+  const VariablePtr moving_variance = graph.variables().get("moving_variance", shape, variable);
+  Moments used{moving_mean->snapshot, moving_variance->snapshot};
+  if (options.training) {
+    std::vector<int64_t> axes;
+    for (int i = 0; i + 1 < inputs.shape().rank(); ++i) axes.push_back(i);
+    used = moments(graph, inputs, axes);
+    update_moving_average(graph, moving_mean, used.mean, options.momentum);
+    update_moving_average(graph, moving_variance, used.variance, options.momentum);
+  }
+  return batch_normalization(graph, inputs, used.mean, used.variance, beta, gamma, options.epsilon);
+}
+
+Output flatten(Graph& graph, Output inputs) {
+  const NameScope scope(graph, "flatten");
+  const Shape& shape = inputs.shape();
+  int64_t width = 1;
+  for (int i = 1; i < shape.rank(); ++i) {
+    width = shape.dim(i) < 0 || width < 0 ? -1 : width * shape.dim(i);
+  }
+  if (!shape.has_rank() || shape.rank() < 1 || width < 0) {
+    invalid_argument("flatten needs inputs whose dimensions but the first are known; got shape ",
+                     shape, ".");
+  }
+  const Output dims = graph.int_vector({-1, static_cast<int32_t>(width)}, "Reshape/shape");
+  Output result = graph.op("Reshape", {inputs, dims});
+  result.op->set_output_shape(0, Shape{shape.dim(0), width});
+  return result;
+}
+
+namespace {
+
+// --- what scripts call
+
+// A name in tf.nn or a function of a tensor; none where it is missing.
+TensorFunction function_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  if (!value) return nullptr;
+  if (const auto* text = value->get_if<std::string>()) {
+    return [kind = *text](Graph& graph, Output x) { return activation(graph, kind, x); };
+  }
+  const std::shared_ptr<Callable> function = args.callable(name);
+  return [function, name](Graph& graph, Output x) {
+    return tensor_of_value(graph, function->call({Value::of(x)}), name);
+  };
+}
+
+// TRUE, FALSE or the text "auto" (tf.AUTO_REUSE).
+VariableStore::Reuse reuse_argument(const Args& args) {
+  const Value* value = args.find("reuse");
+  if (!value) return VariableStore::Reuse::kNever;
+  if (value->get_if<std::string>()) return VariableStore::Reuse::kAuto;
+  return args.flag("reuse", false) ? VariableStore::Reuse::kAlways : VariableStore::Reuse::kNever;
+}
+
+Seed seed_argument(const Args& args) {
+  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
+}
+
+DenseOptions dense_options(const Args& args) {
+  DenseOptions options;
+  options.activation = function_argument(args, "activation");
+  options.use_bias = args.flag("use_bias", true);
+  options.kernel_initializer = initializer_argument(args, "kernel_initializer");
+  options.bias_initializer = initializer_argument(args, "bias_initializer");
+  options.kernel_regularizer = function_argument(args, "kernel_regularizer");
+  options.bias_regularizer = function_argument(args, "bias_regularizer");
+  options.trainable = args.flag("trainable", true);
+  options.reuse = reuse_argument(args);
+  return options;
+}
+
+Value call_dense(Graph& graph, const Args& args) {
+  return Value::of(dense(graph, tensor_argument(graph, args, "inputs"), args.integer("units"),
+                         dense_options(args), args.text("name", "")));
+}
+
+// tf.contrib.layers.fully_connected: other names, and the collection model_variables.
+Value call_fully_connected(Graph& graph, const Args& args) {
+  DenseOptions options = dense_options(args);
+  options.kernel_name = "weights";
+  options.bias_name = "biases";
+  options.collections.emplace_back(collection_keys::kModelVariables);
+  const std::string name = layer_name(graph, args.text("scope", ""), "fully_connected");
+  return Value::of(dense(graph, tensor_argument(graph, args, "inputs"), args.integer("num_outputs"),
+                         options, name));
+}
+
+Value call_dropout(Graph& graph, const Args& args) {
+  const Output x = tensor_argument(graph, args, "x");
+  const NameScope scope(graph, args.text("name", "dropout"));
+  const Value* rate = args.find("rate");
+  const Seed seed = seed_argument(args);
+  const bool is_tensor = rate && rate->get_if<Output>();
+  double number = is_tensor ? 0.5 : args.number("rate");
+  if (number < 0 || number >= 1) {
+    invalid_argument("`rate` must be a number from 0 to below 1, not ", number, ".");
+  }
+  if (number == 0) return Value::of(static_cast<Output>(graph.op("Identity", {x})));
+  if (!is_floating(x.dtype())) {
+    invalid_argument("x has to be a floating point tensor since it's going to be scaled. Got a ",
+                     dtype_name(x.dtype()), " tensor instead.");
+  }
+  const Output share = tensor_argument(graph, args, "rate", x.dtype());
+  const Output noise = tensor_argument_or_none(graph, args, "noise_shape", DType::kInt32);
+  return Value::of(dropout(graph, x, share, seed, noise, scope.name()));
+}
+
+Value call_batch_normalization(Graph& graph, const Args& args) {
+  const Output inputs = tensor_argument(graph, args, "inputs");
+  const int64_t axis = args.integer("axis", -1);
+  if (axis != -1 && axis != inputs.shape().rank() - 1) {
+    invalid_argument("`axis` must be the last dimension (-1), not ", axis, ".");
+  }
+  BatchNormOptions options;
+  options.momentum = args.number("momentum", 0.99);
+  options.epsilon = args.number("epsilon", 0.001);
+  options.center = args.flag("center", true);
+  options.scale = args.flag("scale", true);
+  options.beta_initializer = initializer_argument(args, "beta_initializer");
+  options.gamma_initializer = initializer_argument(args, "gamma_initializer");
+  options.moving_mean_initializer = initializer_argument(args, "moving_mean_initializer");
+  options.moving_variance_initializer = initializer_argument(args, "moving_variance_initializer");
+  options.beta_regularizer = function_argument(args, "beta_regularizer");
+  options.gamma_regularizer = function_argument(args, "gamma_regularizer");
+  options.training = args.flag("training", false);
+  options.trainable = args.flag("trainable", true);
+  options.reuse = reuse_argument(args);
+  return Value::of(batch_normalization_layer(graph, inputs, options, args.text("name", "")));
+}
+
+Value call_flatten(Graph& graph, const Args& args) {
+  return Value::of(flatten(graph, tensor_argument(graph, args, "inputs")));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("layers.dense", call_dense);
+RUNHOOKS_REGISTER_FUNCTION("contrib.layers.fully_connected", call_fully_connected);
+RUNHOOKS_REGISTER_FUNCTION("nn.dropout", call_dropout);
+RUNHOOKS_REGISTER_FUNCTION("layers.batch_normalization", call_batch_normalization);
+RUNHOOKS_REGISTER_FUNCTION("layers.flatten", call_flatten);
+
+}  // namespace runhooks

@@ -1,0 +1,190 @@
+// Learning rates that change with the global step (tf.train.exponential_decay and its like). Each
+// is a function of arguments with TensorFlow's names that gives a float32 tensor.
+#include <cmath>
+
+#include "graph/graph_function.h"
+#include "graph/initializer.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// The arguments of one decay as float32 tensors.
+class Decay {
+ public:
+  Decay(Graph& graph, const Args& args) : graph_(graph), args_(args) {}
+
+  Output rate() const { return tensor("learning_rate"); }
+  Output step() const {
+    return cast(graph_, tensor_argument(graph_, args_, "global_step", DType::kInt64),
+                DType::kFloat32);
+  }
+  // A step may be fractional, so it is not a whole number in C++ either.
+  Output tensor(const char* name) const {
+    return cast(graph_, tensor_argument(graph_, args_, name, DType::kFloat32), DType::kFloat32);
+  }
+  Output number(double x) const { return graph_.scalar(DType::kFloat32, x); }
+  bool flag(const char* name) const { return args_.flag(name, false); }
+
+  Output plus(Output a, Output b) const { return add(graph_, a, b); }
+  Output minus(Output a, Output b) const { return subtract(graph_, a, b); }
+  Output times(Output a, Output b) const { return multiply(graph_, a, b); }
+  Output over(Output a, Output b) const { return divide(graph_, a, b); }
+  Output call(const char* type, Output x) const { return graph_.op(type, {x}); }
+  Output call(const char* type, Output a, Output b) const { return graph_.op(type, {a, b}); }
+  Output choose(Output condition, Output a, Output b) const {
+    return graph_.op("SelectV2", {condition, a, b});
+  }
+  // (cos(pi * x) + 1) / 2
+  Output cosine(Output x) const {
+    const Output wave = call("Cos", times(number(kPi), x));
+    return times(number(0.5), plus(number(1), wave));
+  }
+  // alpha + (1 - alpha) * x
+  Output from(const char* alpha, Output x) const {
+    const Output least = tensor(alpha);
+    return plus(times(minus(number(1), least), x), least);
+  }
+
+ private:
+  Graph& graph_;
+  const Args& args_;
+};
+
+// global_step / decay_steps, in whole numbers where it goes by stairs.
+Output periods(const Decay& d) {
+  const Output p = d.over(d.step(), d.tensor("decay_steps"));
+  return d.flag("staircase") ? d.call("Floor", p) : p;
+}
+
+Value exponential_decay(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "ExponentialDecay"));
+  const Decay d(graph, args);
+  return Value::of(d.times(d.rate(), d.call("Pow", d.tensor("decay_rate"), periods(d))));
+}
+
+Value natural_exp_decay(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "NaturalExpDecay"));
+  const Decay d(graph, args);
+  const Output exponent = d.times(d.call("Neg", d.tensor("decay_rate")), periods(d));
+  return Value::of(d.times(d.rate(), d.call("Exp", exponent)));
+}
+
+Value inverse_time_decay(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "InverseTimeDecay"));
+  const Decay d(graph, args);
+  const Output divisor = d.plus(d.number(1), d.times(d.tensor("decay_rate"), periods(d)));
+  return Value::of(d.over(d.rate(), divisor));
+}
+
+Value polynomial_decay(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "PolynomialDecay"));
+  const Decay d(graph, args);
+  Output step = d.step(), steps = d.tensor("decay_steps");
+  if (d.flag("cycle")) {
+    const Output is_first = d.call("Equal", step, d.number(0));
+    const Output cycles = d.call("Ceil", d.over(step, steps));
+    steps = d.times(steps, d.choose(is_first, d.number(1), cycles));
+  } else {
+    step = d.call("Minimum", step, steps);
+  }
+  const Output end = d.tensor("end_learning_rate");
+  const Output left = d.minus(d.number(1), d.over(step, steps));
+  const Output share = d.call("Pow", left, d.tensor("power"));
+  return Value::of(d.plus(d.times(d.minus(d.rate(), end), share), end));
+}
+
+Value piecewise_constant(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "PiecewiseConstant"));
+  const Output x = tensor_argument(graph, args, "x", DType::kInt64);
+  const ValueList boundaries = values_argument(args, "boundaries");
+  const ValueList values = values_argument(args, "values");
+  if (boundaries.size() + 1 != values.size()) {
+    invalid_argument("The length of boundaries should be 1 less than the length of values; got ",
+                     boundaries.size(), " and ", values.size(), ".");
+  }
+  double before = -INFINITY;
+  Output result = tensor_of_value(graph, values.back(), "values", DType::kFloat32);
+  for (size_t i = 0; i < boundaries.size(); ++i) {
+    double boundary;
+    if (!value_number(boundaries[i], &boundary)) continue;
+    if (boundary <= before) {
+      invalid_argument("`boundaries` must increase, but ", boundary, " follows ", before, ".");
+    }
+    before = boundary;
+  }
+  for (size_t i = boundaries.size(); i-- > 0;) {
+    const Output boundary =
+        cast(graph, tensor_of_value(graph, boundaries[i], "boundaries", x.dtype()), x.dtype());
+    const Output value = tensor_of_value(graph, values[i], "values", DType::kFloat32);
+    result = graph.op("SelectV2", {graph.op("LessEqual", {x, boundary}), value, result});
+  }
+  return Value::of(result);
+}
+
+Value cosine_decay(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "CosineDecay"));
+  const Decay d(graph, args);
+  const Output steps = d.tensor("decay_steps");
+  const Output completed = d.over(d.call("Minimum", d.step(), steps), steps);
+  return Value::of(d.times(d.rate(), d.from("alpha", d.cosine(completed))));
+}
+
+Value cosine_decay_restarts(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "SGDRDecay"));
+  const Decay d(graph, args);
+  const Output one = d.number(1), t_mul = d.tensor("t_mul");
+  const Output completed = d.over(d.step(), d.tensor("first_decay_steps"));
+  Output restart, left;
+  if (args.find("t_mul") && args.find("t_mul")->get_if<double>() && args.number("t_mul") == 1) {
+    restart = d.call("Floor", completed);
+    left = d.minus(completed, restart);
+  } else {
+    // Periods grow as a geometric series.
+    const Output grown = d.minus(one, d.times(completed, d.minus(one, t_mul)));
+    restart = d.call("Floor", d.over(d.call("Log", grown), d.call("Log", t_mul)));
+    const Output length = d.call("Pow", t_mul, restart);
+    const Output begin = d.over(d.minus(one, length), d.minus(one, t_mul));
+    left = d.over(d.minus(completed, begin), length);
+  }
+  const Output height = d.call("Pow", d.tensor("m_mul"), restart);
+  return Value::of(d.times(d.rate(), d.from("alpha", d.times(height, d.cosine(left)))));
+}
+
+// The linear decay, with the noise of tf.train.noisy_linear_cosine_decay where that is wanted.
+template <bool kIsNoisy>
+Value linear_cosine_decay(Graph& graph, const Args& args) {
+  const NameScope scope(
+      graph, args.text("name", kIsNoisy ? "NoisyLinearCosineDecay" : "LinearCosineDecay"));
+  const Decay d(graph, args);
+  const Output steps = d.tensor("decay_steps");
+  const Output step = d.call("Minimum", d.step(), steps);
+  Output linear = d.over(d.minus(steps, step), steps);
+  if (kIsNoisy) {
+    const Output age = d.call("Pow", d.plus(d.number(1), step), d.tensor("variance_decay"));
+    const Output deviation = d.call("Sqrt", d.over(d.tensor("initial_variance"), age));
+    const Output noise = random_normal(graph, shape_of(graph, linear));
+    linear = d.plus(linear, d.times(noise, deviation));
+  }
+  const Output completed = d.over(step, steps);
+  const Output fraction = d.times(d.times(d.number(2), d.tensor("num_periods")), completed);
+  const Output product = d.times(d.plus(d.tensor("alpha"), linear), d.cosine(fraction));
+  return Value::of(d.times(d.rate(), d.plus(product, d.tensor("beta"))));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("train.exponential_decay", exponential_decay);
+RUNHOOKS_REGISTER_FUNCTION("train.natural_exp_decay", natural_exp_decay);
+RUNHOOKS_REGISTER_FUNCTION("train.inverse_time_decay", inverse_time_decay);
+RUNHOOKS_REGISTER_FUNCTION("train.polynomial_decay", polynomial_decay);
+RUNHOOKS_REGISTER_FUNCTION("train.piecewise_constant", piecewise_constant);
+RUNHOOKS_REGISTER_FUNCTION("train.cosine_decay", cosine_decay);
+RUNHOOKS_REGISTER_FUNCTION("train.cosine_decay_restarts", cosine_decay_restarts);
+RUNHOOKS_REGISTER_FUNCTION("train.linear_cosine_decay", linear_cosine_decay<false>);
+RUNHOOKS_REGISTER_FUNCTION("train.noisy_linear_cosine_decay", linear_cosine_decay<true>);
+
+}  // namespace runhooks

@@ -1,0 +1,99 @@
+# Learning rates that change with the step, and clipping, against TensorFlow's figures.
+
+test_that("every decay is TensorFlow's at every step", {
+  golden <- read_golden("unit", "lr_decays.json")
+  graph <- tf$Graph()
+  built <- with_graph(graph, {
+    step <- tf$placeholder(tf$int64, list(), name = "step")
+    rates <- lapply(golden$decays, function(entry) {
+      arguments <- lapply(entry$args, function(x) if (is.list(x)) unlist(x) else x)
+      place <- if (entry$fn == "piecewise_constant") "x" else "global_step"
+      do.call(tf$train[[entry$fn]], c(arguments, stats::setNames(list(step), place)))
+    })
+    list(rates = rates, session = tf$Session())
+  })
+  on.exit(built$session$close())
+  for (i in seq_along(golden$steps)) {
+    actual <- built$session$run(built$rates, feed_dict = list("step:0" = golden$steps[[i]]))
+    for (name in names(actual)) {
+      expect_close(
+        actual[[name]], golden$decays[[name]]$value[[i]], paste(name, "at", golden$steps[[i]])
+      )
+    }
+  }
+  expect_length(golden$decays, 14)
+})
+
+test_that("a noisy decay is the smooth one without its noise", {
+  graph <- tf$Graph()
+  values <- with_graph(graph, {
+    tf$set_random_seed(1)
+    step <- tf$constant(30)
+    fetches <- list(
+      smooth = tf$train$linear_cosine_decay(0.1, step, 100),
+      silent = tf$train$noisy_linear_cosine_decay(0.1, step, 100, initial_variance = 0),
+      noisy = tf$train$noisy_linear_cosine_decay(0.1, step, 100)
+    )
+    session <- tf$Session()
+    on.exit(session$close())
+    session$run(fetches)
+  })
+  expect_equal(values$silent, values$smooth)
+  expect_false(values$noisy == values$smooth)
+})
+
+test_that("pieces need one value more than boundaries, and boundaries that increase", {
+  with_graph(tf$Graph(), {
+    step <- tf$train$get_or_create_global_step()
+    decay <- tf$train$piecewise_constant
+    expect_error(decay(step, c(10, 20), c(1, 2)), "1 less", class = "runhooks_error")
+    expect_error(decay(step, c(20, 10), c(1, 2, 3)), "increase")
+    expect_equal(decay(step, c(10, 20), c(1, 2, 3))$dtype, tf$float32)
+  })
+})
+
+test_that("clipping is TensorFlow's", {
+  golden <- read_golden("unit", "clip.json")
+  graph <- tf$Graph()
+  built <- with_graph(graph, {
+    lapply(golden$cases, function(case) {
+      if (case$op == "clip_by_global_norm") {
+        tensors <- lapply(case$inputs, function(x) tf$constant(golden_array(x), tf$float32))
+        return(tf$clip_by_global_norm(tensors, case$clip_norm))
+      }
+      x <- tf$constant(golden_array(case$inputs), tf$float32)
+      switch(case$op,
+        clip_by_value = tf$clip_by_value(x, case$min, case$max),
+        clip_by_norm = tf$clip_by_norm(x, case$clip_norm, axes = unlist(case$axes)),
+        clip_by_average_norm = tf$clip_by_average_norm(x, case$clip_norm)
+      )
+    })
+  })
+  session <- with_graph(graph, tf$Session())
+  on.exit(session$close())
+  values <- session$run(built)
+  for (i in seq_along(values)) {
+    case <- golden$cases[[i]]
+    label <- paste(case$op, case$clip_norm)
+    if (case$op == "clip_by_global_norm") {
+      for (k in seq_along(case$output)) {
+        expect_close(values[[i]][[1]][[k]], case$output[[k]], label)
+      }
+      expect_close(values[[i]][[2]], case$global_norm, label)
+    } else {
+      expect_close(values[[i]], case$output, label)
+    }
+  }
+  expect_length(golden$cases, 15)
+})
+
+test_that("what has no gradient stays without one", {
+  with_graph(tf$Graph(), {
+    clipped <- tf$clip_by_global_norm(list(tf$constant(c(3, 4)), NULL), 1)
+    expect_null(clipped[[1]][[2]])
+    session <- tf$Session()
+    on.exit(session$close())
+    expect_equal(as.vector(session$run(clipped[[1]][[1]])), c(0.6, 0.8), tolerance = 1e-6)
+    expect_equal(session$run(tf$global_norm(list(tf$constant(c(3, 4))))), 5)
+  })
+})
