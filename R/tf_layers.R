@@ -15,11 +15,11 @@ layer_symbols <- function() {
       layers_dropout(inputs, 1 - keep_prob, noise_shape, seed, training = is_training)
     },
     contrib.layers.l1_regularizer = function(scale, scope = NULL) {
-      check_number(scale, min = 0)
+      check_number(scale)
       function(weights) tf$reduce_sum(tf$abs(weights)) * scale
     },
     contrib.layers.l2_regularizer = function(scale, scope = NULL) {
-      check_number(scale, min = 0)
+      check_number(scale)
       function(weights) tf$nn$l2_loss(weights) * scale
     }
   )

@@ -1,4 +1,5 @@
 // Values: R vectors to tensors and back, R objects to arguments of the core and back.
+#include <algorithm>
 #include <cmath>
 
 #include "runhooks_r.h"
@@ -108,15 +109,58 @@ void set_number(Tensor& tensor, int64_t i, double x) {
   }
 }
 
+// R keeps each string once, so its address stands for its text: the code of a string that has been
+// seen costs no look at its characters.
+class CodesByAddress {
+ public:
+  explicit CodesByAddress(StringDictionary& dictionary) : dictionary_(dictionary), slots_(1024) {}
+  int32_t code(SEXP element) {
+    if (2 * used_ > slots_.size()) grow();
+    Slot& slot = find(slots_, element);
+    if (!slot.element) {
+      slot.element = element;
+      // A missing string is TensorFlow's missing value.
+      slot.code = dictionary_.code(element == NA_STRING ? "" : Rf_translateCharUTF8(element));
+      ++used_;
+    }
+    return slot.code;
+  }
+
+ private:
+  struct Slot {
+    SEXP element = nullptr;
+    int32_t code = 0;
+  };
+  static Slot& find(std::vector<Slot>& slots, SEXP element) {
+    const size_t mask = slots.size() - 1;
+    size_t at = (reinterpret_cast<uintptr_t>(element) >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    while (slots[at].element && slots[at].element != element) at = (at + 1) & mask;
+    return slots[at];
+  }
+  void grow() {
+    std::vector<Slot> larger(2 * slots_.size());
+    for (const Slot& slot : slots_) {
+      if (slot.element) find(larger, slot.element) = slot;
+    }
+    slots_.swap(larger);
+  }
+  StringDictionary& dictionary_;
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
 Tensor strings_from_r(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
+  CodesByAddress codes(*tensor.dictionary());
+  auto* out = tensor.data<int32_t>();
+  if (is_line(shape)) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) out[i] = codes.code(STRING_ELT(x, i));
+    return tensor;
+  }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SEXP element = STRING_ELT(x, at.position());
-    // A missing string is TensorFlow's missing value.
-    const char* text = element == NA_STRING ? "" : Rf_translateCharUTF8(element);
-    tensor.data<int32_t>()[i] = tensor.dictionary()->code(text);
+    out[i] = codes.code(STRING_ELT(x, at.position()));
   }
   return tensor;
 }
@@ -212,6 +256,14 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   Tensor tensor(dtype, shape);
   if (natural == DType::kFloat64 && dtype == DType::kFloat64 && shape.rank() < 2) {
     std::memcpy(tensor.raw(), REAL(x), tensor.num_bytes());
+    return tensor;
+  }
+  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && is_line(shape)) {
+    const int* from = INTEGER(x);
+    const int* end = from + tensor.num_elements();
+    const int* missing = std::find(from, end, NA_INTEGER);
+    if (missing != end) number_in(x, missing - from);  // says which one it is
+    std::memcpy(tensor.raw(), from, tensor.num_bytes());
     return tensor;
   }
   RowMajor at(shape);

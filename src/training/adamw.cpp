@@ -1,6 +1,7 @@
 // Adam with decoupled weight decay (tf.contrib.opt.AdamWOptimizer; Loshchilov and Hutter 2019).
 #include <cmath>
 
+#include "autodiff/gradients.h"
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
@@ -11,6 +12,7 @@ namespace {
 // The decay is a share of the variable itself, taken off before the step, and not of the gradient.
 struct AdamWRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
@@ -54,14 +56,16 @@ class AdamW : public Optimizer {
     epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
     weight_decay_ = hyperparameter(graph, "weight_decay");
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+  // Weight decay moves every row, so a gradient of rows is no saving.
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    const Gradient dense = dense_gradient(graph, gradient);
     std::vector<Output> inputs;
     for (const Output& x : {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_,
                             beta2_, epsilon_, weight_decay_}) {
       inputs.push_back(like(graph, x, variable));
     }
-    inputs.push_back(gradient);
-    return apply_op(graph, "AdamW", variable, {"m", "v"}, inputs);
+    inputs.push_back(dense.values);
+    return apply_op(graph, "AdamW", variable, dense, {"m", "v"}, inputs);
   }
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
     std::vector<Operation*> all = updates;

@@ -25,21 +25,26 @@ struct FtrlParameters {
 };
 
 template <typename T, typename Power>
-void ftrl_update(ApplyInputs<T>& in,
-                 const T* grad,
-                 const FtrlParameters<T>& p,
-                 const Power& power) {
+inline void ftrl_element(
+    T& var, T& accum, T& linear, T grad, const FtrlParameters<T>& p, const Power& power) {
+  const T shrunk = grad + T(2) * p.l2_shrinkage * var;
+  const T new_accum = accum + grad * grad;
+  const T new_power = power(new_accum);
+  linear += shrunk - (new_power - power(accum)) / p.lr * var;
+  const T quadratic = new_power / p.lr + T(2) * p.l2;
+  const T excess = std::abs(linear) - p.l1;
+  var = excess > 0 ? -std::copysign(excess, linear) / quadratic : T(0);
+  accum = new_accum;
+}
+
+template <typename T, typename Power>
+inline void ftrl_update(ApplyInputs<T>& in,
+                        const T* grad,
+                        const FtrlParameters<T>& p,
+                        const Power& power) {
   T *var = in.variable(0), *accum = in.variable(1), *linear = in.variable(2);
-  for (int64_t i = 0; i < in.size(); ++i) {
-    const T shrunk = grad[i] + T(2) * p.l2_shrinkage * var[i];
-    const T new_accum = accum[i] + grad[i] * grad[i];
-    const T new_power = power(new_accum);
-    linear[i] += shrunk - (new_power - power(accum[i])) / p.lr * var[i];
-    const T quadratic = new_power / p.lr + T(2) * p.l2;
-    const T excess = std::abs(linear[i]) - p.l1;
-    var[i] = excess > 0 ? -std::copysign(excess, linear[i]) / quadratic : T(0);
-    accum[i] = new_accum;
-  }
+  const int64_t n = in.size();
+  for (int64_t i = 0; i < n; ++i) ftrl_element(var[i], accum[i], linear[i], grad[i], p, power);
 }
 
 // All that the update sees, or with `by_rows` one row after another.
@@ -49,9 +54,15 @@ void ftrl_updates(ApplyInputs<T>& in,
                   const Power& power,
                   bool by_rows) {
   if (!by_rows) return ftrl_update(in, in.gradient(3), p, power);
-  for (int64_t i = 0; i < in.num_rows(); ++i) {
+  const T* grad = in.gradient(3);
+  const int64_t n = in.num_rows(), width = in.size();
+  for (int64_t i = 0; i < n; ++i, grad += width) {
     in.select_row(i);
-    ftrl_update(in, in.gradient(3), p, power);
+    if (width == 1) {  // a linear model
+      ftrl_element(*in.variable(0), *in.variable(1), *in.variable(2), *grad, p, power);
+    } else {
+      ftrl_update(in, grad, p, power);
+    }
   }
 }
 

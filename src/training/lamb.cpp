@@ -2,6 +2,7 @@
 #include <cmath>
 #include <regex>
 
+#include "autodiff/gradients.h"
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 struct LambRule {
   static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
@@ -63,20 +65,22 @@ class Lamb : public Optimizer {
     weight_decay_ = hyperparameter(graph, "weight_decay_rate", 0);
     none_ = graph.scalar(DType::kFloat32, 0, "no_weight_decay");
   }
-  Operation* apply_dense(Graph& graph, const Variable& variable, Output gradient) override {
+  // Weight decay moves every row, so a gradient of rows is no saving.
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    const Gradient dense = dense_gradient(graph, gradient);
     const Output decay = is_excluded(variable, "exclude_from_weight_decay") ? none_ : weight_decay_;
     std::vector<Output> inputs;
     for (const Output& x : {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_,
                             beta2_, epsilon_, decay}) {
       inputs.push_back(like(graph, x, variable));
     }
-    inputs.push_back(gradient);
+    inputs.push_back(dense.values);
     // Without a list of their own the variables without decay are those that do not adapt.
     const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
                                                                    : "exclude_from_weight_decay";
     AttrMap attrs;
     attrs.set("adapts", !is_excluded(variable, list));
-    return apply_op(graph, "Lamb", variable, {"m", "v"}, inputs, attrs);
+    return apply_op(graph, "Lamb", variable, dense, {"m", "v"}, inputs, attrs);
   }
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
     std::vector<Operation*> all = updates;

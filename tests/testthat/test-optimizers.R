@@ -76,3 +76,88 @@ test_that("hyperparameters out of range are refused when the optimizer is made",
 test_that("optimizers print what they are", {
   expect_snapshot(tf$train$MomentumOptimizer(0.1, 0.9))
 })
+
+# `steps` steps of sum(g * w) for two variables, and the same by plain R: `update(w, g, m, v, t)`
+# gives the new list(w, m, v).
+check_against_r <- function(optimizer, update, label, dtype = "float32", variables = c("a", "b")) {
+  set.seed(20261122)
+  start <- list(matrix(rnorm(6), 2), rnorm(3))
+  gradients <- lapply(1:5, function(t) list(matrix(rnorm(6), 2), rnorm(3)))
+  graph <- tf$Graph()
+  built <- with_graph(graph, {
+    ws <- lapply(1:2, function(i) tf$Variable(tf$constant(start[[i]], dtype), name = variables[[i]]))
+    gs <- lapply(1:2, function(i) {
+      tf$placeholder(dtype, as.list(if (i == 1) c(2, 3) else 3), name = paste0("g", i))
+    })
+    pairs <- lapply(1:2, function(i) list(gs[[i]], ws[[i]]))
+    list(
+      ws = ws, train = optimizer$apply_gradients(pairs), init = tf$global_variables_initializer(),
+      session = tf$Session()
+    )
+  })
+  on.exit(built$session$close())
+  built$session$run(built$init)
+  state <- lapply(start, function(w) list(w, w * 0, w * 0))
+  for (t in seq_along(gradients)) {
+    g <- gradients[[t]]
+    feed <- list("g1:0" = g[[1]], "g2:0" = array(g[[2]]))
+    built$session$run(built$train, feed_dict = feed)
+    for (i in 1:2) state[[i]] <- update(state[[i]], g[[i]], t, variables[[i]])
+  }
+  actual <- built$session$run(built$ws)
+  for (i in 1:2) {
+    # hyperparameters are float32 in the graph whatever the variable is, as in TensorFlow
+    expect_close(actual[[i]], row_major(state[[i]][[1]]), paste(label, variables[[i]]))
+  }
+}
+
+adam_moments <- function(state, g) {
+  list(0.9 * state[[2]] + 0.1 * g, 0.999 * state[[3]] + 0.001 * g^2)
+}
+
+test_that("AdamW decays the variable, not its gradient", {
+  update <- function(state, g, t, name) {
+    w <- state[[1]] * (1 - 0.02)
+    moments <- adam_moments(state, g)
+    alpha <- 0.1 * sqrt(1 - 0.999^t) / (1 - 0.9^t)
+    c(list(w - alpha * moments[[1]] / (sqrt(moments[[2]]) + 1e-8)), moments)
+  }
+  for (dtype in c("float32", "float64")) {
+    optimizer <- tf$train$AdamWOptimizer(0.02, learning_rate = 0.1)
+    check_against_r(optimizer, update, "AdamW", dtype)
+  }
+  expect_error(tf$train$AdamWOptimizer(-1), "weight_decay", class = "runhooks_error")
+})
+
+test_that("LAMB moves a variable by its own length, but for those that are excluded", {
+  length_of <- function(x) sqrt(sum(x^2))
+  update <- function(state, g, t, name) {
+    w <- state[[1]]
+    moments <- adam_moments(state, g)
+    m <- moments[[1]] / (1 - 0.9^t)
+    v <- moments[[2]] / (1 - 0.999^t)
+    is_excluded <- name == "bias"
+    step <- m / (sqrt(v) + 1e-6) + (if (is_excluded) 0 else 0.01) * w
+    ratio <- if (is_excluded) 1 else length_of(w) / length_of(step)
+    c(list(w - 0.05 * ratio * step), moments)
+  }
+  optimizer <- tf$train$LAMBOptimizer(
+    0.05, weight_decay_rate = 0.01, exclude_from_weight_decay = c("bias", "norm")
+  )
+  check_against_r(optimizer, update, "LAMB", variables = c("kernel", "bias"))
+  check_against_r(optimizer, update, "LAMB", "float64", c("kernel", "bias"))
+})
+
+test_that("a variable of zeros is moved by LAMB as by Adam", {
+  graph <- tf$Graph()
+  values <- with_graph(graph, {
+    w <- tf$Variable(tf$zeros(3), name = "w")
+    train <- tf$train$LAMBOptimizer(0.1)$apply_gradients(list(list(tf$constant(c(1, -2, 3)), w)))
+    session <- tf$Session()
+    on.exit(session$close())
+    session$run(tf$global_variables_initializer())
+    session$run(train)
+    session$run(w)
+  })
+  expect_equal(as.vector(values), c(-0.1, 0.1, -0.1), tolerance = 1e-5)
+})

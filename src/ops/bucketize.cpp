@@ -1,0 +1,39 @@
+// The bucket between boundaries of each number, as TensorFlow's op gives it.
+#include <algorithm>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+namespace {
+
+template <typename T>
+class BucketizeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const auto& edges = c.op().attr<std::vector<float>>("boundaries");
+    const T* x = c.input(0).data<T>();
+    auto* out = c.output(0).template data<int32_t>();
+    for (int64_t i = 0; i < c.input(0).num_elements(); ++i) {
+      const auto above = std::upper_bound(edges.begin(), edges.end(), x[i],
+                                          [](T value, float edge) { return value < T(edge); });
+      out[i] = static_cast<int32_t>(above - edges.begin());
+    }
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Bucketize")
+    .input("input: T")
+    .output("output: int32")
+    .attr("T: {int32, int64, float, double}")
+    .attr("boundaries: list(float)")
+    .shape(unchanged_shape)
+    .kernel(kernel_by_type<BucketizeKernel, int32_t, int64_t, float, double>())
+    .not_differentiable()
+    .endpoint("raw_ops.Bucketize")
+    .summary("The number of boundaries that are not above each number.")
+    .example("f[3,2] | boundaries=[0,1]");
+
+}  // namespace runhooks
