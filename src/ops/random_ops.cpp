@@ -68,28 +68,22 @@ void box_muller(const uint32_t* x, double out[2]) {
   out[1] = std::cos(v1) * u2;
 }
 
-// How many numbers one block of four words gives, and which.
+// The numbers that one block of four words gives: four of float32, two of float64.
 struct UniformRule {
-  static int draw(const uint32_t* x, float* out) {
+  static void draw(const uint32_t* x, float* out) {
     for (int i = 0; i < 4; ++i) out[i] = uniform_float(x[i]);
-    return 4;
   }
-  static int draw(const uint32_t* x, double* out) {
+  static void draw(const uint32_t* x, double* out) {
     out[0] = uniform_double(x[0], x[1]);
     out[1] = uniform_double(x[2], x[3]);
-    return 2;
   }
 };
 struct NormalRule {
-  static int draw(const uint32_t* x, float* out) {
+  static void draw(const uint32_t* x, float* out) {
     box_muller(x, out);
     box_muller(x + 2, out + 2);
-    return 4;
   }
-  static int draw(const uint32_t* x, double* out) {
-    box_muller(x, out);
-    return 2;
-  }
+  static void draw(const uint32_t* x, double* out) { box_muller(x, out); }
 };
 
 template <typename T, typename Rule>
@@ -103,12 +97,19 @@ class DrawKernel : public Kernel {
     T* y = c.output(0).template data<T>();
     const int64_t n = c.output(0).num_elements();
     uint64_t position = generator_->reserve(n);
-    uint32_t words[4];
-    T drawn[4];
-    for (int64_t i = 0; i < n;) {
-      generator_->philox().block(position++, words);
-      const int count = Rule::draw(words, drawn);
-      for (int k = 0; k < count && i < n; ++k) y[i++] = drawn[k];
+    uint32_t words[4 * Philox::kLanes];
+    T drawn[4 * Philox::kLanes];
+    for (int64_t i = 0; i < n; position += Philox::kLanes) {
+      generator_->philox().blocks(position, words);
+      constexpr int kDrawn = std::is_same_v<T, float> ? 4 : 2;
+      constexpr int64_t kAll = kDrawn * Philox::kLanes;
+      const bool fits = i + kAll <= n;
+      T* to = fits ? y + i : drawn;
+      for (int lane = 0; lane < Philox::kLanes; ++lane) {
+        Rule::draw(words + 4 * lane, to + kDrawn * lane);
+      }
+      if (!fits) std::copy(drawn, drawn + (n - i), y + i);
+      i += kAll;
     }
   }
 

@@ -35,4 +35,34 @@ void Philox::block(uint64_t position, uint32_t out[4]) const {
   for (int i = 0; i < 4; ++i) out[i] = c[i];
 }
 
+// Loops over lanes are of a fixed length, so that they become vector instructions.
+void Philox::blocks(uint64_t position, uint32_t out[4 * kLanes]) const {
+  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t place = position + static_cast<uint64_t>(i);
+    c0[i] = static_cast<uint32_t>(place);
+    c1[i] = static_cast<uint32_t>(place >> 32);
+    c2[i] = static_cast<uint32_t>(stream_);
+    c3[i] = static_cast<uint32_t>(stream_ >> 32);
+  }
+  uint32_t k0 = static_cast<uint32_t>(key_), k1 = static_cast<uint32_t>(key_ >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < kLanes; ++i) {
+      const uint64_t p0 = uint64_t{0xD2511F53u} * c0[i], p1 = uint64_t{0xCD9E8D57u} * c2[i];
+      c0[i] = static_cast<uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
+      c2[i] = static_cast<uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
+      c1[i] = static_cast<uint32_t>(p1);
+      c3[i] = static_cast<uint32_t>(p0);
+    }
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    out[4 * i] = c0[i];
+    out[4 * i + 1] = c1[i];
+    out[4 * i + 2] = c2[i];
+    out[4 * i + 3] = c3[i];
+  }
+}
+
 }  // namespace runhooks
