@@ -4,8 +4,9 @@
 #'
 #' @inheritParams train
 #' @param checkpoint_path The checkpoint to use; `NULL`: the newest.
-#' @param predict_keys Which predictions; by default all that the model gives: `predictions` for a
-#'   regressor.
+#' @param predict_keys Which predictions: those of these keys that the model gives. `predictions` is
+#'   a regressor's; a classifier also gives `all_class_ids` and `all_classes`, if asked for. Without
+#'   this argument, models of the user's own give all they have.
 #' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes
 #'   batches as they are asked for. One that is not read to its end ends by its function `$close()`,
 #'   or when R collects it: then `end()` of the hooks is called.
@@ -38,7 +39,8 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
-  keys <- if (missing(predict_keys)) character() else as.character(unlist(predict_keys))
+  all_keys <- missing(predict_keys) && !has_usual_keys(object)
+  keys <- if (all_keys) character() else as.character(unlist(predict_keys))
   input <- as_model_input(input_fn, object)
   path <- if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path)
   hooks <- finish_hooks(as_hook_list(hooks), "infer")
@@ -51,6 +53,11 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (as_iterable) return(iterator)
   examples <- iterate(iterator)
   if (simplify) simplify_predictions(examples) else examples
+}
+
+# Models of the user and those with several heads give what they give.
+has_usual_keys <- function(object) {
+  !is.null(object$spec) && !identical(unclass(object$spec$head)$type, "multi_head")
 }
 
 # Prediction adds no hooks of its own.

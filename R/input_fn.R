@@ -304,9 +304,12 @@ split_input <- function(result) {
        not {.obj_type_friendly {features}}."
     )
   }
-  if (!is.null(labels) && !is_tensor(labels)) {
+  is_named <- is.list(labels) && !is_tensor(labels) && length(labels) > 0 &&
+    !is.null(names(labels)) && all(vapply(labels, is_tensor, NA))
+  if (!is.null(labels) && !is_tensor(labels) && !is_named) {
     stop_runhooks(
-      "The input function must return a tensor as labels, not {.obj_type_friendly {labels}}."
+      "The input function must return a tensor as labels, or a list of tensors by the names of
+       heads, not {.obj_type_friendly {labels}}."
     )
   }
   list(features, labels)

@@ -39,7 +39,15 @@ InputFn input_fn_from_r(SEXP build) {
       input.features[Rf_translateCharUTF8(STRING_ELT(names, i))] =
           tensor_of(VECTOR_ELT(features, i));
     }
-    if (labels != R_NilValue) input.labels = tensor_of(labels);
+    if (TYPEOF(labels) == VECSXP) {
+      SEXP heads = Rf_getAttrib(labels, R_NamesSymbol);
+      for (R_xlen_t i = 0; i < Rf_xlength(labels); ++i) {
+        input.named_labels[Rf_translateCharUTF8(STRING_ELT(heads, i))] =
+            tensor_of(VECTOR_ELT(labels, i));
+      }
+    } else if (labels != R_NilValue) {
+      input.labels = tensor_of(labels);
+    }
     return input;
   };
 }

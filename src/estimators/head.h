@@ -40,6 +40,11 @@ class Head {
                                               const TrainOpFn& train_op) const = 0;
 };
 
+// The specification of what a head has made; in training with its step, and with the summaries
+// "loss" and "average_loss", which have the head's name behind them where it has one.
+EstimatorSpec finish_spec(
+    Graph& graph, Mode mode, HeadParts parts, const std::string& name, const TrainOpFn& train_op);
+
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
 // Of a classifier's arguments: two classes by one logit, or more by as many.

@@ -98,16 +98,22 @@ EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
                                               const TrainOpFn& train_op) const {
   NameScope scope(graph, name_.empty() ? "head" : name_);
   HeadParts made = parts(graph, input, mode, logits);
+  return finish_spec(graph, mode, std::move(made), name_, train_op);
+}
+
+EstimatorSpec finish_spec(
+    Graph& graph, Mode mode, HeadParts parts, const std::string& name, const TrainOpFn& train_op) {
   EstimatorSpec spec;
   spec.mode = mode;
-  spec.predictions = std::move(made.predictions);
-  spec.loss = made.loss;
-  spec.eval_metric_ops = std::move(made.metrics);
+  spec.predictions = std::move(parts.predictions);
+  spec.loss = parts.loss;
+  spec.eval_metric_ops = std::move(parts.metrics);
   if (mode != Mode::kTrain) return spec;
   spec.train_op = with_updates(graph, train_op(graph, spec.loss));
+  const std::string suffix = name.empty() ? "" : "/" + name;
   const NameScope root(graph, "");
-  add_scalar_summary(graph, key("loss"), spec.loss);
-  if (made.mean_loss) add_scalar_summary(graph, key("average_loss"), made.mean_loss);
+  add_scalar_summary(graph, "loss" + suffix, spec.loss);
+  if (parts.mean_loss) add_scalar_summary(graph, "average_loss" + suffix, parts.mean_loss);
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,9 +22,11 @@ enum class Mode { kTrain, kEval, kPredict };
 const char* mode_name(Mode mode);
 
 // What an input function returns. Canned models take features by name; `labels` may be missing.
+// Models with several heads take labels by the heads' names.
 struct ModelInput {
   Features features;
   Output labels;
+  std::map<std::string, Output> named_labels;
 };
 
 struct Metric {

@@ -58,10 +58,18 @@ golden_optimizer <- function(spec) {
   }
 }
 
+golden_head <- function(spec) do.call(spec$type, lapply(spec[names(spec) != "type"], unlist))
+
+# An argument of a case by its name.
+golden_argument <- function(value, name) {
+  if (grepl("feature_columns$", name)) return(lapply(value, golden_column))
+  if (grepl("optimizer$", name)) return(golden_optimizer(value))
+  if (name == "head") return(golden_head(value))
+  unlist(value)
+}
+
 golden_model <- function(case, model_dir, ...) {
-  args <- case$args
-  args$feature_columns <- lapply(args$feature_columns, golden_column)
-  if (!is.null(args$optimizer)) args$optimizer <- golden_optimizer(args$optimizer)
+  args <- Map(golden_argument, case$args, names(case$args))
   args$config <- run_config(tf_random_seed = 1, ...)
   do.call(case$estimator, c(args, list(model_dir = model_dir)))
 }
@@ -147,7 +155,7 @@ run_case <- function(name) {
   case <- read_golden("canned", name, "case.json")
   model_dir <- withr::local_tempdir()
   golden_checkpoint(name, model_dir)
-  model <- golden_model(case, model_dir)
+  model <- golden_model(case, model_dir, save_summary_steps = 1)
   data <- golden_data(case)
   losses <- c()
   record <- session_run_hook(
@@ -158,7 +166,8 @@ run_case <- function(name) {
   )
   ask <- function() {
     predict(
-      model, golden_input(case, data, 1:12, batch_size = case$eval_batch_size), simplify = FALSE
+      model, golden_input(case, data, 1:12, batch_size = case$eval_batch_size), simplify = FALSE,
+      predict_keys = unlist(prediction_keys())
     )
   }
   predict_init <- ask()
@@ -175,52 +184,79 @@ run_case <- function(name) {
     ),
     predict = ask(),
     predict_init = predict_init,
-    variables = variable_value(model)
+    variables = variable_value(model),
+    summaries = as.data.frame(read_events(model_dir))
   )
 }
 
 # |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
-# that.
+# that. Words are the same or not.
 relative_error <- function(actual, expected) {
-  actual <- as.numeric(unlist(actual))
-  expected <- as.numeric(unlist(expected))
+  actual <- unlist(actual)
+  expected <- unlist(expected)
   if (length(actual) != length(expected)) return(Inf)
+  if (is.character(expected)) return(if (identical(actual, expected)) 0 else Inf)
+  actual <- as.numeric(actual)
+  expected <- as.numeric(expected)
   scale <- pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
   max(abs(actual - expected) / scale)
 }
 
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
 
+# Of large variables the goldens have the first elements, the sum and the length as a vector.
+variable_error <- function(actual, expected) {
+  x <- row_major(actual)
+  if (!is.null(expected$values)) return(relative_error(x, expected$values))
+  max(
+    relative_error(x[1:20], expected$first20), relative_error(sum(x), expected$sum),
+    relative_error(sqrt(sum(x^2)), expected$l2)
+  )
+}
+
+prediction_error <- function(actual, expected) {
+  if (!setequal(names(actual[[1]]), names(expected))) return(Inf)
+  max(vapply(names(expected), function(key) {
+    rows <- lapply(actual, function(row) row_major(row[[key]]))
+    relative_error(rows, expected[[key]])
+  }, 0))
+}
+
+# TensorFlow reads these before or after the step's update, as it happens.
+unordered_summaries <- c("linear/bias", "linear/fraction_of_zero_weights")
+
+summary_error <- function(events, expected) {
+  tags <- setdiff(unique(events$tag), "global_step/sec")
+  if (!setequal(tags, names(expected))) return(Inf)
+  ordered <- setdiff(tags, unordered_summaries)
+  max(vapply(ordered, function(tag) {
+    rows <- events[events$tag == tag, ]
+    steps <- vapply(expected[[tag]], function(point) as.numeric(point[[1]]), 0)
+    if (!identical(as.numeric(rows$step), steps)) return(Inf)
+    relative_error(rows$value, lapply(expected[[tag]], `[[`, 2))
+  }, 0))
+}
+
 # The largest relative error of each part of a case; Inf where names differ.
 case_errors <- function(name) {
   actual <- run_case(name)
   expected <- read_golden("canned", name, "expected.json")
-  wanted <- lapply(expected$variables$final, function(variable) unlist(variable$values))
+  wanted <- expected$variables$final
   same_names <- identical(sort(names(wanted), method = "radix"), names(actual$variables))
-  variables <- if (same_names) {
-    max(
-      vapply(
-        names(wanted), function(v) relative_error(row_major(actual$variables[[v]]), wanted[[v]]), 0
-      )
-    )
-  } else {
-    Inf
+  variables <- Inf
+  if (same_names) {
+    variables <- max(mapply(variable_error, actual$variables[names(wanted)], wanted))
   }
-  metrics <- setdiff(names(expected$eval), "global_step")
+  same_metrics <- setequal(names(actual$eval), names(expected$eval))
   c(
     loss = relative_error(actual$loss, expected$loss),
     variables = variables,
-    eval = max(
-      vapply(
-        metrics, function(metric) relative_error(actual$eval[[metric]], expected$eval[[metric]]), 0
-      )
-    ),
-    predict = relative_error(
-      lapply(actual$predict, `[[`, "predictions"), expected$predict$predictions
-    ),
-    predict_init = relative_error(
-      lapply(actual$predict_init, `[[`, "predictions"), expected$predict_init$predictions
-    )
+    eval = if (!same_metrics) Inf else max(mapply(
+      relative_error, actual$eval[names(expected$eval)], expected$eval
+    )),
+    predict = prediction_error(actual$predict, expected$predict),
+    predict_init = prediction_error(actual$predict_init, expected$predict_init),
+    summaries = summary_error(actual$summaries, expected$summaries)
   )
 }
 

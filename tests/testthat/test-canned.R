@@ -1,0 +1,127 @@
+two_columns <- function() feature_columns(column_numeric("drat"), column_numeric("cyl"))
+
+test_that("canned estimators have tfestimators' classes and descriptions", {
+  model <- dnn_linear_combined_regressor(
+    linear_feature_columns = two_columns(), dnn_feature_columns = two_columns(),
+    dnn_hidden_units = 4
+  )
+  expect_s3_class(model, c(
+    "tf_estimator_dnn_linear_combined_regressor", "tf_estimator_regressor", "tf_estimator"
+  ), exact = TRUE)
+  expect_output(print(model), "A TensorFlow regressor \\[DNNLinearCombinedRegressor\\]")
+  model <- dnn_classifier(c(10, 20), two_columns())
+  expect_s3_class(model, c(
+    "tf_estimator_classifier_dnn_classifier", "tf_estimator_classifier", "tf_estimator"
+  ), exact = TRUE)
+  expect_output(print(model), "A TensorFlow classifier \\[DNNClassifier\\]")
+  expect_equal(model$args$hidden_units, c(10, 20))
+})
+
+test_that("arguments of canned estimators are checked by name", {
+  columns <- two_columns()
+  expect_error(dnn_regressor(0, columns), "hidden_units.*positive whole")
+  expect_error(dnn_regressor(c(3, 2.5), columns), "hidden_units.*positive whole")
+  expect_error(
+    dnn_regressor(3, columns, activation_fn = "reluu"),
+    "'reluu' is not a known activation function in the 'tf$nn' module", fixed = TRUE
+  )
+  expect_error(dnn_regressor(3, columns, dropout = 1), "dropout.*below 1")
+  expect_error(dnn_regressor(3, columns, batch_norm = 1), "batch_norm.*TRUE or FALSE")
+  expect_error(linear_classifier(columns, n_classes = 1), "n_classes.*2 or more")
+  expect_error(linear_classifier(columns, n_classes = "3"), "n_classes.*whole number")
+  expect_error(linear_classifier(columns, optimizer = "Nobody"), "cannot be \"Nobody\"")
+  expect_error(dnn_linear_combined_regressor(), "Either linear_feature_columns or dnn_feature_co")
+  expect_error(
+    dnn_linear_combined_regressor(dnn_feature_columns = columns),
+    "dnn_hidden_units must be defined when dnn_feature_columns is specified"
+  )
+  expect_error(baseline_regressor(loss_reduction = "max"), "loss_reduction.*max")
+  expect_error(linear_regressor(columns, sparse_combiner = "max"), "sparse_combiner.*one of")
+  expect_error(linear_regressor(list()), "at least one column")
+})
+
+test_that("an activation may be a function or a symbol of tf$nn", {
+  weights <- lapply(list("tanh", tf$nn$tanh, function(x) tf$tanh(x)), function(activation) {
+    model <- dnn_regressor(
+      3, two_columns(), activation_fn = activation, config = run_config(tf_random_seed = 2)
+    )
+    train(model, mtcars_input(shuffle = FALSE), steps = 3)
+    variable_value(model)
+  })
+  expect_equal(weights[[2]], weights[[1]])
+  expect_equal(weights[[3]], weights[[1]])
+})
+
+test_that("dropout drops in training only, and follows the seed", {
+  fit <- function(seed) {
+    model <- dnn_regressor(
+      c(8, 8), two_columns(), dropout = 0.5, config = run_config(tf_random_seed = seed)
+    )
+    train(model, mtcars_input(shuffle = FALSE), steps = 3)
+    model
+  }
+  first <- fit(1)
+  expect_equal(variable_value(fit(1)), variable_value(first))
+  # other random bits, from the same initial values on
+  without <- dnn_regressor(c(8, 8), two_columns(), config = run_config(tf_random_seed = 1))
+  train(without, mtcars_input(shuffle = FALSE), steps = 3)
+  expect_false(isTRUE(all.equal(variable_value(without), variable_value(first))))
+  twice <- replicate(2, unlist(predict(first, mtcars_input())$predictions))
+  expect_equal(twice[, 1], twice[, 2])
+})
+
+test_that("a first training may start from the variables of another model", {
+  first <- dnn_regressor(4, two_columns(), config = run_config(tf_random_seed = 1))
+  train(first, mtcars_input(), steps = 5)
+  start <- function(...) {
+    model <- dnn_regressor(
+      4, two_columns(), config = run_config(tf_random_seed = 9), optimizer = "SGD", ...
+    )
+    initial <- NULL
+    look <- session_run_hook(after_create_session = function(session, coord) {
+      initial <<- session$run("dnn/hiddenlayer_0/kernel:0")
+    })
+    train(model, mtcars_input(), steps = 1, hooks = look)
+    initial
+  }
+  kernel <- variable_value(first, "dnn/hiddenlayer_0/kernel")[[1]]
+  expect_false(isTRUE(all.equal(start(), kernel)))
+  expect_equal(start(warm_start_from = model_dir(first)), kernel)
+  expect_equal(start(warm_start_from = latest_checkpoint(model_dir(first))), kernel)
+  only_logits <- warm_start_settings(model_dir(first), "dnn/logits.*")
+  expect_equal(start(warm_start_from = only_logits), start())
+  renamed <- warm_start_settings(
+    model_dir(first), "dnn/hiddenlayer_0/bias",
+    list("dnn/hiddenlayer_0/bias" = "dnn/hiddenlayer_0/bias/t_0/Adagrad")
+  )
+  expect_equal(start(warm_start_from = renamed), start())
+  # a model that goes on does not start again
+  model <- dnn_regressor(4, two_columns(), warm_start_from = model_dir(first))
+  train(model, mtcars_input(), steps = 1)
+  before <- variable_value(model, "dnn/hiddenlayer_0/kernel")[[1]]
+  look <- session_run_hook(after_create_session = function(session, coord) {
+    expect_equal(session$run("dnn/hiddenlayer_0/kernel:0"), before)
+  })
+  train(model, mtcars_input(), steps = 1, hooks = look)
+})
+
+test_that("what cannot be warm-started is refused", {
+  first <- linear_regressor(two_columns())
+  train(first, mtcars_input(), steps = 1)
+  fit <- function(from, columns = two_columns()) {
+    train(linear_regressor(columns, warm_start_from = from), mtcars_input(), steps = 1)
+  }
+  expect_error(fit(tempdir()), "no checkpoint to start from", class = "runhooks_error_not_found")
+  expect_error(
+    train(
+      linear_regressor(column_numeric("hp"), warm_start_from = model_dir(first)),
+      input_fn(mpg ~ hp, mtcars)
+    ),
+    "hp/weights not found", class = "runhooks_error_not_found"
+  )
+  expect_error(
+    fit(warm_start_settings(model_dir(first), ".*", list(nobody = "drat"))), "names 'nobody'"
+  )
+  expect_error(fit(warm_start_settings(model_dir(first), "(")), "no regular expression")
+  expect_error(linear_regressor(two_columns(), warm_start_from = 3), "warm_start_from")
+})
