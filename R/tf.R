@@ -67,7 +67,8 @@ tf_symbols <- function() {
 tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
-    math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(), nn_symbols(),
+    math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
+    nn_symbols(),
     metric_symbols(), random_symbols(), layer_symbols(),
     clip_symbols(),
     session_symbols()
