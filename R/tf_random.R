@@ -56,7 +56,8 @@ print.runhooks_initializer <- function(x, ...) {
   spec <- attr(x, "spec")
   given <- Filter(Negate(is.null), spec[-1])
   text <- paste0(names(given), " = ", vapply(given, format, ""), collapse = ", ")
-  cat("<initializer ", spec$type, "(", if (length(given)) text, ")>\n", sep = "") # lint: allow stdout
+  # lint: allow stdout
+  cat("<initializer ", spec$type, "(", if (length(given)) text, ")>\n", sep = "")
   invisible(x)
 }
 

@@ -85,7 +85,9 @@ check_against_r <- function(optimizer, update, label, dtype = "float32", variabl
   gradients <- lapply(1:5, function(t) list(matrix(rnorm(6), 2), rnorm(3)))
   graph <- tf$Graph()
   built <- with_graph(graph, {
-    ws <- lapply(1:2, function(i) tf$Variable(tf$constant(start[[i]], dtype), name = variables[[i]]))
+    ws <- lapply(1:2, function(i) {
+      tf$Variable(tf$constant(start[[i]], dtype), name = variables[[i]])
+    })
     gs <- lapply(1:2, function(i) {
       tf$placeholder(dtype, as.list(if (i == 1) c(2, 3) else 3), name = paste0("g", i))
     })

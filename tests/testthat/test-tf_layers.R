@@ -109,7 +109,8 @@ test_that("dropout keeps the mean and keeps what it is told to keep together", {
     tf$set_random_seed(3)
     x <- tf$ones(c(200, 50))
     list(
-      plain = tf$nn$dropout(x, keep_prob = 0.8), rows = tf$nn$dropout(x, rate = 0.5, noise_shape = c(200, 1)),
+      plain = tf$nn$dropout(x, keep_prob = 0.8),
+      rows = tf$nn$dropout(x, rate = 0.5, noise_shape = c(200, 1)),
       none = tf$layers$dropout(x, 0.5), all = tf$nn$dropout(x, rate = 0)
     )
   })

@@ -45,7 +45,8 @@ golden_metric <- function(name, p) {
       tf$nn$l2_normalize(p$logits3 * array(c(1, -1, 0.5), c(1, 3)), 1),
       dim = 1
     ),
-    recall_at_k_2 = , precision_at_k_2 = , average_precision_at_k_2 = metrics[[sub("_2$", "", name)]](
+    recall_at_k_2 = , precision_at_k_2 = ,
+    average_precision_at_k_2 = metrics[[sub("_2$", "", name)]](
       tf$cast(p$classes, "int64"), p$logits3, 2
     ),
     metrics[[name]](p$y, p$yhat, weights = weights)

@@ -172,7 +172,8 @@ test_that("one_hot, argmax and top_k are as in TensorFlow", {
   built <- with_graph(graph, {
     x <- tf$constant(rbind(c(1, 5, 5), c(3, 1, 2)))
     list(
-      hot = tf$one_hot(c(0L, 2L, 5L), 3L), whole = tf$one_hot(1L, 3L, 1L, 0L), most = tf$argmax(x, 1),
+      hot = tf$one_hot(c(0L, 2L, 5L), 3L), whole = tf$one_hot(1L, 3L, 1L, 0L),
+      most = tf$argmax(x, 1),
       least = tf$argmin(x, axis = 0L, output_type = tf$int32), top = tf$nn$top_k(x, 2),
       hit = tf$nn$in_top_k(tf$cast(x, "float32"), c(2L, 1L), 2)
     )

@@ -48,7 +48,10 @@ test_that("so do large tensors", {
   )
   for (kind in names(golden)) {
     actual <- run_seeded(1, function() kinds[[kind]](100003, seed = 2), 3)
-    for (i in 1:3) expect_identical(as.numeric(tail(actual[[i]], 4)), as.numeric(unlist(golden[[kind]][[i]])))
+    for (i in 1:3) {
+      expected <- as.numeric(unlist(golden[[kind]][[i]]))
+      expect_identical(as.numeric(tail(actual[[i]], 4)), expected)
+    }
   }
 })
 
@@ -66,7 +69,8 @@ test_that("variables begin with TensorFlow's numbers", {
     uniform_unit_scaling = tf$uniform_unit_scaling_initializer(1.5),
     variance_scaling = tf$variance_scaling_initializer(2, "fan_out", "uniform"),
     untruncated = tf$variance_scaling_initializer(2, "fan_avg", "untruncated_normal"),
-    orthogonal = tf$orthogonal_initializer(1.3), orthogonal_tall = tf$orthogonal_initializer(seed = 2),
+    orthogonal = tf$orthogonal_initializer(1.3),
+    orthogonal_tall = tf$orthogonal_initializer(seed = 2),
     identity = named$identity(2), constant = tf$constant_initializer(0.5),
     ones = tf$ones_initializer()
   )
