@@ -2,8 +2,8 @@
 // rate).
 #include <cmath>
 
+#include "training/adam_family.h"
 #include "training/apply_kernel.h"
-#include "training/optimizer.h"
 
 namespace runhooks {
 
@@ -48,63 +48,16 @@ struct AdamRule {
   }
 };
 
-class Adam : public Optimizer {
+class Adam : public AdamFamily {
  public:
-  explicit Adam(const Args& args) : Optimizer(args.text("name", "Adam"), args) {
-    check_not_negative(args, "learning_rate");
-    check_between(args, "beta1", 0, 1);
-    check_between(args, "beta2", 0, 1);
-    check_positive(args, "epsilon");
-  }
+  explicit Adam(const Args& args) : AdamFamily(args.text("name", "Adam"), args, 1e-8) {}
 
  protected:
-  void create_slots(Graph& graph, const VariablePtr& variable) override {
-    make_slot(graph, variable, "m", zeros_initializer());
-    make_slot(graph, variable, "v", zeros_initializer());
-  }
-  // The powers of the betas belong to the optimizer: one pair for all variables.
-  void create_own_variables(Graph& graph, const VariablePtr& first) override {
-    if (beta1_power_) return;
-    VariableOptions options;
-    options.trainable = false;
-    options.use_resource = first->is_resource;
-    auto power = [&](const char* beta, double otherwise, const char* name) {
-      const Output initial = graph.scalar(DType::kFloat32, args().number(beta, otherwise),
-                                          str_cat(name, "/initial_value"));
-      return make_variable(graph, initial, name, options);
-    };
-    beta1_power_ = power("beta1", 0.9, "beta1_power");
-    beta2_power_ = power("beta2", 0.999, "beta2_power");
-  }
-  void prepare(Graph& graph) override {
-    learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
-    beta1_ = hyperparameter(graph, "beta1", 0.9);
-    beta2_ = hyperparameter(graph, "beta2", 0.999);
-    epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
-  }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
-    auto like_variable = [&](Output x) { return like(graph, x, variable); };
-    return apply_op(graph, "Adam", variable, gradient, {"m", "v"},
-                    {like_variable(beta1_power_->snapshot), like_variable(beta2_power_->snapshot),
-                     like_variable(learning_rate_), like_variable(beta1_), like_variable(beta2_),
-                     like_variable(epsilon_), gradient.values});
+    std::vector<Output> inputs = shared_inputs(graph, variable);
+    inputs.push_back(gradient.values);
+    return apply_op(graph, "Adam", variable, gradient, {"m", "v"}, inputs);
   }
-  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
-    std::vector<Operation*> all = updates;
-    {
-      ControlDependencies after(graph, updates);
-      const Output next1 = graph.op("Mul", {beta1_power_->snapshot, beta1_}).named("mul");
-      const Output next2 = graph.op("Mul", {beta2_power_->snapshot, beta2_}).named("mul");
-      const char* type = beta1_power_->is_resource ? "AssignVariableOp" : "Assign";
-      all.push_back(graph.op(type, {beta1_power_->handle, next1}).named("Assign"));
-      all.push_back(graph.op(type, {beta2_power_->handle, next2}).named("Assign"));
-    }
-    return graph.group(all, "update");
-  }
-
- private:
-  VariablePtr beta1_power_, beta2_power_;
-  Output learning_rate_, beta1_, beta2_, epsilon_;
 };
 
 }  // namespace

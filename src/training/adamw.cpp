@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "autodiff/gradients.h"
+#include "training/adam_family.h"
 #include "training/apply_kernel.h"
-#include "training/optimizer.h"
 
 namespace runhooks {
 
@@ -29,72 +29,28 @@ struct AdamWRule {
   }
 };
 
-class AdamW : public Optimizer {
+class AdamW : public AdamFamily {
  public:
-  explicit AdamW(const Args& args) : Optimizer(args.text("name", "AdamW"), args) {
-    check_not_negative(args, "learning_rate");
+  explicit AdamW(const Args& args) : AdamFamily(args.text("name", "AdamW"), args, 1e-8) {
     check_not_negative(args, "weight_decay");
-    check_between(args, "beta1", 0, 1);
-    check_between(args, "beta2", 0, 1);
-    check_positive(args, "epsilon");
   }
 
  protected:
-  void create_slots(Graph& graph, const VariablePtr& variable) override {
-    make_slot(graph, variable, "m", zeros_initializer());
-    make_slot(graph, variable, "v", zeros_initializer());
-  }
-  void create_own_variables(Graph& graph, const VariablePtr& first) override {
-    if (beta1_power_) return;
-    beta1_power_ = power(graph, first, "beta1", 0.9);
-    beta2_power_ = power(graph, first, "beta2", 0.999);
-  }
   void prepare(Graph& graph) override {
-    learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
-    beta1_ = hyperparameter(graph, "beta1", 0.9);
-    beta2_ = hyperparameter(graph, "beta2", 0.999);
-    epsilon_ = hyperparameter(graph, "epsilon", 1e-8);
+    AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay");
   }
   // Weight decay moves every row, so a gradient of rows is no saving.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
-    std::vector<Output> inputs;
-    for (const Output& x : {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_,
-                            beta2_, epsilon_, weight_decay_}) {
-      inputs.push_back(like(graph, x, variable));
-    }
+    std::vector<Output> inputs = shared_inputs(graph, variable);
+    inputs.push_back(like(graph, weight_decay_, variable));
     inputs.push_back(dense.values);
     return apply_op(graph, "AdamW", variable, dense, {"m", "v"}, inputs);
   }
-  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
-    std::vector<Operation*> all = updates;
-    {
-      ControlDependencies after(graph, updates);
-      all.push_back(next_power(graph, beta1_power_, beta1_));
-      all.push_back(next_power(graph, beta2_power_, beta2_));
-    }
-    return graph.group(all, "update");
-  }
 
  private:
-  VariablePtr power(Graph& graph, const VariablePtr& like, const char* beta, double otherwise) {
-    VariableOptions options;
-    options.trainable = false;
-    options.use_resource = like->is_resource;
-    const std::string name = str_cat(beta, "_power");
-    const Output initial =
-        graph.scalar(DType::kFloat32, args().number(beta, otherwise), name + "/initial_value");
-    return make_variable(graph, initial, name, options);
-  }
-  static Operation* next_power(Graph& graph, const VariablePtr& power, Output beta) {
-    const Output next = graph.op("Mul", {power->snapshot, beta}).named("mul");
-    const char* type = power->is_resource ? "AssignVariableOp" : "Assign";
-    return graph.op(type, {power->handle, next}).named("Assign");
-  }
-
-  VariablePtr beta1_power_, beta2_power_;
-  Output learning_rate_, beta1_, beta2_, epsilon_, weight_decay_;
+  Output weight_decay_;
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <regex>
 
 #include "autodiff/gradients.h"
+#include "training/adam_family.h"
 #include "training/apply_kernel.h"
-#include "training/optimizer.h"
 
 namespace runhooks {
 
@@ -37,43 +37,23 @@ struct LambRule {
   }
 };
 
-class Lamb : public Optimizer {
+class Lamb : public AdamFamily {
  public:
-  explicit Lamb(const Args& args) : Optimizer(args.text("name", "LAMB"), args) {
-    check_not_negative(args, "learning_rate");
+  explicit Lamb(const Args& args) : AdamFamily(args.text("name", "LAMB"), args, 1e-6) {
     check_not_negative(args, "weight_decay_rate");
-    check_between(args, "beta1", 0, 1);
-    check_between(args, "beta2", 0, 1);
-    check_positive(args, "epsilon");
   }
 
  protected:
-  void create_slots(Graph& graph, const VariablePtr& variable) override {
-    make_slot(graph, variable, "m", zeros_initializer());
-    make_slot(graph, variable, "v", zeros_initializer());
-  }
-  void create_own_variables(Graph& graph, const VariablePtr& first) override {
-    if (beta1_power_) return;
-    beta1_power_ = power(graph, first, "beta1", 0.9);
-    beta2_power_ = power(graph, first, "beta2", 0.999);
-  }
   void prepare(Graph& graph) override {
-    learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
-    beta1_ = hyperparameter(graph, "beta1", 0.9);
-    beta2_ = hyperparameter(graph, "beta2", 0.999);
-    epsilon_ = hyperparameter(graph, "epsilon", 1e-6);
+    AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay_rate", 0);
     none_ = graph.scalar(DType::kFloat32, 0, "no_weight_decay");
   }
-  // Weight decay moves every row, so a gradient of rows is no saving.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
     const Output decay = is_excluded(variable, "exclude_from_weight_decay") ? none_ : weight_decay_;
-    std::vector<Output> inputs;
-    for (const Output& x : {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_,
-                            beta2_, epsilon_, decay}) {
-      inputs.push_back(like(graph, x, variable));
-    }
+    std::vector<Output> inputs = shared_inputs(graph, variable);
+    inputs.push_back(like(graph, decay, variable));
     inputs.push_back(dense.values);
     // Without a list of their own the variables without decay are those that do not adapt.
     const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
@@ -81,15 +61,6 @@ class Lamb : public Optimizer {
     AttrMap attrs;
     attrs.set("adapts", !is_excluded(variable, list));
     return apply_op(graph, "Lamb", variable, dense, {"m", "v"}, inputs, attrs);
-  }
-  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
-    std::vector<Operation*> all = updates;
-    {
-      ControlDependencies after(graph, updates);
-      all.push_back(next_power(graph, beta1_power_, beta1_));
-      all.push_back(next_power(graph, beta2_power_, beta2_));
-    }
-    return graph.group(all, "update");
   }
 
  private:
@@ -101,23 +72,8 @@ class Lamb : public Optimizer {
     }
     return false;
   }
-  VariablePtr power(Graph& graph, const VariablePtr& like, const char* beta, double otherwise) {
-    VariableOptions options;
-    options.trainable = false;
-    options.use_resource = like->is_resource;
-    const std::string name = str_cat(beta, "_power");
-    const Output initial =
-        graph.scalar(DType::kFloat32, args().number(beta, otherwise), name + "/initial_value");
-    return make_variable(graph, initial, name, options);
-  }
-  static Operation* next_power(Graph& graph, const VariablePtr& power, Output beta) {
-    const Output next = graph.op("Mul", {power->snapshot, beta}).named("mul");
-    const char* type = power->is_resource ? "AssignVariableOp" : "Assign";
-    return graph.op(type, {power->handle, next}).named("Assign");
-  }
 
-  VariablePtr beta1_power_, beta2_power_;
-  Output learning_rate_, beta1_, beta2_, epsilon_, weight_decay_, none_;
+  Output weight_decay_, none_;
 };
 
 }  // namespace

@@ -1,0 +1,67 @@
+#include "training/adam_family.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
+
+}  // namespace
+
+AdamFamily::AdamFamily(const std::string& name, const Args& args, double default_epsilon)
+    : Optimizer(name, args), default_epsilon_(default_epsilon) {
+  check_not_negative(args, "learning_rate");
+  check_between(args, "beta1", 0, 1);
+  check_between(args, "beta2", 0, 1);
+  check_positive(args, "epsilon");
+}
+
+void AdamFamily::create_slots(Graph& graph, const VariablePtr& variable) {
+  make_slot(graph, variable, "m", zeros_initializer());
+  make_slot(graph, variable, "v", zeros_initializer());
+}
+
+void AdamFamily::create_own_variables(Graph& graph, const VariablePtr& first) {
+  if (beta1_power_) return;
+  VariableOptions options;
+  options.trainable = false;
+  options.use_resource = first->is_resource;
+  auto power = [&](const char* beta, double otherwise, const char* name) {
+    const Output initial = graph.scalar(DType::kFloat32, args().number(beta, otherwise),
+                                        str_cat(name, "/initial_value"));
+    return make_variable(graph, initial, name, options);
+  };
+  beta1_power_ = power("beta1", kBeta1, "beta1_power");
+  beta2_power_ = power("beta2", kBeta2, "beta2_power");
+}
+
+void AdamFamily::prepare(Graph& graph) {
+  learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
+  beta1_ = hyperparameter(graph, "beta1", kBeta1);
+  beta2_ = hyperparameter(graph, "beta2", kBeta2);
+  epsilon_ = hyperparameter(graph, "epsilon", default_epsilon_);
+}
+
+std::vector<Output> AdamFamily::shared_inputs(Graph& graph, const Variable& variable) const {
+  std::vector<Output> inputs;
+  for (const Output& x :
+       {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_, beta2_, epsilon_}) {
+    inputs.push_back(like(graph, x, variable));
+  }
+  return inputs;
+}
+
+Operation* AdamFamily::finish(Graph& graph, const std::vector<Operation*>& updates) {
+  std::vector<Operation*> all = updates;
+  {
+    ControlDependencies after(graph, updates);
+    const Output next1 = graph.op("Mul", {beta1_power_->snapshot, beta1_}).named("mul");
+    const Output next2 = graph.op("Mul", {beta2_power_->snapshot, beta2_}).named("mul");
+    const char* type = beta1_power_->is_resource ? "AssignVariableOp" : "Assign";
+    all.push_back(graph.op(type, {beta1_power_->handle, next1}).named("Assign"));
+    all.push_back(graph.op(type, {beta2_power_->handle, next2}).named("Assign"));
+  }
+  return graph.group(all, "update");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,33 @@
+// What lives here: AdamFamily, what Adam and its descendants share: two moments a variable, powers of two betas.
+// Who may use it: one file an optimizer.
+// What it must not know: any particular rule of an update, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+class AdamFamily : public Optimizer {
+ protected:
+  AdamFamily(const std::string& name, const Args& args, double default_epsilon);
+
+  // Slots "m" and "v".
+  void create_slots(Graph& graph, const VariablePtr& variable) override;
+  // The powers of the betas belong to the optimizer: one pair for all variables.
+  void create_own_variables(Graph& graph, const VariablePtr& first) override;
+  void prepare(Graph& graph) override;
+  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
+
+  // The powers, the learning rate, the betas and epsilon, in the variable's type.
+  std::vector<Output> shared_inputs(Graph& graph, const Variable& variable) const;
+
+ private:
+  double default_epsilon_;
+  VariablePtr beta1_power_, beta2_power_;
+  Output learning_rate_, beta1_, beta2_, epsilon_;
+};
+
+}  // namespace runhooks

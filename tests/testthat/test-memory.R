@@ -1,0 +1,69 @@
+# What a long run holds on to.
+
+skip_on_cran()
+
+# Kilobytes that the process has in memory.
+resident_kb <- function() {
+  status <- readLines("/proc/self/status")
+  as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE)))
+}
+
+test_that("a million steps with an R hook: memory is flat, and no more objects are held", {
+  skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+  measured <- list()
+  measure <- function() {
+    gc()
+    measured[[length(measured) + 1]] <<- c(resident = resident_kb(), held = cpp_held_count())
+  }
+  losses <- 0
+  steps <- 0
+  warm_up <- 200000
+  hook <- session_run_hook(
+    before_run = function(context) {
+      session_run_args(losses = context$session$graph$get_collection("losses"))
+    },
+    after_run = function(context, values) {
+      losses <<- losses + values$results$losses[[2]]
+      steps <<- steps + 1
+      if (steps == warm_up || steps == warm_up + 1e6) measure()
+    }
+  )
+  # the history would grow with the records, as it should
+  train(
+    mtcars_model(log_step_count_steps = 1e6, save_summary_steps = 1e6),
+    mtcars_input(num_epochs = NULL), steps = warm_up + 1e6,
+    hooks = list(hook, hook_history_saver(every_n_step = 1e6))
+  )
+  expect_equal(steps, warm_up + 1e6)
+  expect_lt(measured[[2]][["resident"]] - measured[[1]][["resident"]], 2 * 1024)
+  expect_equal(measured[[2]][["held"]], measured[[1]][["held"]])
+})
+
+test_that("a run survives a collector that runs at every opportunity", {
+  skip_if_not_installed("processx")
+  script <- "
+    library(runhooks)
+    model <- linear_regressor(column_numeric('wt'), config = run_config(tf_random_seed = 1))
+    input <- input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = NULL)
+    seen <- list()
+    hook <- session_run_hook(
+      before_run = function(context) {
+        session_run_args(list(a = 'global_step:0', b = list('global_step:0')))
+      },
+      after_run = function(context, values) seen[[length(seen) + 1]] <<- values$results,
+      end = function(session) seen$end <<- session$run('global_step:0'),
+      save_state = function() list(n = length(seen)), restore_state = function(state) state
+    )
+    bad <- session_run_hook(after_run = function(context, values) stop('on purpose'))
+    train(model, input, steps = 1)
+    gctorture2(3)
+    train(model, input, steps = 3, hooks = list(hook, hook_logging_tensor('global_step:0', 1)))
+    said <- tryCatch(train(model, input, hooks = list(hook, bad)), error = conditionMessage)
+    gctorture(FALSE)
+    stopifnot(grepl('on purpose', said), seen[[1]]$a == 1, seen[[3]]$b[[1]] == 3)
+    cat('survived\\n')"
+  result <- processx::run(
+    child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE, timeout = 120
+  )
+  expect_match(result$stdout, "survived", info = result$stderr)
+})
