@@ -6,13 +6,12 @@
 canned_estimator <- function(type, kind, call = parent.frame()) {
   arguments <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   args <- mget(arguments, envir = call)
-  for (name in intersect(names(argument_checks), arguments)) {
-    argument_checks[[name]](args[[name]], name, call)
-  }
+  checks <- argument_checks()
+  for (name in intersect(names(checks), arguments)) checks[[name]](args[[name]], name, call)
   config <- as_run_config(args$config, args$model_dir, call)
   spec <- args[setdiff(arguments, not_in_spec)]
   for (name in grep("feature_columns$", names(spec), value = TRUE)) {
-    spec[[name]] <- as_column_list(spec[[name]], name, call)
+    if (!is.null(spec[[name]])) spec[[name]] <- as_column_list(spec[[name]], name, call)
   }
   spec$warm_start_from <- as_warm_start(args$warm_start_from, call)
   # NULL says that an argument is not given
@@ -92,7 +91,8 @@ check_choice <- function(...) {
   }
 }
 
-argument_checks <- list(
+# A function, because it names functions of files that are loaded later.
+argument_checks <- function() list(
   model_dir = function(x, name, call) check_string(x, null = TRUE, arg = name, call = call),
   feature_columns = check_columns_given,
   label_dimension = function(x, name, call) check_positive_whole(x, arg = name, call = call),

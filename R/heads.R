@@ -152,9 +152,8 @@ multi_head <- function(heads, head_weights = NULL) {
 # Of the constructor that calls it.
 check_head_arguments <- function(call = parent.frame()) {
   given <- names(formals(sys.function(sys.parent())))
-  for (name in intersect(given, names(argument_checks))) {
-    argument_checks[[name]](get(name, envir = call), name, call)
-  }
+  checks <- argument_checks()
+  for (name in intersect(given, names(checks))) checks[[name]](get(name, envir = call), name, call)
   check_string(call$name, null = TRUE, arg = "name", call = call)
   thresholds <- call$thresholds
   good <- is.null(thresholds) || (

@@ -10,6 +10,7 @@
 
 #include "graph/args.h"
 #include "graph/graph.h"
+#include "graph/partitioned.h"
 #include "graph/variable.h"
 
 namespace runhooks {
@@ -113,9 +114,6 @@ Output combined_rows(Graph& graph,
                      const IdsAndWeights& ids,
                      const std::string& combiner,
                      double max_norm = 0);
-
-// The parts of a partitioned variable as one tensor, which has the variable's full name.
-Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts);
 
 #define RUNHOOKS_REGISTER_COLUMN(Class)                                                            \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =               \

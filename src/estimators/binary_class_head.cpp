@@ -14,6 +14,7 @@ class BinaryClassHead : public HeadBase {
   explicit BinaryClassHead(const Args& args)
       : HeadBase(args),
         thresholds_(thresholds_argument(args)),
+        auc_summation_(args.text("auc_summation", "careful_interpolation")),
         vocabulary_(vocabulary_argument(args, 2)) {}
   int64_t logits_dimension() const override { return 1; }
 
@@ -51,7 +52,7 @@ class BinaryClassHead : public HeadBase {
     const Output& weights = batch.weights;
     const Output logistic = batch.prediction("logistic"), ids = batch.prediction("class_ids");
     AucOptions roc, pr;
-    roc.summation_method = pr.summation_method = "careful_interpolation";
+    roc.summation_method = pr.summation_method = auc_summation_;
     pr.curve = "PR";
     const Metric label_mean = mean_metric(graph, labels, weights, "label/mean");
     Named<Metric> all = {
@@ -84,6 +85,7 @@ class BinaryClassHead : public HeadBase {
   }
 
   std::vector<float> thresholds_;
+  std::string auc_summation_;
   std::vector<std::string> vocabulary_;
 };
 

@@ -272,7 +272,11 @@ std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
 std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
-  return make_head(n_classes == 2 ? "binary_class_head" : "multi_class_head", args);
+  if (n_classes > 2) return make_head("multi_class_head", args);
+  // As TensorFlow: its canned classifiers sum areas in another way than its heads.
+  Args binary = args;
+  binary.set("auc_summation", Value::of(std::string("trapezoidal")));
+  return make_head("binary_class_head", binary);
 }
 
 std::shared_ptr<Head> head_argument(const Args& args) {

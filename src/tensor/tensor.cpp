@@ -133,6 +133,8 @@ Tensor Tensor::copy() const {
 bool Tensor::equals(const Tensor& other) const {
   if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
   if (dtype_ == DType::kString) {
+    // A buffer that nobody has written to yet has no dictionary.
+    if (count_ > 0 && (!dictionary() || !other.dictionary())) return false;
     for (int64_t i = 0; i < count_; ++i) {
       if (string_at(i) != other.string_at(i)) return false;
     }

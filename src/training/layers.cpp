@@ -1,6 +1,7 @@
 #include "training/layers.h"
 
 #include "graph/graph_function.h"
+#include "graph/partitioned.h"
 #include "ops/gradient_helpers.h"
 #include "ops/nn_functions.h"
 
@@ -30,7 +31,7 @@ Output parameter(Graph& graph,
                  const VariableOptions& options,
                  const TensorFunction& regularizer) {
   const std::vector<VariablePtr> parts = graph.variables().get_partitioned(name, shape, options);
-  const Output value = whole_variable(graph, parts);
+  const Output value = whole_value(graph, parts);
   regularize(graph, regularizer, value, parts.front()->handle);
   return value;
 }
@@ -84,20 +85,6 @@ void update_moving_average(Graph& graph,
 }
 
 }  // namespace
-
-Output whole_variable(Graph& graph, const std::vector<VariablePtr>& parts) {
-  if (parts.size() == 1) return parts.front()->snapshot;
-  std::vector<Output> values;
-  int axis = 0;
-  for (const VariablePtr& part : parts) {
-    values.push_back(part->snapshot);
-    for (size_t i = 0; i < part->slice->offset.size(); ++i) {
-      if (part->slice->offset[i] > 0) axis = static_cast<int>(i);
-    }
-  }
-  values.push_back(graph.scalar(DType::kInt32, axis, "concat/axis"));
-  return graph.op("ConcatV2", values).named("concat");
-}
 
 Output dense(Graph& graph,
              Output inputs,

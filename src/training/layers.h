@@ -65,7 +65,4 @@ Output batch_normalization_layer(Graph& graph,
 // All but the first dimension as one.
 Output flatten(Graph& graph, Output inputs);
 
-// The value of a variable that may have been cut into parts.
-Output whole_variable(Graph& graph, const std::vector<VariablePtr>& parts);
-
 }  // namespace runhooks

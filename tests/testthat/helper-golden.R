@@ -189,75 +189,85 @@ run_case <- function(name) {
   )
 }
 
-# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
-# that. Words are the same or not.
-relative_error <- function(actual, expected) {
+# The larger of the errors that two vectors have by a measure. Words are the same or not.
+largest_error <- function(actual, expected, measure) {
   actual <- unlist(actual)
   expected <- unlist(expected)
   if (length(actual) != length(expected)) return(Inf)
   if (is.character(expected)) return(if (identical(actual, expected)) 0 else Inf)
   actual <- as.numeric(actual)
   expected <- as.numeric(expected)
-  scale <- pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
-  max(abs(actual - expected) / scale)
+  max(abs(actual - expected) / measure(expected))
 }
+
+# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
+# that.
+relative_measure <- function(expected) pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
+# |a - b| <= bound + bound |b|: where training in float32 leaves rounding in values near zero.
+mixed_measure <- function(expected) 1 + abs(expected)
+
+measure_of <- function(name) if (startsWith(name, "lin_reg")) relative_measure else mixed_measure
+
+# A wider bound than 1e-5, with its reason.
+wider_bounds <- c(
+  # gradients through the moments of small batches cancel; two TensorFlows differ by 2.8e-5 here
+  dnn_reg_batch_norm = 3e-5
+)
+bound_of <- function(name) if (name %in% names(wider_bounds)) wider_bounds[[name]] else 1e-5
 
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
 
-# Of large variables the goldens have the first elements, the sum and the length as a vector.
-variable_error <- function(actual, expected) {
-  x <- row_major(actual)
-  if (!is.null(expected$values)) return(relative_error(x, expected$values))
-  max(
-    relative_error(x[1:20], expected$first20), relative_error(sum(x), expected$sum),
-    relative_error(sqrt(sum(x^2)), expected$l2)
-  )
-}
-
-prediction_error <- function(actual, expected) {
-  if (!setequal(names(actual[[1]]), names(expected))) return(Inf)
-  max(vapply(names(expected), function(key) {
-    rows <- lapply(actual, function(row) row_major(row[[key]]))
-    relative_error(rows, expected[[key]])
-  }, 0))
-}
-
-# TensorFlow reads these before or after the step's update, as it happens.
-unordered_summaries <- c("linear/bias", "linear/fraction_of_zero_weights")
-
-summary_error <- function(events, expected) {
-  tags <- setdiff(unique(events$tag), "global_step/sec")
-  if (!setequal(tags, names(expected))) return(Inf)
-  ordered <- setdiff(tags, unordered_summaries)
-  max(vapply(ordered, function(tag) {
-    rows <- events[events$tag == tag, ]
-    steps <- vapply(expected[[tag]], function(point) as.numeric(point[[1]]), 0)
-    if (!identical(as.numeric(rows$step), steps)) return(Inf)
-    relative_error(rows$value, lapply(expected[[tag]], `[[`, 2))
-  }, 0))
-}
-
-# The largest relative error of each part of a case; Inf where names differ.
+# The largest error of each part of a case; Inf where names differ.
 case_errors <- function(name) {
   actual <- run_case(name)
   expected <- read_golden("canned", name, "expected.json")
-  wanted <- expected$variables$final
-  same_names <- identical(sort(names(wanted), method = "radix"), names(actual$variables))
-  variables <- Inf
-  if (same_names) {
-    variables <- max(mapply(variable_error, actual$variables[names(wanted)], wanted))
-  }
-  same_metrics <- setequal(names(actual$eval), names(expected$eval))
+  error <- function(a, b) largest_error(a, b, measure_of(name))
   c(
-    loss = relative_error(actual$loss, expected$loss),
-    variables = variables,
-    eval = if (!same_metrics) Inf else max(mapply(
-      relative_error, actual$eval[names(expected$eval)], expected$eval
-    )),
-    predict = prediction_error(actual$predict, expected$predict),
-    predict_init = prediction_error(actual$predict_init, expected$predict_init),
-    summaries = summary_error(actual$summaries, expected$summaries)
+    loss = error(actual$loss, expected$loss),
+    variables = error_by_name(actual$variables, expected$variables$final, function(a, b) {
+      variable_error(row_major(a), b, error)
+    }),
+    eval = error_by_name(actual$eval, expected$eval, error),
+    predict = prediction_error(actual$predict, expected$predict, error),
+    predict_init = prediction_error(actual$predict_init, expected$predict_init, error),
+    summaries = summary_error(actual$summaries, expected, error)
   )
+}
+
+error_by_name <- function(actual, expected, error) {
+  if (!setequal(names(actual), names(expected))) return(Inf)
+  max(mapply(error, actual[names(expected)], expected))
+}
+
+# Of large variables the goldens have the first elements, the sum and the length as a vector.
+variable_error <- function(x, expected, error) {
+  if (!is.null(expected$values)) return(error(x, expected$values))
+  max(
+    error(x[1:20], expected$first20), error(sum(x), expected$sum),
+    error(sqrt(sum(x^2)), expected$l2)
+  )
+}
+
+prediction_error <- function(actual, expected, error) {
+  columns <- lapply(setNames(nm = names(actual[[1]])), function(key) {
+    unlist(lapply(actual, function(row) row_major(row[[key]])))
+  })
+  error_by_name(columns, expected, error)
+}
+
+# TensorFlow reads some tags before or after the step's update, as it happens: only their names are
+# compared.
+summary_error <- function(events, expected, error) {
+  unordered <- names(expected$summaries_before_or_after_update)
+  tags <- setdiff(unique(events$tag), "global_step/sec")
+  if (!setequal(tags, c(names(expected$summaries), unordered))) return(Inf)
+  max(vapply(names(expected$summaries), function(tag) {
+    rows <- events[events$tag == tag, ]
+    points <- expected$summaries[[tag]]
+    steps <- vapply(points, function(point) as.numeric(point[[1]]), 0)
+    if (!identical(as.numeric(rows$step), steps)) return(Inf)
+    error(rows$value, lapply(points, `[[`, 2))
+  }, 0))
 }
 
 # For `make golden`.

@@ -76,7 +76,7 @@ test_that("classes come back as words, whatever they are called", {
   data <- transform(iris, Species = as.character(Species))
   input <- input_fn(
     data, features = c(Sepal.Length, Petal.Length), response = Species, shuffle = TRUE,
-    num_epochs = 30
+    num_epochs = 150
   )
   model <- linear_classifier(
     feature_columns(column_numeric("Sepal.Length"), column_numeric("Petal.Length")),

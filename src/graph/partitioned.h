@@ -1,0 +1,17 @@
+// What lives here: the value of a variable that may have been cut into parts.
+// Who may use it: training, columns, estimators.
+// What it must not know: what the variable is for, R.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/variable.h"
+
+namespace runhooks {
+
+// The parts of a partitioned variable as one tensor, which has the variable's full name; the value
+// of a variable that is whole.
+Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts);
+
+}  // namespace runhooks
