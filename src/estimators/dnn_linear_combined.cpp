@@ -75,8 +75,8 @@ ModelFn combined_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     }
     if (!linear_columns.empty()) {
       const VariableScope scope(graph, "linear");
-      logits.push_back(linear_logits(graph, input.features, linear_columns, units, arguments,
-                                     LinearSummaries::kOfLayer));
+      logits.push_back(linear_logits(graph, input.features, linear_columns, units, arguments));
+      add_layer_summary(graph, logits.back(), "linear");
     }
     const Output sum = logits.size() == 1 ? logits[0] : graph.op("AddV2", logits).named("add");
     return head->create_estimator_spec(

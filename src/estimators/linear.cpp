@@ -16,8 +16,8 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const std::vector<ColumnPtr> columns = make_columns(arguments.list("feature_columns"));
     // The scope is that of all the model, which shows in the names of slots.
     VariableScope scope(graph, "linear");
-    const Output logits = linear_logits(graph, input.features, columns, head->logits_dimension(),
-                                        arguments, LinearSummaries::kOfModel);
+    const Output logits =
+        linear_logits(graph, input.features, columns, head->logits_dimension(), arguments);
     return head->create_estimator_spec(graph, input, mode, logits, [&](Graph& g, Output loss) {
       // Where no optimizer is named: Ftrl with a rate that falls with the number of columns.
       const double rate = std::min(0.2, 1 / std::sqrt(static_cast<double>(columns.size())));

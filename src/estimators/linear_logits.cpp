@@ -48,7 +48,7 @@ Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
 }
 
 // The summaries that TensorFlow's linear models have.
-void summarize_model(Graph& graph, const LinearModel& model, int64_t units) {
+void summarize(Graph& graph, const LinearModel& model, int64_t units) {
   const Output bias = read_part(graph, model.bias[0]);
   if (units > 1) {
     add_histogram_summary(graph, "bias", bias);
@@ -66,18 +66,13 @@ Output linear_logits(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
                      int64_t units,
-                     const Args& args,
-                     LinearSummaries summaries) {
+                     const Args& args) {
   graph.variables().current().partitioner = size_partitioner();
   LinearModelOptions options;
   options.units = units;
   options.sparse_combiner = args.text("sparse_combiner", "sum");
   const LinearModel model = linear_model(graph, features, columns, options);
-  if (summaries == LinearSummaries::kOfModel) {
-    summarize_model(graph, model, units);
-  } else {
-    add_layer_summary(graph, model.logits, "linear");
-  }
+  summarize(graph, model, units);
   return model.logits;
 }
 

@@ -11,17 +11,12 @@
 
 namespace runhooks {
 
-// How the summaries of a linear model look: those of LinearRegressor, or of a part of a combined
-// model.
-enum class LinearSummaries { kOfModel, kOfLayer };
-
 // In the current variable scope, "linear", which gets a partitioner.
 Output linear_logits(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
                      int64_t units,
-                     const Args& args,
-                     LinearSummaries summaries);
+                     const Args& args);
 
 // The arguments of a DNN under the names of its estimator: "hidden_units" or "dnn_hidden_units".
 struct DnnArguments {
