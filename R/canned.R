@@ -30,7 +30,8 @@ not_in_spec <- c(
 # "dnn_linear_combined_regressor" is "DNNLinearCombinedRegressor".
 camel_case <- function(type) {
   words <- strsplit(type, "_")[[1]]
-  words <- ifelse(words == "dnn", "DNN", paste0(toupper(substring(words, 1, 1)), substring(words, 2)))
+  capitals <- paste0(toupper(substring(words, 1, 1)), substring(words, 2))
+  words <- ifelse(words == "dnn", "DNN", capitals)
   paste(words, collapse = "")
 }
 
@@ -92,22 +93,24 @@ check_choice <- function(...) {
 }
 
 # A function, because it names functions of files that are loaded later.
-argument_checks <- function() list(
-  model_dir = function(x, name, call) check_string(x, null = TRUE, arg = name, call = call),
-  feature_columns = check_columns_given,
-  label_dimension = function(x, name, call) check_positive_whole(x, arg = name, call = call),
-  n_classes = check_n_classes,
-  label_vocabulary = check_label_vocabulary,
-  weight_column = function(x, name, call) check_weight_column(x, call),
-  optimizer = check_optimizer, linear_optimizer = check_optimizer, dnn_optimizer = check_optimizer,
-  hidden_units = check_hidden_units, dnn_hidden_units = check_hidden_units,
-  activation_fn = check_activation_fn, dnn_activation_fn = check_activation_fn,
-  dropout = check_dropout, dnn_dropout = check_dropout,
-  batch_norm = function(x, name, call) check_flag(x, arg = name, call = call),
-  loss_reduction = function(x, name, call) check_string(x, arg = name, call = call),
-  sparse_combiner = check_choice("sum", "mean", "sqrtn"),
-  head = check_head
-)
+argument_checks <- function() {
+  list(
+    model_dir = function(x, name, call) check_string(x, null = TRUE, arg = name, call = call),
+    feature_columns = check_columns_given,
+    label_dimension = function(x, name, call) check_positive_whole(x, arg = name, call = call),
+    n_classes = check_n_classes,
+    label_vocabulary = check_label_vocabulary,
+    weight_column = function(x, name, call) check_weight_column(x, call),
+    optimizer = check_optimizer, linear_optimizer = check_optimizer, dnn_optimizer = check_optimizer,
+    hidden_units = check_hidden_units, dnn_hidden_units = check_hidden_units,
+    activation_fn = check_activation_fn, dnn_activation_fn = check_activation_fn,
+    dropout = check_dropout, dnn_dropout = check_dropout,
+    batch_norm = function(x, name, call) check_flag(x, arg = name, call = call),
+    loss_reduction = function(x, name, call) check_string(x, arg = name, call = call),
+    sparse_combiner = check_choice("sum", "mean", "sqrtn"),
+    head = check_head
+  )
+}
 
 check_weight_column <- function(weight_column, call = parent.frame()) {
   good <- is.null(weight_column) || inherits(weight_column, "NumericColumn") ||

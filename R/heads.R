@@ -142,9 +142,8 @@ multi_head <- function(heads, head_weights = NULL) {
     again <- unlist(names)[duplicated(unlist(names))][[1]]
     stop_runhooks("All heads must have unique names; {.val {again}} is there twice.")
   }
-  good <- is.null(head_weights) || (
-    is.numeric(head_weights) && length(head_weights) == length(heads) && all(is.finite(head_weights))
-  )
+  fits <- is.numeric(head_weights) && length(head_weights) == length(heads)
+  good <- is.null(head_weights) || (fits && all(is.finite(head_weights)))
   check_arg(good, head_weights, "NULL or a number for each head", "head_weights", environment())
   new_head("multi_head", heads = unname(heads), head_weights = head_weights)
 }

@@ -3,7 +3,8 @@
 # `record` is what cpp_history_read() gives; `last_step` the global step that was reached.
 new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL) {
   if (is.null(record)) {
-    record <- list(step = numeric(), losses = list(mean_losses = numeric(), total_losses = numeric()))
+    none <- numeric()
+    record <- list(step = none, losses = list(mean_losses = none, total_losses = none))
   }
   structure(
     list(

@@ -110,10 +110,10 @@ new_stop_if_hook <- function(
 #' @param min_steps Evaluations before this global step are left out.
 #' @param restore_best_weights TRUE: when the hook stops the training, all variables but the global
 #'   step get back the values that they had at the best evaluation, and the last checkpoint holds
-#'   these. They are kept in memory from when the hook sees the evaluation: at its own step where the
-#'   evaluation is made in the same loop before this hook ([hook_in_memory_evaluator()], listed
-#'   earlier), else from the checkpoint of that step, as long as there is one. Checkpoint savers come
-#'   after all other hooks then. TensorFlow has no such argument.
+#'   these. They are kept in memory from when the hook sees the evaluation: at its own step where
+#'   the evaluation is made in the same loop before this hook ([hook_in_memory_evaluator()], listed
+#'   earlier), else from the checkpoint of that step, as long as there is one. Checkpoint savers
+#'   come after all other hooks then. TensorFlow has no such argument.
 #' @inherit hook_logging_tensor return
 #' @section Errors: As for [hook_early_stopping()]; `runhooks_error_not_found` in [train()] where
 #'   there are evaluations, but not of this metric.

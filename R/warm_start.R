@@ -27,8 +27,9 @@
 warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".*",
                                 var_name_to_prev_var_name = NULL) {
   check_string(ckpt_to_initialize_from)
-  good <- is.character(vars_to_warm_start) && length(vars_to_warm_start) && !anyNA(vars_to_warm_start)
-  check_arg(good, vars_to_warm_start, "regular expressions", "vars_to_warm_start", environment())
+  patterns <- vars_to_warm_start
+  good <- is.character(patterns) && length(patterns) > 0 && !anyNA(patterns)
+  check_arg(good, patterns, "regular expressions", "vars_to_warm_start", environment())
   previous <- unlist(var_name_to_prev_var_name)
   good <- is.null(previous) || (is.character(previous) && !is.null(names(previous)))
   check_arg(

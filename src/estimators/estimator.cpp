@@ -11,8 +11,6 @@
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
-#include "io/tensor_bundle.h"
 #include "tensor/clock.h"
 #include "tensor/log.h"
 #include "training/summary_ops.h"
@@ -369,20 +367,5 @@ bool Predictions::next(std::vector<Tensor>* batch) {
 }
 
 void Predictions::close() { session_->close(); }
-
-std::string newest_checkpoint(const std::string& model_dir) {
-  std::vector<std::string> warnings;
-  const std::string path = latest_checkpoint(model_dir, &warnings);
-  for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
-  return path;
-}
-
-int64_t saved_global_step(const std::string& model_dir) {
-  const std::string path = newest_checkpoint(model_dir);
-  if (path.empty()) return 0;
-  const BundleReader reader(path);
-  if (!reader.contains("global_step")) return 0;
-  return static_cast<int64_t>(reader.read("global_step").number_at(0));
-}
 
 }  // namespace runhooks

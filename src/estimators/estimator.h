@@ -13,6 +13,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 #include "io/event_file.h"
 #include "monitored/monitored_session.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
@@ -129,11 +130,5 @@ class Estimator {
   ModelFn model_fn_;
   RunConfig config_;
 };
-
-// The newest checkpoint of a folder, "" where there is none; what is odd about its state file is
-// logged.
-std::string newest_checkpoint(const std::string& model_dir);
-// The global step of that checkpoint; 0 where there is none.
-int64_t saved_global_step(const std::string& model_dir);
 
 }  // namespace runhooks

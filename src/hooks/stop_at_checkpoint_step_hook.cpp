@@ -1,25 +1,12 @@
 // Stops when a checkpoint of the last step is on disk
 // (tf.estimator.experimental.make_stop_at_checkpoint_step_hook of a worker that does not save).
 #include "hooks/hook_registry.h"
-#include "io/checkpoint_state.h"
-#include "io/tensor_bundle.h"
 #include "tensor/clock.h"
-#include "tensor/log.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
 namespace {
-
-// The global step of the newest checkpoint of a folder; -1 where there is none.
-int64_t checkpoint_step(const std::string& model_dir) {
-  std::vector<std::string> warnings;
-  const std::string path = latest_checkpoint(model_dir, &warnings);
-  for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
-  if (path.empty()) return -1;
-  const BundleReader reader(path);
-  if (!reader.contains("global_step")) return -1;
-  return static_cast<int64_t>(reader.read("global_step").number_at(0));
-}
 
 class StopAtCheckpointStepHook : public RunHook {
  public:
@@ -38,7 +25,7 @@ class StopAtCheckpointStepHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override {
     // What was fetched is the step before the run, which has made one more.
     if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
-    if (checkpoint_step(model_dir_) >= last_step_) {
+    if (saved_global_step(model_dir_, /*otherwise=*/-1) >= last_step_) {
       context.request_stop();
     } else {
       // Whoever writes the checkpoint may be slow; the loop goes on meanwhile.

@@ -203,6 +203,7 @@ largest_error <- function(actual, expected, measure) {
 # |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
 # that.
 relative_measure <- function(expected) pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
+relative_error <- function(actual, expected) largest_error(actual, expected, relative_measure)
 # |a - b| <= bound + bound |b|: where training in float32 leaves rounding in values near zero.
 mixed_measure <- function(expected) 1 + abs(expected)
 

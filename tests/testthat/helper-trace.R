@@ -250,8 +250,6 @@ hook_goldens <- function(...) {
 
 # Scenarios of groups that are replayed which are not, with the reason.
 not_replayed <- c(
-  profiler = "comes with hook_profiler()",
-  run_options_merge = "comes with hook_profiler(), as run options do",
   specs_and_exporters = "train_and_evaluate() and exporters are not there yet"
 )
 
@@ -259,4 +257,18 @@ expect_all_replayed <- function(goldens) {
   goldens <- unclass(goldens)[[1]]
   missing <- setdiff(names(goldens$scenarios), c(goldens$asked, names(not_replayed)))
   testthat::expect_identical(missing, character())
+}
+
+# A graph whose only step is to add 1, and the loop around it.
+run_steps <- function(n, ..., run = function(session, train_op) session$run(train_op)) {
+  with(tf$Graph()$as_default(), {
+    step <- tf$train$get_or_create_global_step()
+    x <- tf$constant(matrix(c(1, 2), 1), dtype = tf$float32, name = "x")
+    w <- tf$get_variable("w", shape = c(2, 1), initializer = tf$ones_initializer())
+    y <- tf$matmul(x, w, name = "y")
+    train_op <- tf$group(tf$assign_add(step, 1L), y$op)
+    session <- tf$train$MonitoredSession(hooks = list(...))
+    for (i in seq_len(n)) run(session, train_op)
+    session$close()
+  })
 }

@@ -195,9 +195,11 @@ test_that("no R object is held after a run, whichever way it ends", {
 
 test_that("context says how many rows and passes the input has given", {
   seen <- list()
-  note <- function(when) function(context, values) {
-    seen[[length(seen) + 1]] <<- list(when, context$rows, context$epoch)
-    NULL
+  note <- function(when) {
+    function(context, values) {
+      seen[[length(seen) + 1]] <<- list(when, context$rows, context$epoch)
+      NULL
+    }
   }
   hook <- session_run_hook(
     before_run = function(context) note("before")(context), after_run = note("after")

@@ -101,7 +101,7 @@ test_that("early stopping restores the weights of the best evaluation, and saves
   expect_length(attr(again, "weights")(), 7)
 })
 
-test_that("the best weights come from a checkpoint where the step is over, and a lost one is told", {
+test_that("the best weights come from a checkpoint where the step is over", {
   for (every in c(2, 100)) {
     model <- mtcars_model(save_checkpoints_steps = every)
     first <- weights_by_step(model, numeric())

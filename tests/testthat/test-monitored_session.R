@@ -337,4 +337,30 @@ test_that("a hook of a closed session is let go, also where it knows the session
   expect_lte(cpp_held_count(), before)
 })
 
+test_that("options of several hooks are merged, and all see the same metadata", {
+  trace <- goldens$run_options_merge
+  rows <- list()
+  look <- function(name, options = NULL) {
+    session_run_hook(
+      before_run = function(context) {
+        if (!is.null(options)) session_run_args("x:0", options = options)
+      },
+      after_run = function(context, values) {
+        rows[[length(rows) + 1]] <<- list(
+          hook = name, trace_level = as.integer(values$options$trace_level),
+          timeout_in_ms = as.integer(values$options$timeout_in_ms),
+          has_step_stats = !is.null(values$run_metadata$step_stats)
+        )
+      }
+    )
+  }
+  run_steps(
+    1,
+    look("A", tf$RunOptions(trace_level = tf$RunOptions$FULL_TRACE)),
+    look("B", tf$RunOptions(timeout_in_ms = 60000)), look("C")
+  )
+  run_steps(1, look("no_options"))
+  expect_equal(rows, trace$table)
+})
+
 test_that("no scenario is left out", expect_all_replayed(goldens))

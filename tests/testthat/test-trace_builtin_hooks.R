@@ -263,4 +263,58 @@ test_that("on the process that saves, hook_stop_at_checkpoint_step() is a StopAt
   expect_equal(unclass(hook)$last_step, golden$last_step)
 })
 
+test_that("timelines are saved for the same runs, with the same lines and events, as theirs", {
+  trace <- goldens$profiler
+  dir <- withr::local_tempdir()
+  log <- character()
+  old <- tf$logging$get_verbosity()
+  tf$logging$set_verbosity("INFO")
+  withr::defer(tf$logging$set_verbosity(old))
+  withCallingHandlers(
+    run_steps(7, hook_profiler(save_steps = 2, output_dir = dir)),
+    message = function(m) {
+      log <<- c(log, sub("\n$", "", gsub(dir, "<DIR>", conditionMessage(m), fixed = TRUE)))
+      invokeRestart("muffleMessage")
+    }
+  )
+  expect_equal(dir(dir, "timeline"), grep("timeline", unlist(trace$files), value = TRUE))
+  wanted <- vapply(trace$log, function(line) paste0("INFO:tensorflow:", line$message), "")
+  expect_equal(grep("timeline", log, value = TRUE), wanted)
+  events <- dir(dir, "tfevents", full.names = TRUE)
+  bytes <- readBin(events, "raw", file.size(events))
+  tags <- regmatches(rawToChar(bytes[bytes != 0]), gregexpr("step_[0-9]+", useBytes = TRUE,
+    text = rawToChar(bytes[bytes != 0])))[[1]]
+  expect_equal(tags, c("step_2", "step_4", "step_6"))
+})
+
+test_that("a timeline has the events of TensorFlow's, and every operation of the run", {
+  trace <- goldens$profiler
+  dir <- withr::local_tempdir()
+  run_steps(2, hook_profiler(save_steps = 2, output_dir = dir, show_memory = TRUE))
+  timeline <- jsonlite::read_json(file.path(dir, "timeline-2.json"))
+  expect_equal(names(timeline), unlist(trace$timeline_top_level_keys))
+  phases <- vapply(timeline$traceEvents, function(event) event$ph, "")
+  for (phase in names(trace$timeline_event_kinds)) {
+    of_phase <- timeline$traceEvents[phases == phase]
+    expect_gt(length(of_phase), 0)
+    keys <- unlist(trace$timeline_event_kinds[[phase]]$keys)
+    for (event in of_phase) expect_setequal(names(event), keys)
+  }
+  expect_setequal(unique(phases), c(names(trace$timeline_event_kinds), "N", "O", "D", "C"))
+  spans <- timeline$traceEvents[phases == "X"]
+  names <- vapply(spans, function(span) span$args$name, "")
+  expect_true(all(c("x", "w", "y", "AssignAdd", "global_step") %in% names))
+  product <- spans[[match("y", names)]]
+  expect_equal(product$args[c("op", "input0")], list(op = "MatMul", input0 = "x"))
+  expect_true(all(vapply(spans, function(span) span$dur >= 0 && span$ts >= 0, NA)))
+  # arrows come in pairs, forward in time
+  starts <- timeline$traceEvents[phases == "s"]
+  ends <- timeline$traceEvents[phases == "t"]
+  expect_equal(lapply(starts, `[[`, "id"), lapply(ends, `[[`, "id"))
+  expect_true(all(unlist(Map(function(s, t) s$ts <= t$ts, starts, ends))))
+  # all memory is given back
+  counters <- timeline$traceEvents[phases == "C"]
+  expect_equal(counters[[length(counters)]]$args$cpu, 0)
+})
+
 test_that("no scenario is left out", expect_all_replayed(goldens))

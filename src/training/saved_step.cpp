@@ -1,0 +1,26 @@
+#include "training/saved_step.h"
+
+#include <vector>
+
+#include "io/checkpoint_state.h"
+#include "io/tensor_bundle.h"
+#include "tensor/log.h"
+
+namespace runhooks {
+
+std::string newest_checkpoint(const std::string& model_dir) {
+  std::vector<std::string> warnings;
+  const std::string path = latest_checkpoint(model_dir, &warnings);
+  for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+  return path;
+}
+
+int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
+  const std::string path = newest_checkpoint(model_dir);
+  if (path.empty()) return otherwise;
+  const BundleReader reader(path);
+  if (!reader.contains("global_step")) return otherwise;
+  return static_cast<int64_t>(reader.read("global_step").number_at(0));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,17 @@
+// What lives here: how far the checkpoints of a folder have come.
+// Who may use it: hooks, estimators, the bindings.
+// What it must not know: who writes the checkpoints, R.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace runhooks {
+
+// The newest checkpoint of a folder, "" where there is none; what is odd about its state file is
+// logged.
+std::string newest_checkpoint(const std::string& model_dir);
+// The global step of that checkpoint; `otherwise` where there is none.
+int64_t saved_global_step(const std::string& model_dir, int64_t otherwise = 0);
+
+}  // namespace runhooks
