@@ -67,7 +67,10 @@ print.runhooks_tf_module <- function(x, ...) {
 
 # All members by their full names ("train.AdamOptimizer"); made once.
 tf_symbols <- function() {
-  if (is.null(the$tf_symbols)) the$tf_symbols <- c(tf_own_symbols(), registry_symbols())
+  if (is.null(the$tf_symbols)) {
+    symbols <- c(tf_own_symbols(), registry_symbols())
+    the$tf_symbols <- c(symbols, alias_symbols(symbols))
+  }
   the$tf_symbols
 }
 

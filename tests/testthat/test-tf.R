@@ -91,3 +91,14 @@ test_that("log lines go by verbosity", {
   expect_no_message(tf$logging$info("quiet"))
   expect_message(tf$logging$warn("%d left", 3L), "WARN:tensorflow:3 left\n", fixed = TRUE)
 })
+
+test_that("hooks are there under all the paths that scripts use", {
+  expect_identical(tf$estimator$StopAtStepHook, tf$train$StopAtStepHook)
+  hooks <- tf$python$training$basic_session_run_hooks
+  expect_identical(hooks$LoggingTensorHook, tf$train$LoggingTensorHook)
+  expect_true(all(c("CheckpointSaverHook", "SecondOrStepTimer", "ProfilerHook") %in% names(hooks)))
+  expect_identical(tf$estimator$experimental$stop_if_lower_hook, hook_stop_if_lower)
+  expect_identical(tf$contrib$estimator$InMemoryEvaluatorHook, hook_in_memory_evaluator)
+  expect_identical(tf$estimator$ModeKeys$TRAIN, "train")
+  expect_identical(tf$contrib$framework$get_global_step, tf$train$get_global_step)
+})
