@@ -150,6 +150,9 @@ class CodesByAddress {
 };
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
+  // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
+  // else nothing would hold them, and an address could stand for two texts.
+  if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   CodesByAddress codes(*tensor.dictionary());

@@ -94,6 +94,9 @@ class Held {
   SEXP cell_ = R_NilValue;
 };
 
+// The environment in which the core calls the package's own functions.
+SEXP package_namespace();
+
 // A kind of handle: external pointers carry it as their tag, and errors name it.
 class HandleKind {
  public:
@@ -261,6 +264,8 @@ class RequestedArgs {
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
 // The R object of a session; good, but closed, after the session is gone.
 SEXP session_handle(Session& session);
+// That of the coordinator of its loop; no longer good when the session is gone.
+SEXP coordinator_handle(Coordinator& coordinator, Session& session);
 // list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 
