@@ -385,7 +385,7 @@ AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   AttrMap attrs;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     const AttrDef* attr = def.find_attr(name);
     if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
     attrs.set(name, attr_from_r(def, *attr, VECTOR_ELT(list, i)));

@@ -323,7 +323,7 @@ std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
   SEXP names = Rf_getAttrib(hook, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(hook); ++i) {
     SEXP value = VECTOR_ELT(hook, i);
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
   }
   args->set_owner(args->text("type"));

@@ -47,7 +47,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   if (is_variable(x)) return leaf(x, variable_of(x)->snapshot);
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) {
     SEXP name = STRING_ELT(x, 0);
-    return leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph));
+    return leaf(name, fetch_by_name(utf8_of(name), graph));
   }
   if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
     throw Error(
@@ -65,7 +65,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
       SEXP name = STRING_ELT(x, i);
-      node.children.push_back(leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph)));
+      node.children.push_back(leaf(name, fetch_by_name(utf8_of(name), graph)));
     } else {
       node.children.push_back(parse(VECTOR_ELT(x, i), graph));
     }
@@ -130,7 +130,7 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
     }
     if (names == R_NilValue)
       invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name),
         VECTOR_ELT(feed_dict, i));
   }

@@ -180,6 +180,10 @@ std::shared_ptr<Graph> default_graph();
 
 // --- r_convert.cpp: values
 
+// The text of an element of a character vector. R itself would jump over our frames where it has
+// none.
+const char* utf8_of(SEXP element);
+
 // A list of NULLs. Duplicating one is quicker than setting names. Not protected.
 SEXP named_list(const std::vector<const char*>& names);
 
