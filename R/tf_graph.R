@@ -24,7 +24,16 @@ flat_list <- function(...) {
 as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
-  as.numeric(vapply(shape, function(dim) if (is.null(dim)) NA_real_ else as.numeric(dim), 0))
+  number <- function(dim) {
+    if (is.null(dim)) return(NA_real_)
+    if (!is.numeric(dim) && !is.logical(dim)) {
+      stop_runhooks(
+        "A dimension of a shape must be a number or {.code NULL}, not {.obj_type_friendly {dim}}."
+      )
+    }
+    as.numeric(dim)
+  }
+  as.numeric(vapply(shape, number, 0))
 }
 
 # --- placeholders and variables

@@ -115,6 +115,17 @@ cat(sprintf(
   us[["bare: the closures of the constant hook"]]
 ))
 
+# --- what a call costs beside its steps: checkpoints with their graphs, graph.pbtxt, an event file
+call_ms <- function(model) {
+  one <- function() system.time(train(model, input(), steps = 1), gcFirst = FALSE)[["elapsed"]]
+  utils::capture.output(times <- replicate(21, one()))
+  stats::median(times) * 1e3
+}
+usual_model <- linear_regressor(
+  feature_columns(column_numeric("drat"), column_numeric("cyl")), model_dir = tempfile("bench")
+)
+cat(sprintf("train(steps = 1), the usual run_config(): %.1f ms a call\n", call_ms(usual_model)))
+
 # --- TensorFlow's estimator, where there is one
 python <- suppressWarnings(system2("sh", "tools/tf_python.sh", stdout = TRUE, stderr = FALSE))
 if (length(python)) {

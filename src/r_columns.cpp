@@ -12,7 +12,7 @@ Features features_from_r(SEXP features) {
   Features result;
   SEXP names = Rf_getAttrib(features, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-    result[Rf_translateCharUTF8(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
+    result[utf8_of(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
   }
   return result;
 }

@@ -85,16 +85,14 @@ SEXP eval_r(SEXP call, SEXP env) {
 }
 
 Error error_of_condition(SEXP condition, Code code) {
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
-  Rcpp::Shield<SEXP> text(eval_r(call, ns));
+  Rcpp::Shield<SEXP> text(eval_r(call, package_namespace()));
   Error error(code, string_from_r(text));
   error.foreign = std::make_shared<Held>(condition);
   return error;
 }
 
 void raise_error(const Error& error) {
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()
                                              : R_NilValue);
   Rcpp::Shield<SEXP> code(Rf_mkString(code_name(error.code())));
@@ -103,7 +101,7 @@ void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> call(
       Rf_lang5(Rf_install("raise_core_error"), condition, code, message, hints));
   try {
-    eval_r(call, ns);
+    eval_r(call, package_namespace());
   } catch (const RUnwind& unwind) {
     throw Rcpp::LongjumpException(unwind.token());
   }

@@ -120,7 +120,7 @@ class CodesByAddress {
     if (!slot.element) {
       slot.element = element;
       // A missing string is TensorFlow's missing value.
-      slot.code = dictionary_.code(element == NA_STRING ? "" : Rf_translateCharUTF8(element));
+      slot.code = dictionary_.code(element == NA_STRING ? "" : utf8_of(element));
       ++used_;
     }
     return slot.code;
@@ -150,6 +150,9 @@ class CodesByAddress {
 };
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
+  // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
+  // else nothing would hold them, and an address could stand for two texts.
+  if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   CodesByAddress codes(*tensor.dictionary());
@@ -232,7 +235,7 @@ Value vector_value(SEXP x) {
       case REALSXP:
         return Value::of(REAL(x)[i]);
       default:
-        return Value::of(std::string(Rf_translateCharUTF8(STRING_ELT(x, i))));
+        return Value::of(std::string(utf8_of(STRING_ELT(x, i))));
     }
   };
   if (Rf_xlength(x) == 1) return element(0);
@@ -274,6 +277,14 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
 }
 
 }  // namespace
+
+const char* utf8_of(SEXP element) {
+  if (Rf_getCharCE(element) == CE_BYTES) {
+    invalid_argument("A string that is marked as bytes has no text; `iconv()` or `Encoding<-` say ",
+                     "what it means.");
+  }
+  return Rf_translateCharUTF8(element);
+}
 
 SEXP named_list(const std::vector<const char*>& names) {
   const auto n = static_cast<R_xlen_t>(names.size());
@@ -319,8 +330,15 @@ SEXP tensor_to_r(const Tensor& tensor) {
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
   auto args = std::make_shared<Args>(owner);
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  const bool is_list = TYPEOF(list) == VECSXP || list == R_NilValue;
+  if (!is_list || (names == R_NilValue && Rf_xlength(list) > 0)) {
+    invalid_argument("A named list is expected for ", owner, ", not ",
+                     is_list ? "a list without names"
+                             : str_cat("an object of type ", Rf_type2char(TYPEOF(list))),
+                     ".");
+  }
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    args->set(Rf_translateCharUTF8(STRING_ELT(names, i)), value_from_r(VECTOR_ELT(list, i)));
+    args->set(utf8_of(STRING_ELT(names, i)), value_from_r(VECTOR_ELT(list, i)));
   }
   return args;
 }
@@ -385,6 +403,10 @@ SEXP value_to_r(const Value& value) {
 
 Shape shape_from_r(SEXP x) {
   if (x == R_NilValue) return Shape::unknown();
+  if (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP && TYPEOF(x) != LGLSXP) {
+    invalid_argument("A shape is a numeric vector, not an object of type ", Rf_type2char(TYPEOF(x)),
+                     ".");
+  }
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     const double dim = TYPEOF(x) == REALSXP          ? REAL(x)[i]
@@ -397,7 +419,7 @@ Shape shape_from_r(SEXP x) {
 
 std::string string_from_r(SEXP x) {
   if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1) invalid_argument("A single string is expected.");
-  return Rf_translateCharUTF8(STRING_ELT(x, 0));
+  return utf8_of(STRING_ELT(x, 0));
 }
 
 DType dtype_from_r(SEXP x) {

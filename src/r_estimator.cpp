@@ -36,14 +36,12 @@ InputFn input_fn_from_r(SEXP build) {
     SEXP features = VECTOR_ELT(result, 0), labels = VECTOR_ELT(result, 1);
     SEXP names = Rf_getAttrib(features, R_NamesSymbol);
     for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-      input.features[Rf_translateCharUTF8(STRING_ELT(names, i))] =
-          tensor_of(VECTOR_ELT(features, i));
+      input.features[utf8_of(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
     }
     if (TYPEOF(labels) == VECSXP) {
       SEXP heads = Rf_getAttrib(labels, R_NamesSymbol);
       for (R_xlen_t i = 0; i < Rf_xlength(labels); ++i) {
-        input.named_labels[Rf_translateCharUTF8(STRING_ELT(heads, i))] =
-            tensor_of(VECTOR_ELT(labels, i));
+        input.named_labels[utf8_of(STRING_ELT(heads, i))] = tensor_of(VECTOR_ELT(labels, i));
       }
     } else if (labels != R_NilValue) {
       input.labels = tensor_of(labels);

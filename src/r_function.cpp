@@ -29,8 +29,8 @@ std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
 
 // Seeds that nobody set come from R's generator, so that set.seed() alone makes a script repeat.
 uint64_t seed_from_r() {
-  Rcpp::Shield<SEXP> call(
-      Rf_lang3(Rf_install("sample.int"), Rf_ScalarInteger(2147483647), Rf_ScalarInteger(1)));
+  Rcpp::Shield<SEXP> largest(Rf_ScalarInteger(2147483647)), one(Rf_ScalarInteger(1));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("sample.int"), largest, one));
   Rcpp::Shield<SEXP> drawn(eval_r(call, R_BaseEnv));
   return static_cast<uint64_t>(Rf_asInteger(drawn));
 }

@@ -87,13 +87,12 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
     SEXP known = R_WeakRefKey(binding->weak_ref);
     if (known != R_NilValue) return known;
   }
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
   Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
   SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
   R_SetExternalPtrProtected(pointer, keeps);
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
-  Rcpp::Shield<SEXP> object(eval_r(call, ns));
+  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
   auto made = std::make_shared<GraphBinding>();
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
@@ -386,7 +385,7 @@ AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   AttrMap attrs;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     const AttrDef* attr = def.find_attr(name);
     if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
     attrs.set(name, attr_from_r(def, *attr, VECTOR_ELT(list, i)));

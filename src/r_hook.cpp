@@ -65,10 +65,6 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
-  ~RHook() override {
-    // R may hold what belongs to the loop; it outlives the loop, but no longer points to it.
-    if (coord_pointer_.get() != R_NilValue) R_ClearExternalPtr(coord_pointer_.get());
-  }
   std::string name() const override { return label_; }
 
   void begin(Graph& graph) override {
@@ -82,11 +78,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     make_context(session);
     if (!after_create_session_) return;
     define(symbols().session, session_handle(session));
-    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
-    Rcpp::Shield<SEXP> maker(Rf_lang2(Rf_install("new_coordinator"), pointer));
-    Rcpp::Shield<SEXP> coord(eval_r(maker, environment_.get()));
-    define(symbols().coord, coord);
-    coord_pointer_.reset(pointer);
+    define(symbols().coord, coordinator_handle(coordinator, session));
     call(after_create_session_);
   }
   const RunArgs* before_run(RunContext& context) override {
@@ -174,7 +166,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     ~CurrentContext() { R_ClearExternalPtr(hook.context_pointer_.get()); }
   };
 
-  // The call `method(arguments)`, held by the environment; NULL where the user gave no such method.
+  // The call `method(arguments)`; NULL where the user gave no such method.
   SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
     if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
@@ -187,7 +179,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       SETCAR(cell, argument);
       cell = CDR(cell);
     }
-    define(Rf_install((std::string(".call_") + method).c_str()), call);
+    Rcpp::Shield<SEXP> calls(Rf_cons(call, calls_.get()));
+    calls_.reset(calls);
     return call;
   }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
@@ -234,9 +227,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       return made;
     }();
     const bool is_default = values.options().is_default();
-    // The list of the last step where nobody else holds it: a new one would take longer than all
-    // the rest.
-    const bool reuses = is_default && plain_values_ && !MAYBE_SHARED(plain_values_);
+    // The list of the last step where nobody else holds it, nor has removed it: a new one would
+    // take longer than all the rest.
+    const bool reuses = is_default && plain_values_ &&
+                        Rf_findVarInFrame(environment_.get(), symbols().values) == plain_values_ &&
+                        !MAYBE_SHARED(plain_values_);
     Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
     plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;
     if (!is_default) {
@@ -255,8 +250,9 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
 
   std::string label_;
   std::shared_ptr<Graph> graph_;
-  Held environment_, context_, context_pointer_, coord_pointer_;
+  Held environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
+  // Held by calls_.
   SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
   Held on_error_, session_;
   RequestedArgs requested_;
@@ -327,7 +323,7 @@ std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
   SEXP names = Rf_getAttrib(hook, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(hook); ++i) {
     SEXP value = VECTOR_ELT(hook, i);
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
   }
   args->set_owner(args->text("type"));

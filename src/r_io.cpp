@@ -10,11 +10,10 @@ namespace r {
 namespace {
 
 void log_to_r(LogLevel level, const std::string& text) {
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
   Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("emit_log"), number, line));
-  eval_r(call, ns);
+  eval_r(call, package_namespace());
 }
 
 }  // namespace

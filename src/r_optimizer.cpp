@@ -170,8 +170,8 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
                                                                  variables_from_r(variables));
     Rcpp::List list(pairs.size());
     for (size_t i = 0; i < pairs.size(); ++i) {
-      list[i] =
-          Rcpp::List::create(gradient_to_r(pairs[i].gradient), variable_handle(pairs[i].variable));
+      Rcpp::Shield<SEXP> gradient(gradient_to_r(pairs[i].gradient));
+      list[i] = Rcpp::List::create(gradient, variable_handle(pairs[i].variable));
     }
     return list;
   });

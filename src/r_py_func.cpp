@@ -13,14 +13,13 @@ class RTensorFunction : public TensorFunction {
 
   std::vector<Tensor> call(const std::vector<Tensor>& inputs,
                            const std::vector<DType>& wanted) override {
-    static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
     Rcpp::Shield<SEXP> arguments(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(inputs.size())));
     for (size_t i = 0; i < inputs.size(); ++i) {
       SET_VECTOR_ELT(arguments, static_cast<R_xlen_t>(i), tensor_to_r(inputs[i]));
     }
     Rcpp::Shield<SEXP> call(
         Rf_lang3(Rf_install("call_tensor_function"), function_.get(), arguments));
-    Rcpp::Shield<SEXP> result(eval_r(call, ns));
+    Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
     throw_raised(result);
     return tensors_of(result, wanted);
   }

@@ -15,10 +15,9 @@ SEXP pointer_in(SEXP object) {
 }  // namespace
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   Rcpp::Shield<SEXP> pointer(make_handle(saver, kSaver));
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_saver"), pointer));
-  return eval_r(call, ns);
+  return eval_r(call, package_namespace());
 }
 
 bool is_saver(SEXP x) { return TYPEOF(x) == ENVSXP && is_handle(pointer_in(x), kSaver); }

@@ -6,11 +6,15 @@ namespace r {
 
 namespace {
 
-// The R object of a session outlives it: the pointer in it is cleared when the session goes.
+// The R objects of a session and of its coordinator outlive it: the pointers in them are cleared
+// when the session goes.
 struct SessionBinding {
-  Held object;
-  SEXP pointer = R_NilValue;
-  ~SessionBinding() { R_ClearExternalPtr(pointer); }
+  Held object, pointer, coordinator, coordinator_pointer;
+  ~SessionBinding() {
+    for (SEXP held : {pointer.get(), coordinator_pointer.get()}) {
+      if (held != R_NilValue) R_ClearExternalPtr(held);
+    }
+  }
 };
 
 Fetch fetch_by_name(const std::string& name, Graph& graph) {
@@ -43,7 +47,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   if (is_variable(x)) return leaf(x, variable_of(x)->snapshot);
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) {
     SEXP name = STRING_ELT(x, 0);
-    return leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph));
+    return leaf(name, fetch_by_name(utf8_of(name), graph));
   }
   if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
     throw Error(
@@ -61,7 +65,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
       SEXP name = STRING_ELT(x, i);
-      node.children.push_back(leaf(name, fetch_by_name(Rf_translateCharUTF8(name), graph)));
+      node.children.push_back(leaf(name, fetch_by_name(utf8_of(name), graph)));
     } else {
       node.children.push_back(parse(VECTOR_ELT(x, i), graph));
     }
@@ -126,7 +130,7 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
     }
     if (names == R_NilValue)
       invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
-    const std::string name = Rf_translateCharUTF8(STRING_ELT(names, i));
+    const std::string name = utf8_of(STRING_ELT(names, i));
     add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name),
         VECTOR_ELT(feed_dict, i));
   }
@@ -136,16 +140,28 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
 SEXP session_handle(Session& session) {
   if (auto* binding = static_cast<SessionBinding*>(session.foreign.get()))
     return binding->object.get();
-  static SEXP ns = R_FindNamespace(Rf_mkString("runhooks"));
   auto binding = std::make_shared<SessionBinding>();
   Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
   Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
-  Rcpp::Shield<SEXP> object(eval_r(call, ns));
+  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
   binding->object.reset(object);
-  binding->pointer = pointer;  // held by the object
+  binding->pointer.reset(pointer);
   session.foreign = binding;
   return binding->object.get();
+}
+
+SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
+  session_handle(session);
+  auto& binding = *static_cast<SessionBinding*>(session.foreign.get());
+  if (binding.coordinator.get() == R_NilValue) {
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_coordinator"), pointer));
+    Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+    binding.coordinator_pointer.reset(pointer);
+    binding.coordinator.reset(object);
+  }
+  return binding.coordinator.get();
 }
 
 // Where run_args_to_r() puts what.
@@ -189,9 +205,10 @@ RunOptions run_options_from_r(SEXP options) {
 }
 
 SEXP run_options_to_r(const RunOptions& options) {
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), Rcpp::wrap(options.trace_level),
-                                   Rcpp::wrap(static_cast<double>(options.timeout_in_ms))));
-  return eval_r(call, R_FindNamespace(Rf_mkString("runhooks")));
+  Rcpp::Shield<SEXP> level(Rf_ScalarInteger(options.trace_level));
+  Rcpp::Shield<SEXP> timeout(Rf_ScalarReal(static_cast<double>(options.timeout_in_ms)));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), level, timeout));
+  return eval_r(call, package_namespace());
 }
 
 // One entry a node in each column.
@@ -213,10 +230,10 @@ SEXP step_stats_to_r(const StepStats& stats) {
       Rcpp::List::create(Rcpp::Named("node_name") = names, Rcpp::Named("op") = ops,
                          Rcpp::Named("start_micros") = start, Rcpp::Named("micros") = micros,
                          Rcpp::Named("bytes") = bytes);
-  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns,
-                                   Rf_mkString(StepStats::kDevice),
-                                   Rcpp::wrap(stats.start_seconds * 1e6)));
-  return eval_r(call, R_FindNamespace(Rf_mkString("runhooks")));
+  Rcpp::Shield<SEXP> device(Rf_mkString(StepStats::kDevice));
+  Rcpp::Shield<SEXP> start_micros(Rf_ScalarReal(stats.start_seconds * 1e6));
+  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns, device, start_micros));
+  return eval_r(call, package_namespace());
 }
 
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {

@@ -34,8 +34,10 @@ void Held::reset(SEXP object) {
   if (object == R_NilValue) return;
   Rcpp::Shield<SEXP> protect(object);
   SEXP list = held_list();
+  // Making a cell may collect, and finalizers let go of what they held: the list is read after it.
+  cell_ = Rf_cons(list, R_NilValue);
   SEXP next = CDR(list);
-  cell_ = Rf_cons(list, next);
+  SETCDR(cell_, next);
   SET_TAG(cell_, object);
   SETCDR(list, cell_);
   if (next != R_NilValue) SETCAR(next, cell_);
@@ -43,6 +45,14 @@ void Held::reset(SEXP object) {
 }
 
 int Held::count() { return held_count; }
+
+SEXP package_namespace() {
+  static SEXP ns = [] {
+    Rcpp::Shield<SEXP> name(Rf_mkString("runhooks"));
+    return R_FindNamespace(name);  // held by R's registry
+  }();
+  return ns;
+}
 
 void* handle_address(SEXP handle, const HandleKind& kind) {
   if (!is_handle(handle, kind)) {

@@ -94,6 +94,9 @@ class Held {
   SEXP cell_ = R_NilValue;
 };
 
+// The environment in which the core calls the package's own functions.
+SEXP package_namespace();
+
 // A kind of handle: external pointers carry it as their tag, and errors name it.
 class HandleKind {
  public:
@@ -176,6 +179,10 @@ class DefaultGraph {
 std::shared_ptr<Graph> default_graph();
 
 // --- r_convert.cpp: values
+
+// The text of an element of a character vector. R itself would jump over our frames where it has
+// none.
+const char* utf8_of(SEXP element);
 
 // A list of NULLs. Duplicating one is quicker than setting names. Not protected.
 SEXP named_list(const std::vector<const char*>& names);
@@ -261,6 +268,8 @@ class RequestedArgs {
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
 // The R object of a session; good, but closed, after the session is gone.
 SEXP session_handle(Session& session);
+// That of the coordinator of its loop; no longer good when the session is gone.
+SEXP coordinator_handle(Coordinator& coordinator, Session& session);
 // list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 

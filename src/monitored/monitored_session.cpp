@@ -37,6 +37,12 @@ LoopFailure failure_in_flight() {
   return failure;
 }
 
+struct WhileTrue {
+  bool& flag;
+  explicit WhileTrue(bool& f) : flag(f) { flag = true; }
+  ~WhileTrue() { flag = false; }
+};
+
 bool ends_well(const Error& error) {
   return error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration;
 }
@@ -187,6 +193,9 @@ bool MonitoredSession::should_stop() {
 // A hook that ran the session it belongs to would be called again, and so on.
 void MonitoredSession::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  if (is_running_) {
+    fail(Code::kFailedPrecondition, "A session cannot be run or closed by what it runs.");
+  }
   if (!where_.hook) return;
   fail(Code::kFailedPrecondition, "The session that calls hook `", where_.hook->name(),
        "` cannot be run or closed by it.");
@@ -206,7 +215,7 @@ const Plan& MonitoredSession::run_in_step(const RunArgs& caller) {
 }
 
 bool MonitoredSession::gives_up_session(const Error& error) {
-  if (!is_recoverable(error)) return false;
+  if (!is_recoverable(error) || is_busy()) return false;
   log(LogLevel::kInfo, kRecoveryLine + error.message());
   close_session();
   return true;
@@ -232,6 +241,7 @@ const Plan& MonitoredSession::run_once(const RunArgs& caller) {
   collect_feeds(caller);
   const Merged& merged = *merges_.front();
   try {
+    const WhileTrue running(is_running_);
     merged.plan->run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
     coordinator_.raise_requested_exception();  // says better why the run failed
@@ -372,7 +382,7 @@ void MonitoredSession::close() {
 }
 
 void MonitoredSession::close_after(const LoopFailure& failure) {
-  if (closed_) return;
+  if (closed_ || is_busy()) return;
   closed_ = true;
   tell_failure(failure);
   close_session();

@@ -61,7 +61,7 @@ class MonitoredSession {
   // Ends by an error or an interrupt: on_error() of every hook, no end().
   void close_after(const LoopFailure& failure);
   bool is_closed() const { return closed_; }
-  // Throws where the session is closed, or is calling one of its hooks.
+  // Throws where the session is closed, is running, or is calling one of its hooks.
   void check_open() const;
 
   Graph& graph() const { return *graph_; }
@@ -88,6 +88,8 @@ class MonitoredSession {
     std::vector<Tensor> feed_values;
   };
 
+  // What runs it, or a hook that it calls, must not make it give up its session.
+  bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
   void put_savers_last();
@@ -120,6 +122,7 @@ class MonitoredSession {
   std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
   RunMetadata run_metadata_;
   bool stop_requested_ = false;
+  bool is_running_ = false;  // the plan, not the hooks
   bool closed_ = false;
 };
 

@@ -103,6 +103,11 @@ void Session::assign(const Variable& variable, const Tensor& value) {
 
 void Session::close() {
   closed_ = true;
+  // A function in the graph, or a hook between a run and its results, may close the session: what
+  // is still in use goes with it.
+  for (const auto& plan : plans_) {
+    if (plan.second->in_use()) return;
+  }
   plans_.clear();
   resources_.clear();
 }

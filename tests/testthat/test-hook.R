@@ -285,3 +285,32 @@ test_that("ten hooks that ask for the same tensor cause one fetch", {
   for (hook in hooks) expect_equal(attr(hook, "got")(), 9)
   expect_equal(sum(told$node_name == "product"), 1)
 })
+
+test_that("what a hook was given for a loop ends with it", {
+  coord <- NULL
+  seen <- NULL
+  inner <- session_run_hook(after_create_session = function(session, coord) coord <<- coord)
+  outer <- session_run_hook(after_run = function(context, values) {
+    seen <<- tryCatch(coord$should_stop(), error = identity)
+  })
+  model <- mtcars_model()
+  evaluator <- hook_in_memory_evaluator(
+    model, mtcars_input(num_epochs = 1), every_n_iter = 1, hooks = list(inner)
+  )
+  train(model, mtcars_input(), steps = 2, hooks = list(evaluator, outer))
+  expect_s3_class(seen, "runhooks_error_failed_precondition")
+})
+
+test_that("a hook that takes its values away from the core does no harm", {
+  n <- 0
+  rude <- session_run_hook(
+    before_run = function(context) session_run_args("global_step:0"),
+    after_run = function(context, values) {
+      n <<- n + values$results[[1]]
+      rm("values", envir = parent.frame())
+      if (n %% 4 == 3) gc()
+    }
+  )
+  train(mtcars_model(), mtcars_input(), steps = 10, hooks = rude)
+  expect_equal(n, 55)
+})

@@ -104,3 +104,45 @@ test_that("bad arguments and results are refused", {
     expect_error(run_once(text), "cannot become a tensor of type float32")
   })
 })
+
+test_that("a function that closes its session, or runs it again, does no harm", {
+  with_new_graph({
+    session <- tf$Session()
+    closes <- tf$py_func(function(x) {
+      session$close()
+      x + 1
+    }, list(tf$constant(1)), tf$float32)
+    expect_equal(session$run(closes), 2)
+    expect_error(session$run(closes), "closed", class = "runhooks_error_failed_precondition")
+
+    again <- tf$Session()
+    n <- 0
+    inner <- tf$py_func(function(x) {
+      n <<- n + 1
+      if (n < 3) again$run(doubled) else x
+    }, list(tf$constant(1)), tf$float32)
+    doubled <- inner * 2
+    expect_equal(again$run(doubled), 8)
+    again$close()
+  })
+})
+
+test_that("a monitored session is not run, closed or given up by what it runs", {
+  with_new_graph({
+    action <- NULL
+    acts <- tf$py_func(function(x) {
+      action()
+      x
+    }, list(tf$constant(1)), tf$float32)
+    session <- tf$train$MonitoredSession()
+    for (harm in list(function() session$close(), function() session$run(acts))) {
+      action <- harm
+      expect_error(session$run(acts), "by what it runs",
+        class = "runhooks_error_failed_precondition"
+      )
+      action <- function() NULL
+      expect_equal(session$run(acts), 1)
+    }
+    session$close()
+  })
+})

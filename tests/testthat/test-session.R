@@ -79,3 +79,18 @@ test_that("graphs go when nobody holds them", {
   gc()
   expect_gte(freed, 2)
 })
+
+test_that("what R has no text or numbers for is refused by a condition of ours", {
+  bytes <- "\xe9"
+  Encoding(bytes) <- "bytes"
+  invalid <- "runhooks_error_invalid_argument"
+  with_graph(tf$Graph(), {
+    expect_error(tf$constant(c("a", bytes)), "marked as bytes", class = invalid)
+    expect_error(tf$placeholder("float", shape = "a"), "dimension", class = invalid)
+    a <- tf$constant(1, name = "a")
+    session <- tf$Session()
+    expect_error(session$run(a, options = list(3)), "named list", class = invalid)
+    expect_error(session$run(a, options = 3), "named list", class = invalid)
+    session$close()
+  })
+})
