@@ -1,11 +1,15 @@
 # What the constructors of canned estimators have in common: each argument is checked in one place.
 
-# `call` is the frame of a constructor, whose arguments are all checked; `kind` is "regressor",
+# `call` is the frame of a constructor, whose arguments are all checked, after columns have taken the
+# place of a formula where it has `data`; `kind` is "regressor",
 # "classifier" or "estimator". The columns and whatever else the core needs go into the
 # specification.
 canned_estimator <- function(type, kind, call = parent.frame()) {
   arguments <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   args <- mget(arguments, envir = call)
+  derived <- if ("data" %in% arguments) formula_arguments(args, type, kind, call)
+  if (!is.null(derived)) args <- derived$args
+  arguments <- intersect(arguments, names(args))
   checks <- argument_checks()
   for (name in intersect(names(checks), arguments)) checks[[name]](args[[name]], name, call)
   config <- as_run_config(args$config, args$model_dir, call)
@@ -20,6 +24,7 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
     type, camel_case(type), kind, canned_class(type, kind), spec, args, config
   )
   cpp_estimator_check(core_spec(model))
+  model$blueprint <- derived$blueprint
   model
 }
 

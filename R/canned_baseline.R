@@ -21,7 +21,8 @@
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 50))
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
 baseline_regressor <- function(model_dir = NULL, label_dimension = 1L, weight_column = NULL,
-                               optimizer = "Ftrl", config = NULL, loss_reduction = "sum") {
+                               optimizer = "Ftrl", config = NULL, loss_reduction = "sum",
+                               data = NULL) {
   canned_estimator("baseline_regressor", "regressor")
 }
 
@@ -29,12 +30,13 @@ baseline_regressor <- function(model_dir = NULL, label_dimension = 1L, weight_co
 #' @export
 baseline_classifier <- function(model_dir = NULL, n_classes = 2L, weight_column = NULL,
                                 label_vocabulary = NULL, optimizer = "Ftrl", config = NULL,
-                                loss_reduction = "sum") {
+                                loss_reduction = "sum", data = NULL) {
   canned_estimator("baseline_classifier", "classifier")
 }
 
 #' @rdname baseline_regressor
 #' @export
-baseline_estimator <- function(head, model_dir = NULL, optimizer = "Ftrl", config = NULL) {
+baseline_estimator <- function(head, model_dir = NULL, optimizer = "Ftrl", config = NULL,
+                               data = NULL) {
   canned_estimator("baseline_estimator", "estimator")
 }

@@ -39,7 +39,8 @@ dnn_linear_combined_regressor <- function(model_dir = NULL, linear_feature_colum
                                           label_dimension = 1L, weight_column = NULL,
                                           input_layer_partitioner = NULL, config = NULL,
                                           loss_reduction = "sum", batch_norm = FALSE,
-                                          sparse_combiner = "sum", warm_start_from = NULL) {
+                                          sparse_combiner = "sum", warm_start_from = NULL,
+                                          data = NULL) {
   canned_estimator("dnn_linear_combined_regressor", "regressor")
 }
 
@@ -53,7 +54,7 @@ dnn_linear_combined_classifier <- function(model_dir = NULL, linear_feature_colu
                                            label_vocabulary = NULL, input_layer_partitioner = NULL,
                                            config = NULL, loss_reduction = "sum",
                                            batch_norm = FALSE, sparse_combiner = "sum",
-                                           warm_start_from = NULL) {
+                                           warm_start_from = NULL, data = NULL) {
   canned_estimator("dnn_linear_combined_classifier", "classifier")
 }
 
@@ -65,6 +66,6 @@ dnn_linear_combined_estimator <- function(head, model_dir = NULL, linear_feature
                                           dnn_activation_fn = "relu", dnn_dropout = NULL,
                                           input_layer_partitioner = NULL, config = NULL,
                                           batch_norm = FALSE, sparse_combiner = "sum",
-                                          warm_start_from = NULL) {
+                                          warm_start_from = NULL, data = NULL) {
   canned_estimator("dnn_linear_combined_estimator", "estimator")
 }

@@ -39,7 +39,8 @@
 dnn_regressor <- function(hidden_units, feature_columns, model_dir = NULL, label_dimension = 1L,
                           weight_column = NULL, optimizer = "Adagrad", activation_fn = "relu",
                           dropout = NULL, input_layer_partitioner = NULL, config = NULL,
-                          loss_reduction = "sum", batch_norm = FALSE, warm_start_from = NULL) {
+                          loss_reduction = "sum", batch_norm = FALSE, warm_start_from = NULL,
+                          data = NULL) {
   canned_estimator("dnn_regressor", "regressor")
 }
 
@@ -49,7 +50,7 @@ dnn_classifier <- function(hidden_units, feature_columns, model_dir = NULL, n_cl
                            weight_column = NULL, label_vocabulary = NULL, optimizer = "Adagrad",
                            activation_fn = "relu", dropout = NULL, input_layer_partitioner = NULL,
                            config = NULL, loss_reduction = "sum", batch_norm = FALSE,
-                           warm_start_from = NULL) {
+                           warm_start_from = NULL, data = NULL) {
   canned_estimator("dnn_classifier", "classifier")
 }
 
@@ -58,6 +59,6 @@ dnn_classifier <- function(hidden_units, feature_columns, model_dir = NULL, n_cl
 dnn_estimator <- function(head, hidden_units, feature_columns, model_dir = NULL,
                           optimizer = "Adagrad", activation_fn = "relu", dropout = NULL,
                           input_layer_partitioner = NULL, config = NULL, batch_norm = FALSE,
-                          warm_start_from = NULL) {
+                          warm_start_from = NULL, data = NULL) {
   canned_estimator("dnn_estimator", "estimator")
 }

@@ -47,7 +47,7 @@
 linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension = 1L,
                              weight_column = NULL, optimizer = "Ftrl", config = NULL,
                              partitioner = NULL, loss_reduction = "sum", sparse_combiner = "sum",
-                             warm_start_from = NULL) {
+                             warm_start_from = NULL, data = NULL) {
   canned_estimator("linear_regressor", "regressor")
 }
 
@@ -56,7 +56,7 @@ linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension 
 linear_classifier <- function(feature_columns, model_dir = NULL, n_classes = 2L,
                               weight_column = NULL, label_vocabulary = NULL, optimizer = "Ftrl",
                               config = NULL, partitioner = NULL, loss_reduction = "sum",
-                              sparse_combiner = "sum", warm_start_from = NULL) {
+                              sparse_combiner = "sum", warm_start_from = NULL, data = NULL) {
   canned_estimator("linear_classifier", "classifier")
 }
 
@@ -64,6 +64,6 @@ linear_classifier <- function(feature_columns, model_dir = NULL, n_classes = 2L,
 #' @export
 linear_estimator <- function(head, feature_columns, model_dir = NULL, optimizer = "Ftrl",
                              config = NULL, partitioner = NULL, sparse_combiner = "sum",
-                             warm_start_from = NULL) {
+                             warm_start_from = NULL, data = NULL) {
   canned_estimator("linear_estimator", "estimator")
 }

@@ -49,6 +49,8 @@ keep_checkpoint <- function(object) {
   files <- lapply(setNames(nm = names), function(name) {
     readBin(file.path(folder, name), "raw", file.size(file.path(folder, name)))
   })
+  record <- file.path(folder, record_file)
+  if (file.exists(record)) files[[record_file]] <- readBin(record, "raw", file.size(record))
   files$checkpoint <- charToRaw(sprintf("model_checkpoint_path: \"%s\"\n", base))
   kept <- unclass(object$estimator)$kept
   kept$files <- files

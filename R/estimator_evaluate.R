@@ -31,7 +31,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
-  input <- as_model_input(input_fn, object)
+  input <- as_model_input(input_fn, object, ...)
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
   metrics <- with_loop_conditions(cpp_estimator_evaluate(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,

@@ -13,7 +13,19 @@
 #' @param simplify TRUE: a tibble with one row for each example and a list column for each key;
 #'   FALSE: a list of named lists.
 #' @param yield_single_examples For the iterator: FALSE gives whole batches.
-#' @return As `simplify` says. The rows are in the order of the data.
+#' @param newdata In the place of `input_fn`: a data frame with the features that the model reads;
+#'   for a model made from a formula, with what the formula reads.
+#' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
+#'   `NULL`: all that the model has.
+#' @return As `simplify` says. The rows are in the order of the data. The classes of a model that was
+#'   trained on a factor or on logicals are their labels.
+#'
+#'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ... for
+#'   labels of several numbers); or `.pred_class`, a factor with the levels of the training, and the
+#'   probability of each level as `.pred_<level>`.
+#' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
+#'   Levels that are new count as missing, with one warning of class
+#'   `runhooks_warning_new_levels` that names them.
 #' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for
 #'   [train()].
 #' @seealso `tf.estimator.Estimator.predict` of TensorFlow 1.x.
@@ -24,6 +36,7 @@
 #' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
 #' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
 #' unlist(predictions$predictions)
+#' predict(model, newdata = data.frame(drat = c(3, 4)))
 predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  predict_keys = c(
                                    "predictions",
@@ -34,8 +47,18 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                    "probabilities"
                                  ),
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
-                                 yield_single_examples = TRUE, ...) {
+                                 yield_single_examples = TRUE, newdata = NULL, type = NULL,
+                                 ...) {
   check_string(checkpoint_path, null = TRUE)
+  if (is.null(newdata) && !missing(input_fn) && is.data.frame(input_fn)) {
+    newdata <- input_fn
+  } else if (!is.null(newdata) && !missing(input_fn)) {
+    stop_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
+  }
+  if (!is.null(newdata)) {
+    return(predict_newdata(object, newdata, type, checkpoint_path, hooks, environment()))
+  }
+  if (!is.null(type)) stop_runhooks("{.arg type} goes with {.arg newdata}.")
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
@@ -49,10 +72,26 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
       core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
     ))
   }
-  iterator <- prediction_iterator(start, yield_single_examples || !as_iterable)
+  iterator <- prediction_iterator(
+    start, yield_single_examples || !as_iterable, worded_classes(object)
+  )
   if (as_iterable) return(iterator)
   examples <- iterate(iterator)
   if (simplify) simplify_predictions(examples) else examples
+}
+
+# A function that puts the words of training's factor in the place of class numbers. With a
+# vocabulary the core has done so.
+worded_classes <- function(object) {
+  words <- class_labels(object)
+  is_done <- !is.null(class_settings(object$spec)$label_vocabulary)
+  if (is.null(words) || is_done) return(identity)
+  function(batch) {
+    for (key in intersect(c("classes", "all_classes"), names(batch))) {
+      batch[[key]][] <- words[as.integer(batch[[key]]) + 1L]
+    }
+    batch
+  }
 }
 
 # Models of the user and those with several heads give what they give.
@@ -68,7 +107,7 @@ finish_hooks <- function(hooks, mode) {
 # Batches from the core, handed out one by one or example by example. `start` makes the session when
 # the first one is asked for. An iterator that is left early ends its hooks when it is closed, or
 # collected.
-prediction_iterator <- function(start, by_example) {
+prediction_iterator <- function(start, by_example, finish = identity) {
   pointer <- NULL
   waiting <- list()
   is_closed <- FALSE
@@ -82,6 +121,7 @@ prediction_iterator <- function(start, by_example) {
     if (length(waiting) == 0) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
       if (is.null(batch)) return(NULL)
+      batch <- finish(batch)
       waiting <<- if (by_example) split_batch(batch) else list(batch)
     }
     item <- waiting[[1]]

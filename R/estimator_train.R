@@ -56,7 +56,7 @@ train.tf_estimator <- function(
       )
     )
   }
-  input <- as_model_input(input_fn, object)
+  input <- as_model_input(input_fn, object, ...)
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
@@ -65,8 +65,12 @@ train.tf_estimator <- function(
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
   history <- function(step = NULL) recorded_history(hooks, step, model_dir(object), started)
+  was_there <- dir.exists(model_dir(object))
   # also after an interrupt or an error
-  on.exit(collect_event_files(model_dir(object)))
+  on.exit({
+    collect_event_files(model_dir(object))
+    forget_untrained(model_dir(object), was_there)
+  })
   result <- with_loop_conditions(
     cpp_estimator_train(
       core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,

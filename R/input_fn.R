@@ -42,6 +42,7 @@ input_fn <- function(object, ...) UseMethod("input_fn")
 #' @rdname input_fn
 #' @export
 input_fn.default <- function(object, ...) {
+  if (is_matrix_package(object)) return(input_fn.matrix(as.matrix(object), ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
     stop_runhooks("{.arg object} must be data, not {.obj_type_friendly {object}}.")
@@ -54,6 +55,7 @@ input_fn.default <- function(object, ...) {
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ...) {
+  check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
@@ -67,6 +69,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
+  check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
@@ -79,7 +82,7 @@ input_fn.matrix <- function(object, ...) {
   if (is.null(colnames(object))) {
     stop_plain("cannot create input function from matrix without column names")
   }
-  input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE), ...)
+  input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE, optional = TRUE), ...)
 }
 
 #' @rdname input_fn
@@ -88,6 +91,20 @@ input_fn.formula <- function(object, data, ...) {
   if (missing(data)) stop_runhooks("{.arg data} is missing: a formula needs a data frame.")
   parsed <- expand_formula(object, data)
   input_fn(parsed$data, features = parsed$features, response = parsed$response, ...)
+}
+
+check_unique_names <- function(names, call = parent.frame()) {
+  again <- unique(names[duplicated(names)])
+  if (length(again) == 0) return(invisible())
+  at <- which(names == again[[1]]) # nolint: used by cli
+  stop_runhooks(
+    c(
+      "The data have {cli::qty(length(again))}{?a column name/column names} twice: {.val {again}}.",
+      x = "{.val {again[[1]]}} is the name of columns {at}.",
+      i = "{.fn make.unique} makes different names."
+    ),
+    call = call
+  )
 }
 
 # Names of the selected elements. `expr` may be a selection, or anything that evaluates to a
@@ -173,7 +190,10 @@ new_input_fn <- function(
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
   function(estimator) {
     texts <- string_features(estimator)
-    function() next_batch(columns, features, response, options, texts)
+    function() {
+      trained <- as_trained(columns, features, response, estimator)
+      next_batch(trained, features, response, options, texts)
+    }
   }
 }
 
@@ -205,7 +225,8 @@ check_columns <- function(columns, response, call) {
 check_column <- function(x, name, is_response, call) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)
-  is_time <- inherits(x, c("Date", "POSIXt", "difftime"))
+  # integer64 holds its numbers as the bits of doubles
+  is_time <- inherits(x, c("Date", "POSIXt", "difftime", "integer64"))
   if (!good || is_time) {
     stop_runhooks(
       c(
@@ -273,7 +294,10 @@ draw_seed <- function() {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-as_model_input <- function(input_fn, estimator, call = parent.frame()) {
+as_model_input <- function(input_fn, estimator, ..., call = parent.frame()) {
+  if (is.data.frame(input_fn)) {
+    input_fn <- blueprint_input_fn(estimator, input_fn, ..., call = call)
+  }
   if (!is.function(input_fn)) {
     stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
   }

@@ -1,7 +1,13 @@
 # Columns of data as matrices and vectors that tensors are made of.
 
-# A list column as a matrix of one row for each element, padded; other columns as they are.
+# Sparse and other matrices of the package Matrix.
+is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
+
+# A list column as a matrix of one row for each element, padded; matrices of the package Matrix as
+# R's; other columns as they are.
 flat_column <- function(x) {
+  if (is_matrix_package(x)) return(unname(Matrix::as.matrix(x)))
+  if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {
     row <- if (is.list(row)) unlist(row) else row
@@ -34,16 +40,22 @@ string_features <- function(estimator) {
 
 # Pairs of a feature and the type that a column takes it in, of all columns in a specification.
 feature_types <- function(spec) {
-  pair <- function(key, type) list(list(key = key, type = type))
+  pair <- function(key, type, ...) list(list(key = key, type = type, ...))
   if (!is_column(spec)) {
     is_nest <- is.list(spec) && (is.null(attr(spec, "class")) || inherits(spec, "list"))
     if (!is_nest) return(list())
     return(unlist(lapply(unname(spec), feature_types), recursive = FALSE))
   }
   switch(spec$type,
-    HashedCategoricalColumn = ,
+    HashedCategoricalColumn = pair(spec$key, spec$dtype),
     VocabularyListCategoricalColumn = ,
-    VocabularyFileCategoricalColumn = pair(spec$key, spec$dtype),
+    VocabularyFileCategoricalColumn = pair(
+      spec$key, spec$dtype,
+      takes_unknown = isTRUE(spec$num_oov_buckets > 0) || isTRUE(spec$default_value >= 0)
+    ),
+    WeightedCategoricalColumn = c(
+      feature_types(spec$categorical_column), pair(spec$weight_feature_key, spec$dtype)
+    ),
     IdentityCategoricalColumn = pair(spec$key, "int64"),
     NumericColumn = pair(spec$key, "float32"),
     BucketizedColumn = feature_types(spec$source_column),
@@ -56,3 +68,17 @@ feature_types <- function(spec) {
     feature_types(spec$categorical_column)
   )
 }
+
+# The names of all features that an estimator reads, its weights' included unless `weights` is
+# FALSE.
+read_features <- function(estimator, weights = TRUE) {
+  spec <- estimator$spec
+  weight <- class_settings(spec)$weight_column
+  # not also among the columns
+  spec <- spec[setdiff(names(spec), c("weight_column", "head"))]
+  keys <- unique(vapply(feature_types(spec), `[[`, "", "key"))
+  if (weights && !is.null(weight)) keys <- union(keys, weight_key(weight))
+  keys
+}
+
+weight_key <- function(weight) if (is_column(weight)) weight$key else weight

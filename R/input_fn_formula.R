@@ -75,12 +75,12 @@ dropped_terms <- function(expr) {
 }
 
 computed_column <- function(term, columns, frame, existing, call) {
-  expr <- str2lang(term)
+  expr <- if (is.character(term)) str2lang(term) else term
   value <- tryCatch(eval(expr, columns, frame), error = function(error) error)
   if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
     stop_runhooks(
       c(
-        "{.code {term}} of the formula is no column of the data and cannot be computed from them.",
+        "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed from them.",
         x = if (inherits(value, "error")) conditionMessage(value),
         i = "The data have {.val {existing}}."
       ),

@@ -1,0 +1,119 @@
+# predict(newdata = ): the tidy form of predictions.
+
+predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
+  kind <- tidy_kind(object, call)
+  choices <- switch(kind, numbers = "numeric", classes = c("class", "prob"), "prob")
+  good <- is.null(type) || (is_string(type) && type %in% choices)
+  shown <- paste0("\"", choices, "\"", collapse = " or ")
+  check_arg(good, type, paste(shown, "for this model"), "type", call)
+  if (is.null(type)) type <- choices
+  data <- check_new_data(newdata, call)
+  columns <- new_features(object, data, call)
+  keys <- switch(kind,
+    numbers = "predictions", labels = "probabilities", c("class_ids", "probabilities")
+  )
+  values <- predicted_matrices(object, columns, keys, checkpoint_path, hooks, call)
+  if (kind == "numbers") {
+    return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
+  }
+  words <- tidy_classes(object)
+  tables <- list()
+  if ("class" %in% type) {
+    ids <- as.integer(values$class_ids) + 1L
+    class <- structure(ids, levels = words, class = "factor")
+    tables$class <- tibble::tibble(.pred_class = class)
+  }
+  if ("prob" %in% type) {
+    tables$prob <- as_prediction_tibble(values$probabilities, paste0(".pred_", words))
+  }
+  tibble::as_tibble(do.call(c, unname(tables)), .name_repair = "minimal")
+}
+
+# "numbers", "classes", or "labels" where a row may have several.
+tidy_kind <- function(object, call) {
+  kind <- label_kind(object$spec)
+  if (identical(kind, "number")) return("numbers")
+  if (identical(kind, "class")) return("classes")
+  head <- unclass(object$spec$head)$type
+  if (identical(head, "multi_label_head")) return("labels")
+  stop_runhooks(
+    c(
+      "{.arg newdata} is for estimators with one head of a known kind.",
+      i = "Give an {.fn input_fn} to predict with this model."
+    ),
+    call = call
+  )
+}
+
+check_new_data <- function(newdata, call) {
+  if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
+  if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
+  good <- is.list(newdata) && length(newdata) > 0 && !is.null(names(newdata))
+  check_arg(good, newdata, "a data frame", "newdata", call)
+  check_unique_names(names(newdata), call)
+  as.list(newdata)
+}
+
+# The features that the model reads, no others. A computed one may be there, or what it is computed
+# from. Models that read none still have rows.
+new_features <- function(object, data, call) {
+  columns <- if (!is.null(object$blueprint)) {
+    blueprint_features(object$blueprint, data, call)
+  } else {
+    keys <- read_features(object, weights = FALSE)
+    missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
+    if (length(missing)) stop_missing_features(missing, names(data), call)
+    lapply(setNames(nm = keys), computed_feature, data = data)
+  }
+  if (length(columns) == 0) columns <- row_feature(data)
+  columns
+}
+
+computed_feature <- function(key, data) {
+  if (key %in% names(data)) return(data[[key]])
+  expr <- tryCatch(str2lang(key), error = function(error) NULL)
+  if (!is.call(expr) || !all(all.vars(expr) %in% names(data))) return(NULL)
+  tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
+}
+
+row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
+
+# What the model gives for each key, bound together over the batches.
+predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
+  n <- n_rows(flat_column(columns[[1]]))
+  # no rows have the types of one row, which is not there
+  if (n == 0) return(no_predictions(object, keys))
+  input <- new_input_fn(
+    columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
+  )
+  batches <- iterate(predict(
+    object, input, checkpoint_path, keys, hooks, as_iterable = TRUE, yield_single_examples = FALSE
+  ))
+  lapply(setNames(nm = keys), function(key) {
+    do.call(rbind, lapply(batches, function(batch) {
+      values <- batch[[key]]
+      matrix(values, nrow = dim(values)[[1]])
+    }))
+  })
+}
+
+no_predictions <- function(object, keys) {
+  settings <- class_settings(object$spec)
+  width <- if ("predictions" %in% keys) settings$label_dimension else length(tidy_classes(object))
+  empty <- matrix(numeric(), 0, if (is.null(width)) 1 else width)
+  lapply(setNames(nm = keys), function(key) empty)
+}
+
+tidy_classes <- function(object) {
+  words <- class_labels(object)
+  if (is.null(words)) as.character(seq_len(number_of_classes(object$spec)) - 1L) else words
+}
+
+numbered_names <- function(values) {
+  if (ncol(values) == 1) ".pred" else paste0(".pred_", seq_len(ncol(values)))
+}
+
+as_prediction_tibble <- function(values, names) {
+  columns <- lapply(seq_len(ncol(values)), function(i) values[, i])
+  tibble::as_tibble(setNames(columns, names), .name_repair = "minimal")
+}
