@@ -115,7 +115,7 @@ cat(sprintf(
   us[["bare: the closures of the constant hook"]]
 ))
 
-# --- what a call costs beside its steps: checkpoints with their graphs, graph.pbtxt, an event file
+# --- what a call costs beside its steps: checkpoints with graphs, graph.pbtxt, an event file
 call_ms <- function(model) {
   one <- function() system.time(train(model, input(), steps = 1), gcFirst = FALSE)[["elapsed"]]
   utils::capture.output(times <- replicate(21, one()))

@@ -192,18 +192,31 @@ void Plan::run_all_from(size_t first) {
   if (always_prepare_changed) choose_hot_nodes();
 }
 
+namespace {
+
+std::vector<Shape> output_shapes(KernelContext& context) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < context.num_outputs(); ++i) shapes.push_back(context.output(i).shape());
+  return shapes;
+}
+
+}  // namespace
+
 void Plan::prepare(Node& node) {
   try {
     const bool is_first = node.prepared_version == kNeverPrepared;
     const uint64_t version = node.context.input_version();
     check_inputs(node);
+    std::vector<Shape> shapes;
+    if (node.is_layout) shapes = output_shapes(node.context);
     uint64_t values_read = infer_outputs(node);
     if (node.kernel) {
       node.kernel->prepare(node.context);
       values_read |= node.context.parameters_read();
     }
     if (values_read & ~node.layout_inputs) node.always_prepare = true;
-    if (node.is_layout) compute_layout(node, is_first);
+    // A buffer of another shape is a new one: there is nothing in it to compare with.
+    if (node.is_layout) compute_layout(node, is_first || shapes != output_shapes(node.context));
     node.prepared_version = version;
   } catch (Error& error) {
     throw error.at_op(node.op.type(), node.op.name());
