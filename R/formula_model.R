@@ -308,7 +308,8 @@ required_column <- function(data, name, call) {
 stop_missing_features <- function(missing, existing, call) {
   stop_runhooks(
     c(
-      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model: {.val {missing}}.",
+      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
+       {.val {missing}}.",
       i = "The data have {.val {existing}}."
     ),
     kind = "not_found", call = call

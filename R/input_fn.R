@@ -11,8 +11,8 @@ the$mode <- NULL
 #' how often and in which order. The data are copied into the core when the loop starts.
 #'
 #' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
-#'   matrix with column names, also one of the package Matrix (a batch is dense); a formula `response ~ a + b`; or what `as.data.frame()` can make a
-#'   data frame of.
+#'   matrix with column names, also one of the package Matrix (which becomes dense); a formula
+#'   `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
 #' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
 #'   character vector.
 #' @param data For a formula: the data frame.
@@ -35,8 +35,8 @@ the$mode <- NULL
 #'   bucket for unknown words), strings do for factors and whole numbers for integers. A classifier
 #'   without a vocabulary takes the levels of a factor as its classes.
 #' @section Errors: `runhooks_error_not_found` for a column that is not there;
-#'   `runhooks_error_invalid_argument` for two columns of one name, dates, no rows, a batch size below 1, NA, NaN or Inf in numbers
-#'   (how many, and the first row).
+#'   `runhooks_error_invalid_argument` for two columns of one name, dates, no rows, a batch size
+#'   below 1, NA, NaN or Inf in numbers (how many, and the first row).
 #' @family input functions
 #' @export
 #' @examples

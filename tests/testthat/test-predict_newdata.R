@@ -54,7 +54,9 @@ test_that("heads are models like the others", {
   factors <- transform(mtcars, am = factor(am, labels = c("auto", "manual")))
   suppressMessages(train(binary, input_fn(am ~ wt, factors), steps = 1))
   expect_named(predict(binary, newdata = mtcars), c(".pred_class", ".pred_auto", ".pred_manual"))
-  poisson <- linear_estimator(poisson_regression_head(), columns, model_dir = withr::local_tempdir())
+  poisson <- linear_estimator(
+    poisson_regression_head(), columns, model_dir = withr::local_tempdir()
+  )
   train(poisson, input_fn(carb ~ wt, mtcars), steps = 1)
   expect_true(all(predict(poisson, newdata = mtcars)$.pred > 0))
   labels <- list(wt = mtcars$wt, y = cbind(mtcars$am, mtcars$vs) == 1)
@@ -70,8 +72,8 @@ test_that("features that are computed from others are computed again", {
   model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ log(hp), mtcars), steps = 1)
   expect_equal(
-    predict(model, newdata = mtcars)$.pred, unlist(predict(model, input_fn(mpg ~ log(hp), mtcars)))
-    , ignore_attr = TRUE
+    predict(model, newdata = mtcars)$.pred,
+    unlist(predict(model, input_fn(mpg ~ log(hp), mtcars))$predictions)
   )
 })
 
