@@ -265,12 +265,18 @@ next_batch <- function(columns, features, response, options, texts = character()
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    encoded, rep(NA_character_, length(encoded)), options$batch_size,
+    encoded, vapply(encoded, wanted_type, ""), options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+}
+
+# The type that np_array() gave a column.
+wanted_type <- function(x) {
+  type <- attr(x, "dtype", exact = TRUE)
+  if (is.character(type)) type else NA_character_
 }
 
 encode_column <- function(x, name) {
