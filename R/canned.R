@@ -1,7 +1,7 @@
 # What the constructors of canned estimators have in common: each argument is checked in one place.
 
-# `call` is the frame of a constructor, whose arguments are all checked, after columns have taken the
-# place of a formula where it has `data`; `kind` is "regressor",
+# `call` is the frame of a constructor, whose arguments are all checked, after columns have taken
+# the place of a formula where it has `data`; `kind` is "regressor",
 # "classifier" or "estimator". The columns and whatever else the core needs go into the
 # specification.
 canned_estimator <- function(type, kind, call = parent.frame()) {

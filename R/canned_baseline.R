@@ -7,6 +7,8 @@
 #'
 #' @inheritParams linear_regressor
 #' @param optimizer As for [linear_regressor()]. A name takes the learning rate 0.3.
+#' @param data A data frame for a formula, which may stand in the place of `model_dir`; its left
+#'   side is the response, of the right side nothing is used.
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_baseline_regressor`, `tf_estimator_classifier_baseline_classifier` or
 #'   `tf_estimator_estimator_baseline_estimator`.

@@ -18,6 +18,9 @@
 #'   `tf_estimator_dnn_linear_combined_regressor`,
 #'   `tf_estimator_classifier_dnn_linear_combined_classifier` or
 #'   `tf_estimator_estimator_dnn_linear_combined_estimator`.
+#' @section Formulas: Either part takes a formula, as in [linear_regressor()]; one has the response.
+#'   Where a formula stands first, in the place of `model_dir`, it is for both parts, the deep one
+#'   without its interactions.
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors
 #' @seealso The classes `tf.estimator.DNNLinearCombinedRegressor`, `DNNLinearCombinedClassifier` and

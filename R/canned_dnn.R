@@ -19,6 +19,7 @@
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_dnn_regressor`, `tf_estimator_classifier_dnn_classifier` or
 #'   `tf_estimator_estimator_dnn_estimator`.
+#' @inheritSection linear_regressor Formulas
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors
 #' @seealso The classes `tf.estimator.DNNRegressor`, `DNNClassifier` and `DNNEstimator` of
@@ -27,12 +28,11 @@
 #' @export
 #' @examples
 #' model <- dnn_classifier(
-#'   hidden_units = c(10, 10), n_classes = 3, label_vocabulary = levels(iris$Species),
+#'   hidden_units = c(10, 10), n_classes = 3,
 #'   feature_columns = feature_columns(column_numeric("Petal.Length", "Petal.Width"))
 #' )
-#' flowers <- transform(iris, Species = as.character(Species))
 #' input <- input_fn(
-#'   flowers, features = c(Petal.Length, Petal.Width), response = Species, num_epochs = 20
+#'   iris, features = c(Petal.Length, Petal.Width), response = Species, num_epochs = 20
 #' )
 #' model %>% train(input)
 #' model %>% evaluate(input)

@@ -7,7 +7,7 @@
 #' 0.
 #'
 #' @param feature_columns A column or a list of columns, dense or categorical: [column_numeric()],
-#'   [categorical_columns], [column_crossed()] and others.
+#'   [categorical_columns], [column_crossed()] and others. Or a formula, with `data`: see there.
 #' @param model_dir The folder of checkpoints and event files; one that has a checkpoint is
 #'   continued. `NULL`: the folder of the active tfruns run, else that of `config`, else a new one
 #'   in `tempdir()`.
@@ -28,9 +28,18 @@
 #' @param warm_start_from A folder or checkpoint whose variables a first training starts from, or
 #'   [warm_start_settings()], or `NULL`.
 #' @param head A head: see [heads].
+#' @param data A data frame for a formula `response ~ a + b`, which may stand where columns do. See
+#'   the section Formulas.
 #' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator], of class
 #'   `tf_estimator_regressor_linear_regressor`, `tf_estimator_classifier_linear_classifier` or
 #'   `tf_estimator_estimator_linear_estimator`.
+#' @section Formulas: `linear_regressor(mpg ~ wt + gear, data = mtcars)` makes the columns: numbers
+#'   and logicals are numeric columns, factors and strings have the vocabulary of their levels (as
+#'   indicators in deep models). `a:b` of words is crossed, of numbers is their product, of both is
+#'   a weight for each word. `.`, `a * b`, `- a` and calls such as `log(x)` or `poly(x, 2)` are as in
+#'   [lm()]. Classifiers take their classes, and how many there are, from the response. Of `data`
+#'   only names, levels and what `poly()` and its like need are kept. [train()], [evaluate()] and
+#'   [predict()][predict.tf_estimator] then take data frames too.
 #' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two
 #'   classes), `probabilities`, `class_ids` and `classes`, which are strings.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an
@@ -44,6 +53,11 @@
 #' model <- linear_regressor(feature_columns(column_numeric("drat"), column_numeric("cyl")))
 #' model %>% train(input_fn(mpg ~ drat + cyl, mtcars, batch_size = 8, num_epochs = 10))
 #' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
+#'
+#' # the same in short
+#' model <- linear_regressor(mpg ~ drat + cyl, data = mtcars)
+#' model %>% train(mtcars, batch_size = 8, num_epochs = 10)
+#' model %>% predict(newdata = mtcars[1:3, c("drat", "cyl")])
 linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension = 1L,
                              weight_column = NULL, optimizer = "Ftrl", config = NULL,
                              partitioner = NULL, loss_reduction = "sum", sparse_combiner = "sum",

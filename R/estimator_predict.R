@@ -17,11 +17,11 @@
 #'   for a model made from a formula, with what the formula reads.
 #' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
 #'   `NULL`: all that the model has.
-#' @return As `simplify` says. The rows are in the order of the data. The classes of a model that was
-#'   trained on a factor or on logicals are their labels.
+#' @return As `simplify` says. The rows are in the order of the data. The classes of a model that
+#'   was trained on a factor or on logicals are their labels.
 #'
-#'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ... for
-#'   labels of several numbers); or `.pred_class`, a factor with the levels of the training, and the
+#'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ...
+#'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and the
 #'   probability of each level as `.pred_<level>`.
 #' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
 #'   Levels that are new count as missing, with one warning of class

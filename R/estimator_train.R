@@ -8,14 +8,14 @@
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
-#'   labels)` of tensors.
+#'   labels)` of tensors. For a model made from a formula a data frame, too.
 #' @param steps How many more steps; `NULL`: as many as the input gives.
 #' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
 #'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
 #' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one
 #'   of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
-#' @param ... Not used.
+#' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()].
 #' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
 #'   plot and make a data frame of. The state of the model is its folder.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before

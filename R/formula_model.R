@@ -46,7 +46,8 @@ check_formula_data <- function(data, call) {
   if (is.null(data)) {
     stop_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
   }
-  if (is.matrix(data) || is_matrix_package(data)) data <- as.data.frame(as.matrix(data))
+  if (is_matrix_package(data)) data <- Matrix::as.matrix(data)
+  if (is.matrix(data)) data <- as.data.frame(data, optional = TRUE)
   good <- is.list(data) && !is.null(names(data)) && length(data) > 0
   check_arg(good, data, "a data frame", "data", call)
   check_unique_names(names(data), call)
@@ -164,7 +165,8 @@ check_product <- function(numbers, is_word, blueprint, call) {
 }
 
 new_variable <- function(name, expr, data, constants, call) {
-  value <- formula_value(name, if (is.call(expr)) expr, data, constants, call)
+  raw <- raw_value(name, expr, data, constants, call)
+  value <- plain_value(raw)
   check_column(value, name, FALSE, call)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) {
     sort(setdiff(value, c(NA, "")), method = "radix")
@@ -174,20 +176,27 @@ new_variable <- function(name, expr, data, constants, call) {
   }
   list(
     # scale() and its like as they were for these data
-    expr = if (is.call(expr)) stats::makepredictcall(value, expr),
+    expr = if (is.call(expr)) stats::makepredictcall(raw, expr),
     levels = words, width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
   )
 }
 
 # The value of a variable: a column of the data, or computed from them.
-formula_value <- function(name, expr, data, constants, call) {
-  if (name %in% names(data)) return(flat_column(data[[name]]))
+raw_value <- function(name, expr, data, constants, call) {
+  if (name %in% names(data)) return(data[[name]])
   if (is.null(expr)) expr <- as.name(name)
-  frame <- list2env(constants, parent = globalenv())
-  value <- flat_column(computed_column(expr, data, frame, names(data), call))
-  # numbers with a class, such as of poly(), are numbers
-  if (!is.numeric(value) || is.factor(value) || !is.object(value)) return(value)
-  if (length(dim(value))) array(as.vector(value), dim(value)) else as.vector(value)
+  computed_column(expr, data, list2env(constants, parent = globalenv()), names(data), call)
+}
+
+# Numbers with a class, such as poly() gives, are numbers.
+plain_value <- function(value) {
+  value <- flat_column(value)
+  if (!inherits(value, c("poly", "bs", "ns"))) return(value)
+  array(as.vector(value), dim(value))
+}
+
+formula_value <- function(name, expr, data, constants, call) {
+  plain_value(raw_value(name, expr, data, constants, call))
 }
 
 # The column of a term: numbers as they are, words by their vocabulary, several words crossed; words
@@ -299,7 +308,8 @@ required_column <- function(data, name, call) {
 stop_missing_features <- function(missing, existing, call) {
   stop_runhooks(
     c(
-      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model: {.val {missing}}.",
+      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
+       {.val {missing}}.",
       i = "The data have {.val {existing}}."
     ),
     kind = "not_found", call = call

@@ -11,8 +11,8 @@ the$mode <- NULL
 #' how often and in which order. The data are copied into the core when the loop starts.
 #'
 #' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
-#'   matrix with column names; a formula `response ~ a + b`; or what `as.data.frame()` can make a
-#'   data frame of.
+#'   matrix with column names, also one of the package Matrix (which becomes dense); a formula
+#'   `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
 #' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
 #'   character vector.
 #' @param data For a formula: the data frame.
@@ -29,9 +29,14 @@ the$mode <- NULL
 #'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
 #'   missing. A list column becomes a matrix, rows that are shorter padded with what counts as
 #'   missing: `""`, -1 for integers, 0 for doubles.
+#' @section Levels: A model remembers, in the file `runhooks.rds` of its folder, the kind of each
+#'   feature and the levels of factors in training. Later data are brought to these: codes are those
+#'   of the training whatever levels a factor has, other levels are missing (but for columns with a
+#'   bucket for unknown words), strings do for factors and whole numbers for integers. A classifier
+#'   without a vocabulary takes the levels of a factor as its classes.
 #' @section Errors: `runhooks_error_not_found` for a column that is not there;
-#'   `runhooks_error_invalid_argument` for no rows, a batch size below 1, NA, NaN or Inf in numbers
-#'   (how many, and the first row).
+#'   `runhooks_error_invalid_argument` for two columns of one name, dates, no rows, a batch size
+#'   below 1, NA, NaN or Inf in numbers (how many, and the first row).
 #' @family input functions
 #' @export
 #' @examples
@@ -42,7 +47,7 @@ input_fn <- function(object, ...) UseMethod("input_fn")
 #' @rdname input_fn
 #' @export
 input_fn.default <- function(object, ...) {
-  if (is_matrix_package(object)) return(input_fn.matrix(as.matrix(object), ...))
+  if (is_matrix_package(object)) return(input_fn.matrix(Matrix::as.matrix(object), ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
     stop_runhooks("{.arg object} must be data, not {.obj_type_friendly {object}}.")
@@ -260,12 +265,18 @@ next_batch <- function(columns, features, response, options, texts = character()
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    encoded, rep(NA_character_, length(encoded)), options$batch_size,
+    encoded, vapply(encoded, wanted_type, ""), options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+}
+
+# The type that np_array() gave a column.
+wanted_type <- function(x) {
+  type <- attr(x, "dtype", exact = TRUE)
+  if (is.character(type)) type else NA_character_
 }
 
 encode_column <- function(x, name) {

@@ -80,7 +80,8 @@ computed_column <- function(term, columns, frame, existing, call) {
   if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
     stop_runhooks(
       c(
-        "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed from them.",
+        "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed
+         from them.",
         x = if (inherits(value, "error")) conditionMessage(value),
         i = "The data have {.val {existing}}."
       ),

@@ -46,7 +46,7 @@ tidy_kind <- function(object, call) {
 }
 
 check_new_data <- function(newdata, call) {
-  if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
+  if (is_matrix_package(newdata)) newdata <- Matrix::as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
   good <- is.list(newdata) && length(newdata) > 0 && !is.null(names(newdata))
   check_arg(good, newdata, "a data frame", "newdata", call)

@@ -127,8 +127,9 @@ warn_new_levels <- function(new) {
     words <- new[[name]] # nolint: used by cli
     cli::format_inline("{.val {name}}: {.val {words}}")
   }, "")
+  names(lines) <- rep("x", length(lines))
   rlang::warn(
-    c("Levels that training has not seen count as missing.", setNames(lines, rep("x", length(lines)))),
+    c("Levels that training has not seen count as missing.", lines),
     class = "runhooks_warning_new_levels"
   )
 }
@@ -177,7 +178,7 @@ first_value <- function(x) {
 type_advice <- function(was, now) {
   if (was == "factor") return("Make it a factor with the labels of the training data.")
   if (was == "character") return("Make strings of it with as.character().")
-  if (now == "factor") return("as.numeric(as.character(x)) makes numbers of labels that are numbers.")
+  if (now == "factor") return("as.numeric(as.character(x)) makes numbers of such labels.")
   "Make numbers of it with as.numeric()."
 }
 

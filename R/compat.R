@@ -1,0 +1,63 @@
+# What scripts written for tensorflow and tfestimators call beside estimators.
+
+#' Shapes, tuples and arrays
+#'
+#' As in the package tensorflow: `shape()` says the dimensions of a tensor, `tuple()` is a list,
+#' `array_reshape()` gives an array other dimensions in the order of rows, as NumPy does, and
+#' `np_array()` an array with a type of its own.
+#'
+#' @param ... Of `shape()` whole numbers, `NULL` for a dimension that is not known; of `tuple()`
+#'   values.
+#' @param x,data A vector or an array.
+#' @param dim The new dimensions; one may be -1, which stands for what is left.
+#' @param order `"C"`: the last index is the fastest; `"F"`: the first one, as in R.
+#' @param dtype The name of a type, such as `"float32"`; `NULL`: that of R's values.
+#' @return A list of integers and `NULL`; a list; an array; an array.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dimension, and where the
+#'   dimensions hold more or fewer values than there are.
+#' @name shapes
+#' @examples
+#' shape(NULL, 784L)
+#' array_reshape(1:6, c(2, 3))
+#' input <- input_fn(list(x = np_array(1:3, "float32")), features = "x")
+NULL
+
+#' @rdname shapes
+#' @export
+shape <- function(...) {
+  lapply(list(...), function(n) {
+    good <- is.null(n) || (is_whole(n) && n >= 0)
+    check_arg(good, n, "a whole number or NULL", "...", rlang::caller_env(2))
+    if (!is.null(n)) as.integer(n)
+  })
+}
+
+#' @rdname shapes
+#' @export
+tuple <- function(...) list(...)
+
+#' @rdname shapes
+#' @export
+array_reshape <- function(x, dim, order = c("C", "F")) {
+  order <- match.arg(order)
+  dim <- unlist(dim)
+  good <- is.numeric(dim) && all(is.finite(dim) & dim == trunc(dim) & dim >= -1) &&
+    sum(dim == -1) < 2
+  check_arg(good, dim, "whole numbers, at most one of them -1", "dim", environment())
+  dim[dim == -1] <- length(x) / prod(dim[dim != -1])
+  if (prod(dim) != length(x) || any(dim != trunc(dim))) {
+    stop_runhooks("{.arg x} has {length(x)} value{?s}, which {.arg dim} cannot hold.")
+  }
+  if (order == "F") return(array(x, dim))
+  by_row <- if (length(base::dim(x)) > 1) aperm(x) else x
+  turned <- array(by_row, rev(dim))
+  if (length(dim) > 1) aperm(turned) else turned
+}
+
+#' @rdname shapes
+#' @export
+np_array <- function(data, dtype = NULL) {
+  check_arg(is.atomic(data), data, "a vector or an array", "data", environment())
+  if (is.null(dim(data))) data <- array(data, length(data))
+  structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
+}

@@ -1,0 +1,162 @@
+# Models made from a formula: columns, blueprint, data frames in the place of input functions.
+
+cars_frame <- function() {
+  transform(mtcars, gear = factor(gear), cyl = as.character(cyl), am = am == 1)
+}
+
+column_classes <- function(model, slot = "feature_columns") {
+  columns <- model$args[[slot]]
+  setNames(
+    vapply(columns, function(column) class(column)[[1]], ""),
+    vapply(columns, `[[`, "", "name")
+  )
+}
+
+test_that("a formula is a shortcut for columns and an input function", {
+  config <- run_config(tf_random_seed = 1)
+  short <- linear_regressor(
+    mpg ~ drat + cyl, data = mtcars, config = config, model_dir = withr::local_tempdir()
+  )
+  long <- mtcars_model()
+  train(short, mtcars, batch_size = 8, shuffle = FALSE)
+  train(long, mtcars_input(shuffle = FALSE))
+  expect_equal(variable_value(short), variable_value(long))
+  expect_equal(evaluate(short, mtcars), evaluate(long, mtcars_input(batch_size = 128)))
+  expect_equal(predict(short, newdata = mtcars), predict(long, newdata = mtcars))
+  # its features have their names in input functions, too
+  expect_equal(evaluate(short, mtcars_input()), evaluate(long, mtcars_input()))
+  expect_false("data" %in% names(short$args))
+  expect_lt(length(serialize(short$blueprint, NULL)), 2000)
+})
+
+test_that("terms become columns by their kind", {
+  data <- cars_frame()
+  formula <- mpg ~ gear * cyl + log(hp) + wt:disp + gear:wt + am + poly(drat, 2)
+  expect_equal(column_classes(linear_regressor(formula, data = data)), c(
+    gear = "VocabularyListCategoricalColumn", cyl = "VocabularyListCategoricalColumn",
+    "log(hp)" = "NumericColumn", am = "NumericColumn", "poly(drat, 2)" = "NumericColumn",
+    cyl_X_gear = "CrossedColumn", "wt:disp" = "NumericColumn",
+    gear_weighted_by_wt = "WeightedCategoricalColumn"
+  ))
+  deep <- dnn_regressor(4, formula, data = data)
+  expect_equal(unname(column_classes(deep)[c(1, 6, 8)]), rep("IndicatorColumn", 3))
+  train(deep, data)
+  expect_equal(nrow(predict(deep, newdata = data)), 32)
+  expect_setequal(
+    names(column_classes(linear_regressor(mpg ~ . - hp - wt, data = data))),
+    setdiff(names(mtcars), c("mpg", "hp", "wt"))
+  )
+  weighted <- linear_regressor(mpg ~ ., data = data, weight_column = "wt")
+  expect_false("wt" %in% names(column_classes(weighted)))
+  train(weighted, data)
+  expect_equal(nrow(predict(weighted, newdata = data[setdiff(names(data), c("wt", "mpg"))])), 32)
+})
+
+test_that("a product of numbers is a feature", {
+  fit <- function(formula, data) {
+    model <- linear_regressor(formula, data = data, model_dir = withr::local_tempdir())
+    train(model, data, shuffle = FALSE)
+    predict(model, newdata = data)
+  }
+  product <- transform(mtcars, product = wt * drat)
+  expect_equal(fit(mpg ~ wt:drat, mtcars), fit(mpg ~ product, product))
+  expect_equal(
+    fit(mpg ~ wt * drat, mtcars), fit(mpg ~ wt + drat + product, product),
+    tolerance = 1e-6 # the sum is in another order
+  )
+})
+
+test_that("computed terms are computed of new data as they were in training", {
+  scale_by <- 100
+  half <- function(x) x / 2
+  model <- linear_regressor(
+    mpg ~ scale(wt) + half(hp / scale_by) + poly(drat, 2), data = mtcars,
+    model_dir = withr::local_tempdir()
+  )
+  train(model, mtcars, num_epochs = 10)
+  expected <- predict(model, newdata = mtcars)$.pred
+  rm(scale_by, half)
+  expect_equal(predict(model, newdata = mtcars[3, c("wt", "hp", "drat")])$.pred, expected[[3]])
+})
+
+test_that("classifiers take their classes from the response", {
+  model <- linear_classifier(Species ~ ., data = iris, model_dir = withr::local_tempdir())
+  expect_equal(model$args$n_classes, 3)
+  train(model, iris, num_epochs = 60)
+  expect_gt(evaluate(model, iris)$accuracy, 0.8)
+  tidy <- predict(model, newdata = iris[150:1, 1:4], type = "class")
+  expect_gt(mean(tidy$.pred_class == iris$Species[150:1]), 0.8)
+  expect_equal(levels(tidy$.pred_class), levels(iris$Species))
+  classes <- function(formula, data) {
+    model <- dnn_classifier(4, formula, data = data, model_dir = withr::local_tempdir())
+    train(model, data)
+    evaluate(model, data)
+    levels(predict(model, newdata = data)$.pred_class)
+  }
+  expect_equal(classes(cyl ~ wt, mtcars), c("4", "6", "8"))
+  expect_equal(classes(cyl ~ wt, cars_frame()), c("4", "6", "8"))
+  expect_equal(classes(am ~ wt, cars_frame()), c("FALSE", "TRUE"))
+  expect_equal(classes(am ~ wt, mtcars), c("0", "1"))
+})
+
+test_that("wide and deep, baseline and head models take formulas", {
+  data <- cars_frame()
+  both <- dnn_linear_combined_classifier(
+    am ~ gear * cyl + wt, data = data, dnn_hidden_units = 4
+  )
+  expect_named(column_classes(both, "linear_feature_columns"), c("gear", "cyl", "wt", "cyl_X_gear"))
+  expect_named(
+    column_classes(both, "dnn_feature_columns"), c("gear_indicator", "cyl_indicator", "wt")
+  )
+  train(both, data)
+  expect_equal(nrow(predict(both, newdata = data[2:1, ])), 2)
+  apart <- dnn_linear_combined_regressor(
+    linear_feature_columns = mpg ~ gear, dnn_feature_columns = ~ wt + hp, dnn_hidden_units = 4,
+    data = data
+  )
+  train(apart, data)
+  expect_named(evaluate(apart, data)[1], "average_loss")
+  baseline <- baseline_classifier(gear ~ ., data = data)
+  train(baseline, data)
+  expect_equal(names(predict(baseline, newdata = data))[-1], paste0(".pred_", 3:5))
+  head <- linear_estimator(multi_class_head(3), gear ~ wt, data = data)
+  suppressMessages(train(head, data))
+  expect_equal(levels(predict(head, newdata = data)$.pred_class), c("3", "4", "5"))
+  pair <- linear_regressor(cbind(mpg, hp) ~ wt, data = data)
+  train(pair, data)
+  expect_named(predict(pair, newdata = data), c(".pred_1", ".pred_2"))
+})
+
+test_that("new words of the data are missing, with one warning", {
+  data <- cars_frame()
+  model <- linear_regressor(mpg ~ gear + cyl, data = data, model_dir = withr::local_tempdir())
+  train(model, data, num_epochs = 10)
+  new <- transform(data[1:3, ], gear = factor(c("7", "4", "4")), cyl = c("6", "3", NA))
+  said <- testthat::capture_warnings(predicted <- predict(model, newdata = new))
+  expect_length(said, 1)
+  expect_match(said, "\"gear\": \"7\"")
+  expect_match(said, "\"cyl\": \"3\"")
+  missing <- transform(new, gear = factor(c(NA, "4", "4")), cyl = c("6", NA, NA))
+  expect_no_warning(expect_equal(predict(model, newdata = missing), predicted))
+})
+
+test_that("what a formula cannot say is an error", {
+  data <- cars_frame()
+  data$day <- Sys.Date()
+  expect_error(linear_regressor(mpg ~ wt), "data.*missing")
+  expect_error(linear_regressor(column_numeric("wt"), data = mtcars), "goes with a formula")
+  expect_error(linear_regressor(~wt, data = data), "response on its left")
+  expect_error(linear_regressor(mpg ~ wt - 1, data = data), "intercept")
+  expect_error(linear_regressor(mpg ~ 1, data = data), "no features")
+  expect_error(linear_regressor(mpg ~ day, data = data), "\"day\".*as.numeric")
+  expect_error(linear_regressor(mpg ~ horses, data = data), "horses.*no column")
+  expect_error(linear_regressor(gear ~ wt, data = data), "\"gear\".*numbers, not.*a factor.*\"4\"")
+  expect_error(linear_classifier(qsec ~ wt, data = data), "two classes or more.*fractions")
+  expect_error(linear_classifier(mpg ~ wt, data = transform(data, mpg = 1)), "It has 1")
+  expect_error(train(mtcars_model(), mtcars), "input_fn must be a function.*formula")
+  model <- linear_regressor(mpg ~ wt + gear, data = data, model_dir = withr::local_tempdir())
+  expect_error(train(model, data["wt"]), "\"gear\"", class = "runhooks_error_not_found")
+  expect_error(train(model, transform(data, gear = 1)), "\"gear\".*was a factor and is now numbers")
+  expect_error(train(model, transform(data, wt = "a")), "\"wt\".*was numbers and is now strings")
+  expect_error(train(model, data, batch_size = 0), "batch_size")
+})

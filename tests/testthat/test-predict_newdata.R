@@ -1,0 +1,97 @@
+# predict(newdata = ): one typed row for each row of the data.
+
+test_that("regressors give numbers", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 3)
+  tidy <- predict(model, newdata = mtcars)
+  expect_s3_class(tidy, "tbl_df")
+  expect_named(tidy, ".pred")
+  expect_equal(tidy$.pred, unlist(predict(model, mtcars_input())$predictions))
+  expect_equal(predict(model, mtcars), tidy) # where the input function would be
+  expect_equal(predict(model, newdata = mtcars[5:1, c("cyl", "drat")])$.pred, tidy$.pred[5:1])
+  expect_equal(predict(model, newdata = as.matrix(mtcars)), tidy)
+  expect_equal(predict(model, newdata = mtcars[0, ]), tidy[0, ])
+  expect_equal(predict(model, newdata = mtcars, type = "numeric"), tidy)
+  expect_equal(nrow(predict(model, newdata = mtcars[rep(1:32, 80), ])), 2560)
+})
+
+test_that("several label dimensions are numbered", {
+  data <- list(x = c(1, 2, 3), y = cbind(c(1, 2, 3), c(6, 4, 2)))
+  model <- linear_regressor(
+    column_numeric("x"), label_dimension = 2, model_dir = withr::local_tempdir()
+  )
+  train(model, input_fn(data, features = x, response = y), steps = 1)
+  tidy <- predict(model, newdata = data["x"])
+  expect_named(tidy, c(".pred_1", ".pred_2"))
+  cells <- predict(model, input_fn(data, features = x))$predictions
+  expect_equal(unname(as.matrix(tidy)), do.call(rbind, lapply(cells, as.vector)))
+  expect_named(predict(model, newdata = list(x = numeric())), c(".pred_1", ".pred_2"))
+})
+
+test_that("classifiers give a factor and probabilities", {
+  words <- transform(mtcars, gear = c("three", "four", "five")[gear - 2])
+  model <- dnn_classifier(
+    4, column_numeric("wt", "hp"), n_classes = 3, label_vocabulary = c("three", "four", "five"),
+    model_dir = withr::local_tempdir(), config = run_config(tf_random_seed = 1)
+  )
+  train(model, input_fn(gear ~ wt + hp, words, num_epochs = 3))
+  tidy <- predict(model, newdata = mtcars)
+  expect_named(tidy, c(".pred_class", ".pred_three", ".pred_four", ".pred_five"))
+  expect_s3_class(tidy$.pred_class, "factor")
+  expect_equal(levels(tidy$.pred_class), c("three", "four", "five"))
+  expect_equal(rowSums(tidy[-1]), rep(1, 32), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(as.integer(tidy$.pred_class), max.col(as.matrix(tidy[-1])))
+  expect_equal(predict(model, newdata = mtcars, type = "class"), tidy[1])
+  expect_equal(predict(model, newdata = mtcars, type = "prob"), tidy[-1])
+  expect_equal(predict(model, newdata = mtcars[0, ]), tidy[0, ])
+  shown <- predict(model, input_fn(gear ~ wt + hp, words))
+  expect_equal(as.character(tidy$.pred_class), unlist(shown$classes))
+})
+
+test_that("heads are models like the others", {
+  columns <- column_numeric("wt")
+  binary <- linear_estimator(binary_class_head(), columns, model_dir = withr::local_tempdir())
+  factors <- transform(mtcars, am = factor(am, labels = c("auto", "manual")))
+  suppressMessages(train(binary, input_fn(am ~ wt, factors), steps = 1))
+  expect_named(predict(binary, newdata = mtcars), c(".pred_class", ".pred_auto", ".pred_manual"))
+  poisson <- linear_estimator(
+    poisson_regression_head(), columns, model_dir = withr::local_tempdir()
+  )
+  train(poisson, input_fn(carb ~ wt, mtcars), steps = 1)
+  expect_true(all(predict(poisson, newdata = mtcars)$.pred > 0))
+  labels <- list(wt = mtcars$wt, y = cbind(mtcars$am, mtcars$vs) == 1)
+  several <- linear_estimator(multi_label_head(2), columns, model_dir = withr::local_tempdir())
+  train(several, input_fn(labels, features = wt, response = y), steps = 1)
+  expect_named(predict(several, newdata = mtcars), c(".pred_0", ".pred_1"))
+  baseline <- baseline_regressor(model_dir = withr::local_tempdir())
+  train(baseline, input_fn(mpg ~ wt, mtcars), steps = 5)
+  expect_equal(nrow(predict(baseline, newdata = mtcars["mpg"])), 32)
+})
+
+test_that("features that are computed from others are computed again", {
+  model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
+  train(model, input_fn(mpg ~ log(hp), mtcars), steps = 1)
+  expect_equal(
+    predict(model, newdata = mtcars)$.pred,
+    unlist(predict(model, input_fn(mpg ~ log(hp), mtcars))$predictions)
+  )
+})
+
+test_that("what does not go together is refused", {
+  model <- mtcars_model()
+  expect_error(
+    predict(model, newdata = mtcars["drat"]), "lack a feature.*\"cyl\"",
+    class = "runhooks_error_not_found"
+  )
+  expect_error(predict(model, newdata = mtcars["wt"]), "\"drat\" and \"cyl\"")
+  expect_error(predict(model, mtcars_input(), newdata = mtcars), "Give one of")
+  expect_error(predict(model, mtcars_input(), type = "prob"), "goes with")
+  expect_error(predict(model, newdata = mtcars, type = "class"), "type.*\"numeric\"")
+  expect_error(predict(model, newdata = 1:3), "newdata.*data frame")
+  bad <- transform(mtcars, drat = replace(drat, 7, NA))
+  expect_error(predict(model, newdata = bad), "\"drat\".*the first in row 7")
+  head <- multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
+  expect_error(
+    predict(linear_estimator(head, column_numeric("wt")), newdata = mtcars), "one head"
+  )
+})

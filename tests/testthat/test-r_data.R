@@ -1,0 +1,249 @@
+# R data in: what factors, logicals and the other kinds of columns become, and what stays mended.
+
+flowers <- function(rows = seq(1, 150, by = 5)) iris[rows, ]
+
+flower_model <- function(folder = withr::local_tempdir(.local_envir = parent.frame()), ...) {
+  linear_classifier(
+    column_numeric("Petal.Length", "Petal.Width"), n_classes = 3, model_dir = folder, ...
+  )
+}
+
+flower_input <- function(data, ...) {
+  input_fn(data, features = c("Petal.Length", "Petal.Width"), response = "Species", ...)
+}
+
+test_that("a factor response needs no vocabulary; classes are its labels", {
+  model <- flower_model()
+  expect_message(
+    train(model, flower_input(flowers(), num_epochs = 300)), "'setosa' => 0", fixed = TRUE
+  )
+  expect_gt(suppressMessages(evaluate(model, flower_input(flowers())))$accuracy, 0.8)
+  shown <- suppressMessages(predict(model, flower_input(flowers())))
+  words <- unlist(shown$classes)
+  expect_gt(mean(words == flowers()$Species), 0.8)
+  expect_equal(words, levels(iris$Species)[unlist(shown$class_ids) + 1])
+  all <- suppressMessages(
+    predict(model, flower_input(flowers()), predict_keys = "all_classes", simplify = FALSE)
+  )
+  expect_equal(as.vector(all[[1]]$all_classes), levels(iris$Species))
+})
+
+test_that("class codes are those of the training, whatever levels later data have", {
+  folder <- withr::local_tempdir()
+  model <- flower_model(folder)
+  suppressMessages(train(model, flower_input(flowers(), num_epochs = 60)))
+  turned <- flowers(120:110)
+  turned$Species <- factor(turned$Species, levels = c("virginica", "setosa"))
+  expected <- suppressMessages(evaluate(model, flower_input(flowers(120:110))))
+  again <- flower_model(folder) # another object on the same folder
+  expect_equal(suppressMessages(evaluate(again, flower_input(turned)))$accuracy, expected$accuracy)
+  tidy <- predict(again, newdata = turned[c("Petal.Width", "Petal.Length")])
+  expect_equal(levels(tidy$.pred_class), levels(iris$Species))
+  odd <- transform(turned, Species = factor(c("rosa", as.character(Species[-1]))))
+  expect_error(evaluate(model, flower_input(odd)), "has not seen.*\"rosa\" in row 1")
+  odd$Species[3:4] <- NA
+  expect_error(evaluate(model, flower_input(odd)), "2 values are NA, the first in row 3")
+})
+
+test_that("the levels travel with a model in a temporary folder", {
+  model <- linear_classifier(column_numeric("Petal.Length", "Petal.Width"), n_classes = 3)
+  suppressMessages(train(model, flower_input(flowers()), steps = 1))
+  expect_identical(class_labels(model), levels(iris$Species))
+  path <- withr::local_tempfile()
+  saveRDS(model, path)
+  unlink(model_dir(model), recursive = TRUE) # as in another process
+  expect_identical(class_labels(readRDS(path)), levels(iris$Species))
+})
+
+test_that("more levels than classes are refused, logicals are FALSE and TRUE", {
+  model <- linear_classifier(column_numeric("Petal.Length"), model_dir = withr::local_tempdir())
+  input <- input_fn(iris, features = "Petal.Length", response = "Species")
+  expect_error(train(model, input), "has 3 levels, but `n_classes` is 2")
+  # the failed training left nothing behind
+  expect_equal(list.files(model_dir(model), all.files = TRUE, no.. = TRUE), character())
+  cars <- transform(mtcars, am = am == 1)
+  train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, cars), steps = 1)
+  expect_true(all(unlist(predict(model, input_fn(am ~ wt, cars))$classes) %in% c("FALSE", "TRUE")))
+  expect_equal(levels(predict(model, newdata = cars)$.pred_class), c("FALSE", "TRUE"))
+  # numbers are their own names, as in TensorFlow
+  train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, mtcars), steps = 1)
+  expect_equal(levels(predict(model, newdata = mtcars)$.pred_class), c("0", "1"))
+  shown <- predict(model, input_fn(am ~ wt, mtcars))
+  expect_true(all(unlist(shown$classes) %in% c("0", "1")))
+})
+
+test_that("factor codes are those of the training; new levels are missing, with one warning", {
+  data <- data.frame(f = factor(c("a", "b", "c", "b")), g = factor(c("u", "v", "u", "v")), y = 1:4)
+  columns <- feature_columns(
+    column_categorical_with_identity("f", num_buckets = 3, default_value = 0),
+    column_categorical_with_vocabulary_list("g", vocabulary_list = c("u", "v"))
+  )
+  model <- linear_regressor(columns, model_dir = withr::local_tempdir())
+  suppressMessages(train(model, input_fn(y ~ f + g, data, num_epochs = 30)))
+  predicted <- function(data) {
+    unlist(suppressMessages(predict(model, input_fn(~ f + g, data)))$predictions)
+  }
+  expected <- predicted(data)
+  fewer <- data.frame(f = factor(c("c", "b")), g = factor(c("u", "v"), levels = c("v", "u")))
+  expect_no_warning(expect_equal(predicted(fewer), expected[3:4]))
+  words <- transform(fewer, f = as.character(f)) # words for a factor
+  expect_equal(predicted(words), expected[3:4])
+  new <- data.frame(f = factor(c("c", "z", "y")), g = factor(c("w", "u", "v")))
+  said <- testthat::capture_warnings(numbers <- predicted(new))
+  expect_length(said, 1)
+  expect_match(said, "\"f\": \"z\" and \"y\"")
+  expect_match(said, "\"g\": \"w\"")
+  missing <- transform(new, f = factor(c("c", NA, NA)), g = factor(c(NA, "u", "v")))
+  expect_no_warning(expect_equal(predicted(missing), numbers))
+  expect_warning(predicted(new), class = "runhooks_warning_new_levels")
+})
+
+test_that("columns with a bucket for unknown words get them; training learns levels", {
+  data <- data.frame(f = factor(c("a", "b")), y = c(1, 2))
+  open <- column_categorical_with_vocabulary_list("f", vocabulary_list = "a", num_oov_buckets = 1)
+  model <- linear_regressor(open, model_dir = withr::local_tempdir())
+  train(model, input_fn(y ~ f, data, num_epochs = 20))
+  expect_no_warning(predicted <- predict(model, newdata = data.frame(f = factor(c("z", "b")))))
+  expect_equal(predicted$.pred[[1]], predicted$.pred[[2]])
+  codes <- column_categorical_with_identity("f", num_buckets = 3)
+  model <- linear_regressor(codes, model_dir = withr::local_tempdir())
+  suppressMessages(train(model, input_fn(y ~ f, data)))
+  more <- data.frame(f = factor(c("a0", "b")), y = c(5, 2)) # sorts before "b"
+  suppressMessages(train(model, input_fn(y ~ f, more)))
+  expect_equal(training_record(model)$features$f$levels, c("a", "b", "a0"))
+})
+
+test_that("every kind of table and column is data", {
+  skip_if_not_installed("Matrix")
+  fit <- function(data, ...) {
+    model <- linear_regressor(
+      column_numeric("x", ...), model_dir = withr::local_tempdir(),
+      config = run_config(tf_random_seed = 1)
+    )
+    train(model, input_fn(data, features = "x", response = "y", shuffle = FALSE), steps = 1)
+    unlist(predict(model, input_fn(data, features = "x")))
+  }
+  x <- c(0, 3, 0, 5)
+  y <- c(1, 2, 3, 4)
+  expected <- fit(data.frame(x = x, y = y))
+  expect_equal(fit(tibble::tibble(x = x, y = y)), expected)
+  table <- structure(list(x = x, y = y), row.names = 1:4, class = c("data.table", "data.frame"))
+  expect_equal(fit(table), expected)
+  expect_equal(fit(cbind(x = x, y = y)), expected)
+  expect_equal(fit(Matrix::Matrix(cbind(x = x, y = y), sparse = TRUE)), expected)
+  expect_equal(fit(data.frame(x = as.integer(x), y = y)), expected)
+  expect_equal(fit(data.frame(x = I(x), y = y)), expected)
+  expect_equal(fit(list(x = array(x, 4), y = y)), expected)
+  wide <- cbind(x, rev(x))
+  expected <- fit(list(x = wide, y = y), shape = 2)
+  sparse <- Matrix::Matrix(unname(wide), sparse = TRUE)
+  expect_equal(fit(list(x = sparse, y = y), shape = 2), expected)
+  expect_equal(fit(list(x = array(wide, c(4, 1, 2)), y = y), shape = c(1, 2)), expected)
+  rows <- data.frame(y = y)
+  rows$x <- lapply(1:4, function(i) wide[i, ])
+  expect_equal(fit(rows, shape = 2), expected)
+  flags <- list(x = x > 0, y = y)
+  expect_equal(fit(flags), fit(list(x = as.numeric(x > 0), y = y)))
+})
+
+test_that("what is no data is refused, with the column and the row", {
+  bad <- data.frame(
+    x = c(1, NA, Inf), day = Sys.Date(), time = Sys.time(), s = c("a", "b", "c"), y = 1:3
+  )
+  bad$big <- structure(c(1, 2, 3), class = "integer64")
+  expect_error(input_fn(y ~ day, bad), "day.*not a <Date> object.*as.numeric")
+  expect_error(input_fn(y ~ time, bad), "time.*POSIXct.*as.numeric")
+  expect_error(input_fn(y ~ big, bad), "big.*integer64")
+  expect_error(input_fn(y ~ x, bad), "\"x\".*2 values are NA, NaN or infinite, the first in row 2")
+  twice <- setNames(data.frame(1, 2, 3), c("a", "b", "a"))
+  expect_error(input_fn(twice, features = "b"), "\"a\" is the name of columns 1 and 3")
+  expect_error(input_fn(as.matrix(twice), features = "b"), "columns 1 and 3")
+  model <- linear_regressor(column_numeric("y"), model_dir = withr::local_tempdir())
+  expect_error(train(model, input_fn(s ~ y, bad)), "\"s\" must be numbers.*row 1 is \"a\"")
+})
+
+test_that("a feature of another type than in training says what it was", {
+  data <- data.frame(n = c(1, 2), s = c("a", "b"), f = factor(c("u", "v")), y = 1:2)
+  columns <- feature_columns(
+    column_numeric("n"),
+    column_categorical_with_hash_bucket("s", hash_bucket_size = 10),
+    column_categorical_with_vocabulary_list("f", vocabulary_list = c("u", "v"))
+  )
+  model <- linear_regressor(columns, model_dir = withr::local_tempdir())
+  train(model, input_fn(y ~ n + s + f, data))
+  predicted <- function(...) predict(model, newdata = transform(data, ...))
+  expect_error(predicted(n = c("1", "x")), "\"n\".*was numbers and is now strings.*\"1\"")
+  expect_error(predicted(n = factor(1:2)), "\"n\".*was numbers and is now a factor")
+  expect_error(predicted(s = 7:8), "\"s\".*was strings and is now integers.*7.*as.character")
+  expect_error(predicted(f = c(TRUE, FALSE)), "\"f\".*was a factor and is now logicals.*TRUE")
+  expected <- predicted()
+  expect_equal(predicted(n = 1:2), expected)
+  expect_equal(predicted(s = factor(s)), expected)
+  expect_equal(predicted(f = as.character(f)), expected)
+  # a column that the model does not read may be anything
+  input <- function(extra) input_fn(y ~ n + s + f + extra, transform(data, extra = extra))
+  train(model, input(1:2))
+  expect_equal(predict(model, input(c("a", "b")))[[1]][[1]], predict(model, input(1:2))[[1]][[1]])
+})
+
+test_that("a loss that is not finite is an error", {
+  model <- linear_regressor(
+    column_numeric("wt"), optimizer = tf$train$GradientDescentOptimizer(1e30),
+    model_dir = withr::local_tempdir()
+  )
+  suppressMessages(expect_error(
+    train(model, input_fn(mpg ~ wt, mtcars, num_epochs = 20)), class = "runhooks_error_nan_loss"
+  ))
+})
+
+test_that("a damaged record is an error that says what it holds", {
+  model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
+  train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
+  writeBin(raw(10), file.path(model_dir(model), record_file))
+  expect_error(predict(model, newdata = mtcars), "damaged", class = "runhooks_error_data_loss")
+})
+
+# Random frames of mixed kinds: whatever they hold, rows stay in order.
+random_frame <- function(n) {
+  word <- function(k) sample(letters[seq_len(k)], n, replace = TRUE)
+  data <- data.frame(
+    d = stats::rnorm(n), i = sample(10L, n, replace = TRUE), l = stats::runif(n) > 0.5,
+    s = word(6), f = factor(word(4), levels = letters[4:1])
+  )
+  data$s[sample(n, 2)] <- NA
+  data$f[sample(n, 2)] <- NA
+  data$m <- matrix(stats::rnorm(2 * n), n)
+  data$y <- stats::rnorm(n)
+  data
+}
+
+test_that("rows of predictions are in order, whatever the data", {
+  seed <- sample.int(1e6, 1)
+  columns <- feature_columns(
+    column_numeric("d", "l"), column_numeric("m", shape = 2),
+    column_categorical_with_identity("i", num_buckets = 11),
+    column_categorical_with_hash_bucket("s", hash_bucket_size = 50),
+    column_categorical_with_vocabulary_list("f", vocabulary_list = letters[1:4])
+  )
+  for (seed in seed + 0:2) {
+    set.seed(seed)
+    n <- sample(20:80, 1)
+    data <- random_frame(n)
+    model <- linear_regressor(columns, model_dir = withr::local_tempdir())
+    input <- input_fn(
+      data, features = c(d, i, l, s, f, m), response = y, batch_size = sample(30, 1), num_epochs = 3
+    )
+    train(model, input)
+    # the same input function predicts what it was trained with three times over
+    shown <- unlist(predict(model, input)$predictions)
+    tidy <- predict(model, newdata = data)$.pred
+    # sums of float32 are rounded by the place of a row in its batch
+    expect_near <- function(x, y) expect_equal(x, y, tolerance = 1e-6, info = paste("seed", seed))
+    expect_near(shown, rep(tidy, 3))
+    order <- sample(n)
+    expect_near(predict(model, newdata = data[order, ])$.pred, tidy[order])
+    row <- sample(n, 1)
+    expect_near(predict(model, newdata = data[row, ])$.pred, tidy[row])
+    expect_gt(length(unique(tidy)), n / 2)
+  }
+})
