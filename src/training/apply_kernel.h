@@ -65,6 +65,11 @@ class ApplyInputs {
     gradient_offset_ = i * n_;
     prefetch(i + kAhead);
   }
+  // Known where the gradient comes from an op that adds what belongs to the same row.
+  bool has_distinct_rows() const {
+    const std::string& maker = op().inputs()[static_cast<size_t>(indices_at_)].op->type();
+    return maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows";
+  }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
 
