@@ -64,7 +64,7 @@ input <- input_fn(
 timed <- function(steps, hooks = NULL) {
   before <- proc.time()
   train(model, input, steps = steps, hooks = hooks)
-  (proc.time() - before)[c("elapsed", "user.self", "sys.self")]
+  (proc.time() - before)[c("elapsed", "user.self")]
 }
 start <- timed(1)
 steps <- rows %/% batch
@@ -95,5 +95,14 @@ files <- list.files(folder, "^timeline-.*json$", full.names = TRUE)
 read <- function(file) {
   events <- jsonlite::fromJSON(file)$traceEvents
   events <- events[events$ph == "X", ]
-  data.frame(name = events$args$name, type = events$name, us = events$dur)
+  data.frame(phase = phase_of(events$args$name, events$name), type = events$name, us = events$dur)
 }
+events <- do.call(rbind, lapply(files[-seq_len(2)], read))
+shares <- function(by) {
+  sums <- sort(tapply(events$us, by, sum), decreasing = TRUE)
+  data.frame(us_a_step = round(sums / (length(files) - 2), 1), share = round(sums / sum(sums), 2))
+}
+cat("Phases, one thread:\n")
+print(shares(events$phase))
+cat("The costliest kinds of operations:\n")
+print(utils::head(shares(paste(events$phase, events$type)), 12))

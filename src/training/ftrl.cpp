@@ -67,10 +67,11 @@ inline void ftrl_update(ApplyInputs<float>& in,
 void ftrl_single_weights(ApplyInputs<float>& in,
                          const float* grad,
                          const FtrlParameters<float>& p) {
-  constexpr int64_t kBlock = 256;
+  constexpr int64_t kBlock = 128;
   float *at[3][kBlock], numbers[3][kBlock];
   const FtrlRates rates = rates_of(p);
   const UpdateKernels& updates = *kernels().updates;
+  in.look_ahead(32);  // gathering a row takes much less time than its memory needs to come
   for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
     const int64_t n = std::min(kBlock, in.num_rows() - first);
     for (int64_t i = 0; i < n; ++i) {
