@@ -79,7 +79,9 @@ cat(sprintf(", %.0f rows a second of processor time\n", steps * batch / alone[[2
 # The phases, from the traces of every 20th step of another pass: times of the single operations,
 # which are some more than without a trace.
 folder <- tempfile("trace")
-timed(min(steps, 400L), hooks = list(hook_profiler(save_steps = 20, output_dir = folder)))
+invisible(
+  timed(min(steps, 400L), hooks = list(hook_profiler(save_steps = 20, output_dir = folder)))
+)
 phase_of <- function(name, type) {
   ifelse(type == "IteratorGetNext", "data in",
     ifelse(grepl("Apply|AssignAdd", type), "updates",
@@ -95,14 +97,19 @@ files <- list.files(folder, "^timeline-.*json$", full.names = TRUE)
 read <- function(file) {
   events <- jsonlite::fromJSON(file)$traceEvents
   events <- events[events$ph == "X", ]
-  data.frame(phase = phase_of(events$args$name, events$name), type = events$name, us = events$dur)
+  data.frame(
+    name = events$args$name, phase = phase_of(events$args$name, events$name), type = events$name,
+    us = events$dur
+  )
 }
+# of each operation the least time: what else the machine does is no cost
 events <- do.call(rbind, lapply(files[-seq_len(2)], read))
+events <- stats::aggregate(us ~ name + phase + type, events, min)
 shares <- function(by) {
   sums <- sort(tapply(events$us, by, sum), decreasing = TRUE)
-  data.frame(us_a_step = round(sums / (length(files) - 2), 1), share = round(sums / sum(sums), 2))
+  data.frame(us_a_step = round(sums, 1), share = round(sums / sum(sums), 2))
 }
-cat("Phases, one thread:\n")
+cat("Phases of a step on one thread:\n")
 print(shares(events$phase))
 cat("The costliest kinds of operations:\n")
 print(utils::head(shares(paste(events$phase, events$type)), 12))
