@@ -1,5 +1,5 @@
 # The wide-and-deep classifier of a census-like data frame: 200,000 rows, 5 numeric and 8 string
-# columns, 3 crosses of up to 100,000 buckets, embeddings of 8, hidden layers 100-50, batches of 256.
+# columns, 3 crosses of up to 100,000 buckets, embeddings of 8, hidden 100-50, batches of 256.
 # Prints rows a second of one pass and where the time of a step goes.
 #   Rscript bench/wide-deep.R [rows] [batch]
 library(runhooks)
