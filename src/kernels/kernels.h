@@ -47,10 +47,26 @@ struct DenseKernels {
   void (*dcolumn_sums)(int64_t rows, int64_t cols, const double* x, double* out, int threads);
 };
 
+// One step of an optimizer on n numbers that lie in a row. sftrl takes the square root of the
+// accumulator, learning_rate_power is -0.5.
+struct FtrlRates {
+  float lr, l1, l2, l2_shrinkage;
+};
+struct UpdateKernels {
+  void (*sftrl)(int64_t n,
+                const FtrlRates* rates,
+                float* var,
+                float* accum,
+                float* linear,
+                const float* grad);
+  void (*sadagrad)(int64_t n, float lr, float* var, float* accum, const float* grad);
+};
+
 struct Kernels {
   const char* isa;  // "base", "avx2" or "avx512"
   const GemmKernels* gemm;
   const DenseKernels* dense;
+  const UpdateKernels* updates;
 };
 
 // The best table that this machine runs. RUNHOOKS_ISA=base|avx2|avx512 in the environment asks for

@@ -41,6 +41,7 @@ class DistinctIds {
     constexpr int64_t kAhead = 16;
     for (int64_t i = 0; i < n; ++i) {
       if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
+      if (integers_.known(x[i], &out[i])) continue;
       out[i] = x[i] == T(-1) ? kAbsentId : integers_.get(x[i], of_number_);
     }
   }

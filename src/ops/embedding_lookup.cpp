@@ -2,6 +2,7 @@
 // safe_embedding_lookup_sparse does in a dozen ops. The gradient of the table is IndexedSlices with
 // distinct indices. Ids below 0 are not there; a row without any is zero, and, as in TensorFlow,
 // has id 0 with a gradient of zero.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -102,6 +103,17 @@ class LookupKernel : public Kernel {
       }
       return;
     }
+    if (in.is_plain()) {
+      const size_t bytes = static_cast<size_t>(in.width) * sizeof(T);
+      for (int64_t r = 0; r < in.batch; ++r, out += in.width) {
+        if (in.counts(r)) {
+          std::memcpy(out, in.row(r), bytes);
+        } else {
+          std::memset(out, 0, bytes);
+        }
+      }
+      return;
+    }
     std::memset(out, 0, c.output(0).num_bytes());
     for (int64_t r = 0; r < in.batch; ++r, out += in.width) {
       const T divisor = in.divisor(r);
@@ -121,24 +133,64 @@ class LookupGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Lookup<T> in(c, 1);
+    if (in.is_plain()) return add_plain(c, in);
     find_places(in);
+    T* values = write_rows(c, nullptr);
+    accumulate(in, c.input(0).data<T>(), values);
+    if (in.max_norm > 0) clip_gradients(in, values);
+  }
+
+ private:
+  // One pass: the first gradient of a row is put down, the others are added to it.
+  void add_plain(KernelContext& c, const Lookup<T>& in) {
+    begin_places(in);
+    const int64_t width = in.width;
+    sums_.resize(static_cast<size_t>((in.batch + 1) * width));
+    const T* grad = c.input(0).data<T>();
+    bool any_empty = false;
+    for (int64_t r = 0; r < in.batch; ++r, grad += width) {
+      if (r + kAhead < in.batch && in.ids[r + kAhead] >= 0 && in.ids[r + kAhead] < in.rows) {
+        __builtin_prefetch(place_.data() + in.ids[r + kAhead], 1);
+      }
+      if (!in.counts(r)) {
+        any_empty = true;
+        continue;
+      }
+      const auto before = static_cast<int32_t>(indices_.size());
+      const int32_t at = place(in.ids[r]);
+      T* sum = sums_.data() + at * width;
+      if (at == before) {
+        std::copy(grad, grad + width, sum);
+      } else {
+        for (int64_t j = 0; j < width; ++j) sum[j] += grad[j];
+      }
+    }
+    if (any_empty && in.rows > 0) {
+      const auto before = static_cast<int32_t>(indices_.size());
+      if (place(0) == before) std::fill_n(sums_.data() + before * width, width, T(0));
+    }
+    forget_places();
+    write_rows(c, sums_.data());
+  }
+  // Allocates the outputs for the rows of indices_; `values` are theirs, zeros where it is null.
+  T* write_rows(KernelContext& c, const T* values) {
     const auto distinct = static_cast<int64_t>(indices_.size());
     Tensor& indices = c.allocate_output(1, DType::kInt64, Shape{distinct});
     if (distinct > 0) std::memcpy(indices.raw(), indices_.data(), indices.num_bytes());
     Shape shape = c.input(1).shape();
     shape.set_dim(0, distinct);
-    Tensor& values = c.allocate_output(0, c.input(1).dtype(), shape);
-    std::memset(values.raw(), 0, values.num_bytes());
-    accumulate(in, c.input(0).data<T>(), values.data<T>());
-    if (in.max_norm > 0) clip_gradients(in, values.data<T>());
+    Tensor& out = c.allocate_output(0, c.input(1).dtype(), shape);
+    if (!values) {
+      std::memset(out.raw(), 0, out.num_bytes());
+    } else if (distinct > 0) {
+      std::memcpy(out.raw(), values, out.num_bytes());
+    }
+    return out.data<T>();
   }
-
- private:
   // place_of_[i]: the row of the gradient that entry i adds to.
   void find_places(const Lookup<T>& in) {
-    place_.resize(static_cast<size_t>(in.rows), -1);
+    begin_places(in);
     place_of_.resize(static_cast<size_t>(in.batch * in.k));
-    indices_.clear();
     bool any_empty = false;
     const int64_t n = in.batch * in.k;
     for (int64_t r = 0; r < in.batch; ++r) {
@@ -154,7 +206,17 @@ class LookupGradKernel : public Kernel {
       any_empty = any_empty || !any;
     }
     if (any_empty && in.rows > 0) place(0);
+    forget_places();
+  }
+  void begin_places(const Lookup<T>& in) {
+    if (has_places_) forget_places();  // an id was wrong the last time
+    has_places_ = true;
+    place_.resize(static_cast<size_t>(in.rows), -1);
+    indices_.clear();
+  }
+  void forget_places() {
     for (int64_t id : indices_) place_[static_cast<size_t>(id)] = -1;
+    has_places_ = false;
   }
   int32_t place(int64_t id) {
     int32_t& known = place_[static_cast<size_t>(id)];
@@ -165,13 +227,6 @@ class LookupGradKernel : public Kernel {
     return known;
   }
   void accumulate(const Lookup<T>& in, const T* grad, T* values) const {
-    if (in.is_plain() && in.width == 1) {
-      for (int64_t r = 0; r < in.batch; ++r) {
-        const int32_t at = place_of_[static_cast<size_t>(r)];
-        if (at >= 0) values[at] += grad[r];
-      }
-      return;
-    }
     for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
       const T divisor = in.divisor(r);
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
@@ -204,6 +259,8 @@ class LookupGradKernel : public Kernel {
   static constexpr int64_t kAhead = 16;
   std::vector<int32_t> place_, place_of_;
   std::vector<int64_t> indices_;
+  std::vector<T> sums_;
+  bool has_places_ = false;  // in place_
 };
 
 template <typename T>

@@ -28,6 +28,12 @@ class PerInteger {
     if (sparse_.size() >= kMaxSparse) sparse_.clear();
     return sparse_[key] = of(key);
   }
+  // The quick way to the values that are there, of small keys.
+  bool known(int64_t key, int64_t* value) const {
+    if (static_cast<uint64_t>(key) >= dense_.size()) return false;
+    *value = dense_[static_cast<size_t>(key)];
+    return *value != kNone;
+  }
   // Says that `key` is asked for soon.
   void prefetch(int64_t key) const {
     if (key >= 0 && key < static_cast<int64_t>(dense_.size())) {

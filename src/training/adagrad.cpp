@@ -1,6 +1,8 @@
 // Adagrad (tf.train.AdagradOptimizer; Duchi et al. 2011).
 #include <cmath>
+#include <type_traits>
 
+#include "kernels/kernels.h"
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
@@ -16,6 +18,9 @@ struct AdagradRule {
     T *var = in.variable(0), *accum = in.variable(1);
     const T lr = in.scalar(2);
     const T* grad = in.gradient(3);
+    if constexpr (std::is_same_v<T, float>) {
+      return kernels().updates->sadagrad(in.size(), lr, var, accum, grad);
+    }
     for (int64_t i = 0; i < in.size(); ++i) {
       accum[i] += grad[i] * grad[i];
       var[i] -= grad[i] * lr / std::sqrt(accum[i]);

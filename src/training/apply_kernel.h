@@ -63,14 +63,19 @@ class ApplyInputs {
     }
     offset_ = row * n_;
     gradient_offset_ = i * n_;
-    prefetch(i + kAhead);
+    prefetch(i + ahead_);
+  }
+  // How far ahead of the selected row memory is asked for.
+  void look_ahead(int64_t rows) { ahead_ = rows; }
+  // Known where the gradient comes from an op that adds what belongs to the same row.
+  bool has_distinct_rows() const {
+    const std::string& maker = op().inputs()[static_cast<size_t>(indices_at_)].op->type();
+    return maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows";
   }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
 
  private:
-  // Rows lie all over a large variable: they are asked for some rows ahead.
-  static constexpr int64_t kAhead = 8;
   void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = narrow_ ? narrow_[i] : wide_[i];
@@ -86,6 +91,8 @@ class ApplyInputs {
   }
   KernelContext& c_;
   int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
+  // Rows lie all over a large variable: they are asked for some rows ahead.
+  int64_t ahead_ = 8;
   int num_variables_, indices_at_ = -1;
   const int32_t* narrow_ = nullptr;
   const int64_t* wide_ = nullptr;

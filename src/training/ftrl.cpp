@@ -1,6 +1,9 @@
 // Follow the regularized leader (tf.train.FtrlOptimizer; McMahan et al. 2013), with L2 shrinkage.
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
+#include "kernels/kernels.h"
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
@@ -47,6 +50,44 @@ inline void ftrl_update(ApplyInputs<T>& in,
   for (int64_t i = 0; i < n; ++i) ftrl_element(var[i], accum[i], linear[i], grad[i], p, power);
 }
 
+inline FtrlRates rates_of(const FtrlParameters<float>& p) {
+  return {p.lr, p.l1, p.l2, p.l2_shrinkage};
+}
+
+inline void ftrl_update(ApplyInputs<float>& in,
+                        const float* grad,
+                        const FtrlParameters<float>& p,
+                        const SquareRoot<float>&) {
+  const FtrlRates rates = rates_of(p);
+  kernels().updates->sftrl(in.size(), &rates, in.variable(0), in.variable(1), in.variable(2), grad);
+}
+
+// Rows of one number each, a linear model's, all of them different: they are gathered, so that the
+// roots and divisions are done many at a time.
+void ftrl_single_weights(ApplyInputs<float>& in,
+                         const float* grad,
+                         const FtrlParameters<float>& p) {
+  constexpr int64_t kBlock = 128;
+  float *at[3][kBlock], numbers[3][kBlock];
+  const FtrlRates rates = rates_of(p);
+  const UpdateKernels& updates = *kernels().updates;
+  in.look_ahead(32);  // gathering a row takes much less time than its memory needs to come
+  for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
+    const int64_t n = std::min(kBlock, in.num_rows() - first);
+    for (int64_t i = 0; i < n; ++i) {
+      in.select_row(first + i);
+      for (int k = 0; k < 3; ++k) {
+        at[k][i] = in.variable(k);
+        numbers[k][i] = *at[k][i];
+      }
+    }
+    updates.sftrl(n, &rates, numbers[0], numbers[1], numbers[2], grad + first);
+    for (int k = 0; k < 3; ++k) {
+      for (int64_t i = 0; i < n; ++i) *at[k][i] = numbers[k][i];
+    }
+  }
+}
+
 // All that the update sees, or with `by_rows` one row after another.
 template <typename T, typename Power>
 void ftrl_updates(ApplyInputs<T>& in,
@@ -56,6 +97,9 @@ void ftrl_updates(ApplyInputs<T>& in,
   if (!by_rows) return ftrl_update(in, in.gradient(3), p, power);
   const T* grad = in.gradient(3);
   const int64_t n = in.num_rows(), width = in.size();
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Power, SquareRoot<float>>) {
+    if (width == 1 && in.has_distinct_rows()) return ftrl_single_weights(in, grad, p);
+  }
   for (int64_t i = 0; i < n; ++i, grad += width) {
     in.select_row(i);
     if (width == 1) {  // a linear model
