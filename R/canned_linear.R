@@ -36,8 +36,8 @@
 #' @section Formulas: `linear_regressor(mpg ~ wt + gear, data = mtcars)` makes the columns: numbers
 #'   and logicals are numeric columns, factors and strings have the vocabulary of their levels (as
 #'   indicators in deep models). `a:b` of words is crossed, of numbers is their product, of both is
-#'   a weight for each word. `.`, `a * b`, `- a` and calls such as `log(x)` or `poly(x, 2)` are as in
-#'   [lm()]. Classifiers take their classes, and how many there are, from the response. Of `data`
+#'   a weight for each word. `.`, `a * b`, `- a` and calls such as `log(x)` or `poly(x, 2)` are as
+#'   in [lm()]. Classifiers take their classes, and how many there are, from the response. Of `data`
 #'   only names, levels and what `poly()` and its like need are kept. [train()], [evaluate()] and
 #'   [predict()][predict.tf_estimator] then take data frames too.
 #' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two

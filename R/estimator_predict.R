@@ -21,8 +21,8 @@
 #'   was trained on a factor or on logicals are their labels.
 #'
 #'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ...
-#'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and the
-#'   probability of each level as `.pred_<level>`.
+#'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and
+#'   the probability of each level as `.pred_<level>`.
 #' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
 #'   Levels that are new count as missing, with one warning of class
 #'   `runhooks_warning_new_levels` that names them.

@@ -212,9 +212,10 @@ term_column <- function(term, blueprint, is_deep) {
   words <- lapply(names(term)[is_word], function(name) {
     column_categorical_with_vocabulary_list(name, vocabulary_list = variables[[name]]$levels)
   })
-  column <- if (length(words) == 1) words[[1]] else {
+  column <- words[[1]]
+  if (length(words) > 1) {
     cells <- prod(lengths(lapply(variables[is_word], `[[`, "levels")))
-    column_crossed(words, hash_bucket_size = max(2, min(10 * cells, 1e5)))
+    column <- column_crossed(words, hash_bucket_size = max(2, min(10 * cells, 1e5)))
   }
   if (length(numbers)) column <- column_categorical_weighted(column, product_name(numbers))
   if (is_deep) column_indicator(column) else column

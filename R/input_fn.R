@@ -332,20 +332,31 @@ split_input <- function(result) {
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
   if (is.list(features)) features <- lapply(features, dense_feature)
-  good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, logical(1)))
+  check_features(features)
+  check_labels(labels)
+  list(features, labels)
+}
+
+check_features <- function(features, call = parent.frame()) {
+  good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, NA))
   if (!good) {
     stop_runhooks(
       "The input function must return a named list of tensors as features,
-       not {.obj_type_friendly {features}}."
+       not {.obj_type_friendly {features}}.",
+      call = call
     )
   }
-  is_named <- is.list(labels) && !is_tensor(labels) && length(labels) > 0 &&
-    !is.null(names(labels)) && all(vapply(labels, is_tensor, NA))
-  if (!is.null(labels) && !is_tensor(labels) && !is_named) {
+}
+
+# A tensor, or for models with several heads a list of tensors by their names.
+check_labels <- function(labels, call = parent.frame()) {
+  if (is.null(labels) || is_tensor(labels)) return(invisible())
+  is_named <- is.list(labels) && length(labels) > 0 && !is.null(names(labels))
+  if (!is_named || !all(vapply(labels, is_tensor, NA))) {
     stop_runhooks(
       "The input function must return a tensor as labels, or a list of tensors by the names of
-       heads, not {.obj_type_friendly {labels}}."
+       heads, not {.obj_type_friendly {labels}}.",
+      call = call
     )
   }
-  list(features, labels)
 }

@@ -31,7 +31,9 @@ write_record <- function(record, folder) {
 
 # Where training failed before its first checkpoint there is nothing to know.
 forget_untrained <- function(folder, was_there) {
-  if (!is.null(cpp_latest_checkpoint(folder))) return(invisible())
+  # an odd state file is what the error on its way is about
+  is_trained <- tryCatch(!is.null(cpp_latest_checkpoint(folder)), error = function(e) TRUE)
+  if (is_trained) return(invisible())
   unlink(file.path(folder, record_file))
   is_empty <- dir.exists(folder) && length(list.files(folder, all.files = TRUE, no.. = TRUE)) == 0
   if (!was_there && is_empty) unlink(folder, recursive = TRUE)

@@ -14,7 +14,8 @@ layers <- local({
     # io has the forms of a trace
     session = c("tensor", "graph", "io"),
     data = c("tensor", "graph", "io"),
-    training = ground,
+    # updates of optimizers are hot loops
+    training = c(ground, "kernels"),
     columns = ground,
     # histograms are a hot loop
     trees = c(ground, "kernels"),
