@@ -180,6 +180,7 @@ test_that("a fetch that is not in the graph is an error that names it", {
 })
 
 test_that("no R object is held after a run, whichever way it ends", {
+  for (i in 1:2) gc() # what other tests have left
   before <- cpp_held_count()
   model <- mtcars_model()
   train(model, mtcars_input(), hooks = recording_hook())
@@ -189,8 +190,8 @@ test_that("no R object is held after a run, whichever way it ends", {
     ),
     silent = TRUE
   )
-  gc()
-  expect_equal(cpp_held_count(), before)
+  for (i in 1:2) gc()
+  expect_lte(cpp_held_count(), before)
 })
 
 test_that("context says how many rows and passes the input has given", {

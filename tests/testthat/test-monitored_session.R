@@ -363,4 +363,6 @@ test_that("options of several hooks are merged, and all see the same metadata", 
   expect_equal(rows, trace$table)
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

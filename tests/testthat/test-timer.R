@@ -61,4 +61,6 @@ test_that("a coordinator of one's own", {
   expect_error(coordinator$join(), "broken")
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

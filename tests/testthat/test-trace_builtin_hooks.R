@@ -317,4 +317,6 @@ test_that("a timeline has the events of TensorFlow's, and every operation of the
   expect_equal(counters[[length(counters)]]$args$cpu, 0)
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

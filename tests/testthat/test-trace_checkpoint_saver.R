@@ -229,4 +229,6 @@ test_that("a session starts at the checkpoint that the state file names", {
   }
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

@@ -137,4 +137,6 @@ test_that("training goes on after an early stop, with the hook or without", {
   expect_match(missing$message, "Key signal_early_stopping/STOP not found in checkpoint")
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

@@ -219,4 +219,6 @@ test_that("a hook stops predict(), or fails it", {
   compare(golden_model_of(), golden$untrained, input = toy_batches(1))
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

@@ -268,4 +268,6 @@ test_that("a lost session is made again from the newest checkpoint, with the dat
   expect_equal(json_form(seen), json_form(golden$batches_seen))
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

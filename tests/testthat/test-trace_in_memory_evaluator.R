@@ -36,4 +36,6 @@ test_that("the last step is not evaluated twice: a departure from TensorFlow", {
   }
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

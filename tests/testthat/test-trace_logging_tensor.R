@@ -119,4 +119,6 @@ test_that("values are printed as numpy prints them", {
   }
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

@@ -25,8 +25,8 @@ test_that("every group of scenarios is replayed, or left out for a reason", {
     begins <- sprintf("goldens <- hook_goldens(\"%s\")", group)
     expect_true(begins %in% text, info = group)
     # which fails where a scenario was not asked for
-    ends <- "test_that(\"no scenario is left out\", expect_all_replayed(goldens))"
-    expect_equal(text[[length(text)]], ends, info = group)
+    ends <- c("test_that(\"no scenario is left out\", {", "  expect_all_replayed(goldens)", "})")
+    expect_equal(utils::tail(text, 3), ends, info = group)
   }
 })
 

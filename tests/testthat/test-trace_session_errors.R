@@ -126,4 +126,6 @@ test_that("a variable that nothing initializes is named", {
   })
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

@@ -127,4 +127,6 @@ test_that("a second session begins where the first ended", {
   expect_equal(state_form(dir), golden$checkpoint_state)
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})

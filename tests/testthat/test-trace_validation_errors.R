@@ -453,4 +453,6 @@ test_that("run_config() saves by steps or by seconds", {
   }
 })
 
-test_that("no scenario is left out", expect_all_replayed(goldens))
+test_that("no scenario is left out", {
+  expect_all_replayed(goldens)
+})
