@@ -15,7 +15,8 @@
 #' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one
 #'   of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
-#' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()].
+#' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()]. The data
+#'   are read as often as `steps` or `max_steps` need, once where neither is given.
 #' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
 #'   plot and make a data frame of. The state of the model is its folder.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
@@ -56,7 +57,8 @@ train.tf_estimator <- function(
       )
     )
   }
-  input <- as_model_input(input_fn, object, ...)
+  is_limited <- !is.null(steps) || !is.null(max_steps)
+  input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)

@@ -305,9 +305,13 @@ draw_seed <- function() {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-as_model_input <- function(input_fn, estimator, ..., call = parent.frame()) {
+as_model_input <- function(input_fn, estimator, ..., is_limited = FALSE, call = parent.frame()) {
   if (is.data.frame(input_fn)) {
-    input_fn <- blueprint_input_fn(estimator, input_fn, ..., call = call)
+    options <- list(...)
+    # a number of steps says when to end, so the data must not
+    if (is_limited && !"num_epochs" %in% names(options)) options["num_epochs"] <- list(NULL)
+    fixed <- list(estimator, input_fn, call = call)
+    input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
   }
   if (!is.function(input_fn)) {
     stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)

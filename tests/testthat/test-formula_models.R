@@ -160,3 +160,15 @@ test_that("what a formula cannot say is an error", {
   expect_error(train(model, transform(data, wt = "a")), "\"wt\".*was numbers and is now strings")
   expect_error(train(model, data, batch_size = 0), "batch_size")
 })
+
+test_that("a data frame is read as often as the steps need, and once without a limit", {
+  model <- linear_regressor(mpg ~ wt, data = mtcars)
+  train(model, mtcars, batch_size = 8)
+  expect_equal(variable_value(model, "global_step")[[1]], 4)
+  train(model, mtcars, batch_size = 8, steps = 10)
+  expect_equal(variable_value(model, "global_step")[[1]], 14)
+  train(model, mtcars, batch_size = 8, max_steps = 30)
+  expect_equal(variable_value(model, "global_step")[[1]], 30)
+  train(model, mtcars, batch_size = 8, steps = 10, num_epochs = 1)
+  expect_equal(variable_value(model, "global_step")[[1]], 34)
+})
