@@ -87,7 +87,8 @@ as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = F
   )
   evaluated <- x$evaluations
   if (NROW(evaluated) == 0) return(recorded)
-  rbind(recorded, transform(evaluated, metric = paste0("eval/", metric)))
+  evaluated$metric <- paste0("eval/", evaluated$metric)
+  rbind(recorded, evaluated)
 }
 
 #' @rdname tf_estimator_history

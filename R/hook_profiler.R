@@ -3,7 +3,7 @@
 #' Save a timeline of the operations now and then
 #'
 #' A run in so many is traced. What it took goes to `timeline-<step>.json` in `output_dir`, which
-#' <https://ui.perfetto.dev> and `chrome://tracing` open, and under the tag `step_<step>` to the
+#' Perfetto (ui.perfetto.dev) and `chrome://tracing` open, and under the tag `step_<step>` to the
 #' event file of the folder, where TensorBoard shows it with the graph. The first run is never
 #' traced. Runs that are not traced cost what they cost without the hook.
 #'
