@@ -1,6 +1,4 @@
 // Two classes by one logit (TensorFlow 1.x's _BinaryLogisticHeadWithSigmoidCrossEntropyLoss).
-#include <cstdio>
-
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
 #include "ops/nn_functions.h"
@@ -51,9 +49,6 @@ class BinaryClassHead : public HeadBase {
     const Output& labels = batch.labels;
     const Output& weights = batch.weights;
     const Output logistic = batch.prediction("logistic"), ids = batch.prediction("class_ids");
-    AucOptions roc, pr;
-    roc.summation_method = pr.summation_method = auc_summation_;
-    pr.curve = "PR";
     const Metric label_mean = mean_metric(graph, labels, weights, "label/mean");
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, weights, "average_loss")},
@@ -63,10 +58,10 @@ class BinaryClassHead : public HeadBase {
         {key("prediction/mean"), mean_metric(graph, logistic, weights, "prediction/mean")},
         {key("label/mean"), label_mean},
         {key("accuracy_baseline"), accuracy_baseline(graph, label_mean)},
-        {key("auc"), auc_metric(graph, labels, logistic, weights, roc, "auc")},
-        {key("auc_precision_recall"),
-         auc_metric(graph, labels, logistic, weights, pr, "auc_precision_recall")},
     };
+    for (auto& metric : area_metrics(graph, labels, logistic, weights, auc_summation_)) {
+      all.emplace_back(key(metric.first), metric.second);
+    }
     for (auto& metric : threshold_metrics(graph, labels, logistic, weights, thresholds_)) {
       all.emplace_back(key(metric.first), metric.second);
     }

@@ -76,7 +76,7 @@ Output dnn_logits(Graph& graph,
     if (mode == Mode::kTrain) net = dropout(graph, net, arguments.dropout);
     if (arguments.batch_norm) {
       const VariableScope scope(graph, layer);
-      // The goldens have these variables whole.
+      // As TensorFlow: within the layer's scope, so "hiddenlayer_0/batchnorm_0/gamma".
       BatchNormOptions norm;
       norm.momentum = 0.999;
       norm.training = mode == Mode::kTrain;

@@ -47,15 +47,13 @@ class MultiLabelHead : public HeadBase {
 
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {
     const Output probabilities = batch.prediction("probabilities");
-    AucOptions roc, pr;
-    roc.summation_method = pr.summation_method = "careful_interpolation";
-    pr.curve = "PR";
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")},
-        {key("auc"), auc_metric(graph, batch.labels, probabilities, batch.weights, roc, "auc")},
-        {key("auc_precision_recall"),
-         auc_metric(graph, batch.labels, probabilities, batch.weights, pr, "auc_precision_recall")},
     };
+    for (auto& metric :
+         area_metrics(graph, batch.labels, probabilities, batch.weights, "careful_interpolation")) {
+      all.emplace_back(key(metric.first), metric.second);
+    }
     for (auto& metric :
          threshold_metrics(graph, batch.labels, probabilities, batch.weights, thresholds_)) {
       all.emplace_back(key(metric.first), metric.second);

@@ -14,6 +14,19 @@ Metric only_one(Graph& graph, Metric metric) {
 
 }  // namespace
 
+Named<Metric> area_metrics(Graph& graph,
+                           Output labels,
+                           Output probabilities,
+                           Output weights,
+                           const std::string& summation_method) {
+  AucOptions roc, pr;
+  roc.summation_method = pr.summation_method = summation_method;
+  pr.curve = "PR";
+  return {{"auc", auc_metric(graph, labels, probabilities, weights, roc, "auc")},
+          {"auc_precision_recall",
+           auc_metric(graph, labels, probabilities, weights, pr, "auc_precision_recall")}};
+}
+
 Named<Metric> threshold_metrics(Graph& graph,
                                 Output labels,
                                 Output probabilities,

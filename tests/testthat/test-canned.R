@@ -79,22 +79,29 @@ test_that("a first training may start from the variables of another model", {
     )
     initial <- NULL
     look <- session_run_hook(after_create_session = function(session, coord) {
-      initial <<- session$run("dnn/hiddenlayer_0/kernel:0")
+      initial <<- session$run(list(
+        kernel = "dnn/hiddenlayer_0/kernel:0", bias = "dnn/hiddenlayer_0/bias:0",
+        logits = "dnn/logits/kernel:0"
+      ))
     })
     train(model, mtcars_input(), steps = 1, hooks = look)
     initial
   }
+  own <- start()
   kernel <- variable_value(first, "dnn/hiddenlayer_0/kernel")[[1]]
-  expect_false(isTRUE(all.equal(start(), kernel)))
-  expect_equal(start(warm_start_from = model_dir(first)), kernel)
-  expect_equal(start(warm_start_from = latest_checkpoint(model_dir(first))), kernel)
-  only_logits <- warm_start_settings(model_dir(first), "dnn/logits.*")
-  expect_equal(start(warm_start_from = only_logits), start())
+  logits <- variable_value(first, "dnn/logits/kernel")[[1]]
+  expect_false(isTRUE(all.equal(own$kernel, kernel)))
+  expect_equal(start(warm_start_from = model_dir(first))$kernel, kernel)
+  expect_equal(start(warm_start_from = latest_checkpoint(model_dir(first)))$kernel, kernel)
+  only_logits <- start(warm_start_from = warm_start_settings(model_dir(first), "dnn/logits.*"))
+  expect_equal(only_logits$kernel, own$kernel)
+  expect_equal(only_logits$logits, logits)
   renamed <- warm_start_settings(
     model_dir(first), "dnn/hiddenlayer_0/bias",
     list("dnn/hiddenlayer_0/bias" = "dnn/hiddenlayer_0/bias/t_0/Adagrad")
   )
-  expect_equal(start(warm_start_from = renamed), start())
+  slot <- variable_value(first, "dnn/hiddenlayer_0/bias/t_0/Adagrad")[[1]]
+  expect_equal(start(warm_start_from = renamed)$bias, slot)
   # a model that goes on does not start again
   model <- dnn_regressor(4, two_columns(), warm_start_from = model_dir(first))
   train(model, mtcars_input(), steps = 1)
