@@ -212,6 +212,21 @@ void check_share(double x, const char* name) {
   if (x < 0 || x > 1) invalid_argument("`", name, "` must be between 0 and 1, not ", x, ".");
 }
 
+// True positives among them and `others`, at each threshold.
+Metric true_share_metric(Graph& graph,
+                         Output labels,
+                         Output predictions,
+                         const std::vector<float>& thresholds,
+                         Output weights,
+                         Output Confusion::*others,
+                         const std::string& name) {
+  const NameScope scope(graph, name);
+  const StreamedConfusion c =
+      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
+  return make_metric(share_at(graph, c.value.tp, c.value.*others),
+                     share_at(graph, c.update.tp, c.update.*others));
+}
+
 }  // namespace
 
 const char* outcome_name(Outcome outcome) {
@@ -272,11 +287,7 @@ Metric precision_at_thresholds_metric(Graph& graph,
                                       const std::vector<float>& thresholds,
                                       Output weights,
                                       const std::string& name) {
-  const NameScope scope(graph, name);
-  const StreamedConfusion c =
-      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
-  return make_metric(share_at(graph, c.value.tp, c.value.fp),
-                     share_at(graph, c.update.tp, c.update.fp));
+  return true_share_metric(graph, labels, predictions, thresholds, weights, &Confusion::fp, name);
 }
 
 Metric recall_at_thresholds_metric(Graph& graph,
@@ -285,11 +296,7 @@ Metric recall_at_thresholds_metric(Graph& graph,
                                    const std::vector<float>& thresholds,
                                    Output weights,
                                    const std::string& name) {
-  const NameScope scope(graph, name);
-  const StreamedConfusion c =
-      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
-  return make_metric(share_at(graph, c.value.tp, c.value.fn),
-                     share_at(graph, c.update.tp, c.update.fn));
+  return true_share_metric(graph, labels, predictions, thresholds, weights, &Confusion::fn, name);
 }
 
 Metric auc_metric(Graph& graph,
