@@ -1,20 +1,19 @@
 // What the machine offers, and how much of it kernels may use.
+#include <cstdlib>
+#include <thread>
+
 #include "runhooks_r.h"
 #include "tensor/threads.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 // Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
 // The number that they use.
 // [[Rcpp::export(rng = false)]]
 int cpp_set_threads(int threads) {
-#ifdef _OPENMP
-  threads = std::min({threads, omp_get_num_procs(), omp_get_thread_limit()});
-#else
-  threads = 1;
-#endif
+  const auto offered = static_cast<int>(std::thread::hardware_concurrency());
+  if (offered > 0) threads = std::min(threads, offered);
+  const char* limit = std::getenv("OMP_THREAD_LIMIT");
+  const long most = limit ? std::strtol(limit, nullptr, 10) : 0;            // NOLINT: strtol's type
+  if (most > 0) threads = static_cast<int>(std::min<long>(threads, most));  // NOLINT
   runhooks::set_kernel_threads(threads);
   return runhooks::kernel_threads();
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "tensor/copy_rows.h"
 #include "tensor/random.h"
 
 namespace runhooks {
@@ -56,29 +57,6 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
   InMemoryOptions options_;
   int64_t rows_ = 0;
 };
-
-// Copies rows `order[0 ... n - 1]`, or rows 0 ... n - 1 where `order` is NULL, of `size` bytes
-// each.
-void copy_rows(const char* from, char* to, size_t size, const int64_t* order, int64_t n) {
-  if (!order) {
-    std::memcpy(to, from, size * static_cast<size_t>(n));
-    return;
-  }
-  // The usual sizes are compiled in, so that the copy is a load and a store.
-  auto copy_fixed = [=](auto width) {
-    constexpr size_t kWidth = decltype(width)::value;
-    for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(to + static_cast<size_t>(i) * kWidth,
-                  from + static_cast<size_t>(order[i]) * kWidth, kWidth);
-    }
-  };
-  if (size == 4) return copy_fixed(std::integral_constant<size_t, 4>());
-  if (size == 8) return copy_fixed(std::integral_constant<size_t, 8>());
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + static_cast<size_t>(i) * size, from + static_cast<size_t>(order[i]) * size,
-                size);
-  }
-}
 
 class InMemoryIterator : public DatasetIterator {
  public:
@@ -154,10 +132,15 @@ class InMemoryIterator : public DatasetIterator {
         const auto* source = static_cast<const char*>(dataset_->tensors()[i].raw());
         char* target = targets_[i] + static_cast<size_t>(done) * row_bytes_[i];
         if (order_.empty()) {
-          copy_rows(source + static_cast<size_t>(position_) * row_bytes_[i], target, row_bytes_[i],
-                    nullptr, part);
+          std::memcpy(target, source + static_cast<size_t>(position_) * row_bytes_[i],
+                      static_cast<size_t>(part) * row_bytes_[i]);
         } else {
-          copy_rows(source, target, row_bytes_[i], order_.data() + position_, part);
+          const size_t bytes = row_bytes_[i];
+          const int64_t* order = order_.data() + position_;
+          copy_rows(
+              static_cast<size_t>(part), bytes,
+              [=](size_t row) { return source + static_cast<size_t>(order[row]) * bytes; },
+              [=](size_t row) { return target + row * bytes; });
         }
       }
       done += part;

@@ -125,6 +125,8 @@ class Kernel {
   // taken here stay valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
+  // TRUE where compute() spreads long work over kernel_threads() itself.
+  virtual bool uses_threads() const { return false; }
   // FALSE where prepare() has done everything and compute() need not be called.
   virtual bool computes() const { return true; }
   // Said of a kernel whose output shares a variable's buffer, when the output is used after the

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <stdint.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "kernels/kernels.h"
+#include "tensor/shared_work.h"
 
 namespace runhooks {
 

@@ -5,11 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "kernels/kernels.h"
+#include "tensor/shared_work.h"
 
 namespace runhooks {
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ops/gradient_helpers.h"
+#include "tensor/copy_rows.h"
 
 namespace runhooks {
 
@@ -117,14 +118,15 @@ class ConcatKernel : public Kernel {
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= out.shape().dim(i);
     const size_t size = dtype_size(out.dtype());
+    if (out.num_elements() == 0) return;
+    const size_t row = static_cast<size_t>(out.num_elements() / outer) * size;
     auto* to = static_cast<char*>(out.raw());
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int k = 0; k < n; ++k) {
-        const Tensor& x = c.input(k);
-        const size_t block = static_cast<size_t>(x.num_elements() / outer) * size;
-        std::memcpy(to, static_cast<const char*>(x.raw()) + static_cast<size_t>(o) * block, block);
-        to += block;
-      }
+    for (int k = 0; k < n; ++k) {
+      const Tensor& x = c.input(k);
+      const size_t block = static_cast<size_t>(x.num_elements() / outer) * size;
+      copy_rows(static_cast<size_t>(outer), block, static_cast<const char*>(x.raw()), block, to,
+                row);
+      to += block;
     }
   }
 };

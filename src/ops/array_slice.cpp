@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ops/gradient_helpers.h"
+#include "tensor/copy_rows.h"
 
 namespace runhooks {
 
@@ -22,7 +23,11 @@ void copy_box(const Tensor& from,
   const size_t size = dtype_size(from.dtype());
   const int rank = box.rank();
   const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
-  const int64_t runs = box.num_elements() / run;
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
+  const int64_t groups = box.num_elements() / run / rows;
+  const auto stride = [size, rank](const Shape& shape) {
+    return rank == 0 ? 0 : static_cast<size_t>(shape.dim(rank - 1)) * size;
+  };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);
   auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
     int64_t at = 0;
@@ -32,11 +37,13 @@ void copy_box(const Tensor& from,
     }
     return static_cast<size_t>(at);
   };
-  for (int64_t r = 0; r < runs; ++r) {
-    std::memcpy(static_cast<char*>(to.raw()) + offset(to.shape(), to_begin) * size,
-                static_cast<const char*>(from.raw()) + offset(from.shape(), from_begin) * size,
-                static_cast<size_t>(run) * size);
-    for (int i = rank - 2; i >= 0; --i) {
+  for (int64_t group = 0; group < groups; ++group) {
+    copy_rows(static_cast<size_t>(rows), static_cast<size_t>(run) * size,
+              static_cast<const char*>(from.raw()) + offset(from.shape(), from_begin) * size,
+              stride(from.shape()),
+              static_cast<char*>(to.raw()) + offset(to.shape(), to_begin) * size,
+              stride(to.shape()));
+    for (int i = rank - 3; i >= 0; --i) {
       const auto k = static_cast<size_t>(i);
       if (++index[k] < box.dim(i)) break;
       index[k] = 0;

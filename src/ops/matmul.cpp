@@ -48,6 +48,7 @@ void multiply(
 template <typename T>
 class MatMulKernel : public Kernel {
  public:
+  bool uses_threads() const override { return true; }
   void prepare(KernelContext& c) override {
     ta_ = c.op().attr_bool("transpose_a");
     tb_ = c.op().attr_bool("transpose_b");
@@ -121,6 +122,7 @@ int64_t rows_of(const Tensor& x, int64_t width) {
 template <typename T>
 class BiasAddKernel : public Kernel {
  public:
+  bool uses_threads() const override { return true; }
   void compute(KernelContext& c) override {
     const Tensor &x = c.input(0), &bias = c.input(1);
     const int64_t width = bias.num_elements();
@@ -132,6 +134,7 @@ class BiasAddKernel : public Kernel {
 template <typename T>
 class BiasAddGradKernel : public Kernel {
  public:
+  bool uses_threads() const override { return true; }
   void compute(KernelContext& c) override {
     const Tensor& dy = c.input(0);
     Tensor& sums = c.output(0);

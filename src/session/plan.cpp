@@ -45,6 +45,8 @@ Plan::Plan(const std::vector<Fetch>& fetches,
   choose_hot_nodes();
 }
 
+Plan::~Plan() = default;
+
 const Slot* Plan::feed_slot(const Output& output) const {
   for (const auto& feed : feeds_) {
     if (feed.first == output) return &slots_[feed.second];
@@ -68,8 +70,7 @@ void Plan::add_node(Operation& op) {
   }
   const size_t num_inputs = inputs.size();
   Slot* outputs = op.num_outputs() > 0 ? &slots_[first_slot_.at(&op)] : nullptr;
-  nodes_.emplace_back(op, KernelContext(op, std::move(inputs), outputs, op.num_outputs(),
-                                        resources_, layout_changed_));
+  nodes_.emplace_back(op, std::move(inputs), outputs, resources_);
   Node& node = nodes_.back();
   node.layout_inputs = layout_inputs;
   bool all_layout = true;
@@ -115,20 +116,26 @@ void Plan::mark_snapshots() {
 void Plan::choose_hot_nodes() {
   hot_.clear();
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
+    Node& node = nodes_[i];
     const bool computes = node.kernel && node.kernel->computes() && !node.is_layout;
-    if (computes || node.always_prepare || !node.copies.empty()) hot_.push_back(i);
+    node.is_hot = computes || node.always_prepare || !node.copies.empty();
+    if (node.is_hot) hot_.push_back(i);
   }
+  waves_.reset();
 }
 
 void Plan::run(const std::vector<Tensor>& feed_values) {
   const Hold hold(*this);
   try {
     set_feeds(feed_values);
-    if (layout_changed_ || observer_) {
+    if (observer_) {
       run_all_from(0);
-    } else {
-      run_hot();
+    } else if (!run_on_threads()) {
+      if (layout_changed_) {
+        run_all_from(0);
+      } else {
+        run_hot();
+      }
     }
   } catch (...) {
     layout_changed_ = true;
@@ -167,7 +174,8 @@ void Plan::run_hot() {
   for (size_t k = 0; k < hot_.size(); ++k) {
     const size_t position = hot_[k];
     execute(nodes_[position]);
-    if (layout_changed_) {
+    if (nodes_[position].layout_changed) {
+      nodes_[position].layout_changed = false;
       run_all_from(position + 1);
       return;
     }
@@ -178,18 +186,23 @@ void Plan::run_all_from(size_t first) {
   bool always_prepare_changed = false;
   for (size_t i = first; i < nodes_.size(); ++i) {
     Node& node = nodes_[i];
-    if (node.prepared_version != node.context.input_version()) {
-      const bool before = node.always_prepare;
-      prepare(node);
-      always_prepare_changed = always_prepare_changed || node.always_prepare != before;
-    }
+    always_prepare_changed = prepare_if_needed(node) || always_prepare_changed;
     if (observer_) {
       execute_observed(node);
     } else {
       execute(node);
     }
+    node.layout_changed = false;
   }
   if (always_prepare_changed) choose_hot_nodes();
+}
+
+// Whether the node turned out to need its preparation in every run.
+bool Plan::prepare_if_needed(Node& node) {
+  if (node.prepared_version == node.context.input_version()) return false;
+  const bool before = node.always_prepare;
+  prepare(node);
+  return node.always_prepare != before;
 }
 
 namespace {

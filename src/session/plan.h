@@ -40,6 +40,7 @@ class Plan {
   Plan(const std::vector<Fetch>& fetches,
        const std::vector<Output>& feeds,
        ResourceManager& resources);
+  ~Plan();
 
   // One value for each of the feeds. Afterwards result(i) is the value of fetch i (invalid for an
   // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
@@ -72,9 +73,13 @@ class Plan {
     size_t result;
   };
   struct Node {
-    Node(Operation& operation, KernelContext kernel_context)
-        : op(operation), context(std::move(kernel_context)) {}
+    Node(Operation& operation, std::vector<Slot*> inputs, Slot* outputs, ResourceManager& resources)
+        : op(operation),
+          context(
+              op, std::move(inputs), outputs, operation.num_outputs(), resources, layout_changed) {}
     Operation& op;
+    // An output has another buffer or shape than before. One a node, since nodes run side by side.
+    bool layout_changed = false;
     KernelContext context;
     std::unique_ptr<Kernel> kernel;  // none for an alias
     // What the inputs' versions summed up to when the node was prepared.
@@ -86,6 +91,8 @@ class Plan {
     // Its preparation reads values that change from run to run.
     bool always_prepare = false;
     std::vector<ResultCopy> copies;
+    int64_t cost_ns = 0;  // the least time that it took; 0 while unknown
+    bool is_hot = false;  // has something to do in every run
   };
   static constexpr uint64_t kNeverPrepared = ~uint64_t{0};
 
@@ -98,6 +105,14 @@ class Plan {
   void set_feeds(const std::vector<Tensor>& values);
   void run_all_from(size_t first);
   void run_hot();
+  bool prepare_if_needed(Node& node);
+  // Several threads, where they are worth it (plan_waves.cpp).
+  bool run_on_threads();
+  void run_measured();
+  void make_waves();
+  void run_waves();
+  template <typename Run>
+  void run_shared(const std::vector<Node*>& nodes, Run run_node);
   void prepare(Node& node);
   void check_inputs(const Node& node) const;
   uint64_t infer_outputs(Node& node);
@@ -119,6 +134,8 @@ class Plan {
   Observer* observer_ = nullptr;  // of the run under way
   bool layout_changed_ = true;
   int users_ = 0;
+  struct Waves;
+  std::shared_ptr<Waves> waves_;
 };
 
 // The operations that the fetches need, in the order in which a plan runs them.

@@ -10,18 +10,23 @@ namespace {
 
 int allowed_threads = 1;
 bool is_forked_child = false;
+thread_local bool is_single = false;
 
 void watch_forks() noexcept {
 #ifndef _WIN32
-  static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
   (void)registered;
 #endif
 }
 
 }  // namespace
 
-int kernel_threads() noexcept { return is_forked_child ? 1 : allowed_threads; }
+int kernel_threads() noexcept { return is_forked_child || is_single ? 1 : allowed_threads; }
+
+bool in_forked_child() noexcept { return is_forked_child; }
+
+SingleThreaded::SingleThreaded() noexcept : before_(is_single) { is_single = true; }
+SingleThreaded::~SingleThreaded() { is_single = before_; }
 
 void set_kernel_threads(int threads) noexcept {
   watch_forks();

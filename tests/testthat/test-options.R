@@ -22,3 +22,35 @@ test_that("a forked child stays on one thread", {
   children <- parallel::mclapply(1:2, function(i) use_threads(), mc.cores = 2)
   expect_identical(children, list(1L, 1L))
 })
+
+# Long enough a step that a second thread is worth it.
+trained_on_threads <- function(threads) {
+  withr::local_options(runhooks.threads = threads)
+  withr::local_seed(1)
+  n <- 3000
+  data <- data.frame(
+    x = stats::runif(n), a = sample(letters, n, TRUE), b = sample(LETTERS, n, TRUE)
+  )
+  data$y <- data$x + (data$a > "k")
+  words <- column_categorical_with_hash_bucket(c("a", "b"), hash_bucket_size = 50)
+  model <- dnn_linear_combined_regressor(
+    linear_feature_columns = c(words, list(column_crossed(c("a", "b"), 300))),
+    dnn_feature_columns = c(list(column_numeric("x")), lapply(words, column_embedding, 16)),
+    dnn_hidden_units = c(64, 32), config = run_config(tf_random_seed = 3)
+  )
+  input <- input_fn(data, c(x, a, b), response = y, batch_size = 512, num_epochs = NULL)
+  losses <- as.data.frame(train(model, input, steps = 30))$losses
+  names <- variable_names(model)
+  list(losses, lapply(setNames(names, names), function(name) variable_value(model, name)))
+}
+
+test_that("the number of threads changes no bit", {
+  expect_identical(trained_on_threads(1), trained_on_threads(2))
+})
+
+test_that("after steps on two threads a forked child trains by itself", {
+  skip_on_os("windows") # no fork() there
+  here <- trained_on_threads(2)
+  children <- parallel::mclapply(1:2, function(i) trained_on_threads(2), mc.cores = 2)
+  expect_identical(children, list(here, here))
+})

@@ -1,0 +1,188 @@
+#include "tensor/shared_work.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#ifndef _WIN32
+#include <pthread.h>
+#include <signal.h>
+#endif
+
+#include "tensor/threads.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kPauses = 200;                // between two looks at the clock
+constexpr int64_t kPatience = 1000 * 1000;  // nanoseconds without work after which a helper sleeps
+constexpr size_t kMostPieces = 0xffff;
+
+void pause() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_ia32_pause();
+#endif
+}
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Nobody's signal handlers run in a helper.
+class WithoutSignals {
+ public:
+#ifndef _WIN32
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+#endif
+};
+
+class Helpers {
+ public:
+  ~Helpers() {
+    if (threads_.empty()) return;
+    if (in_forked_child()) {  // they are not in this process
+      for (auto& thread : threads_) static_cast<void>(thread.release());
+      return;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stops_.store(true);
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread->join();
+  }
+
+  // FALSE where someone else is using them or there are none.
+  bool share(size_t n, int threads, void (*run)(void*, size_t), void* context) {
+    if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    if (!have(threads - 1)) {
+      busy_.store(false, std::memory_order_release);
+      return false;
+    }
+    run_ = run;
+    context_ = context;
+    active_.store(threads - 1, std::memory_order_relaxed);
+    done_.store(0, std::memory_order_relaxed);
+    ++round_;
+    work_.store(round_ << 32 | static_cast<uint64_t>(n) << 16);
+    if (sleeping_.load() > 0) {
+      // the lock orders this behind a helper that is just going to sleep
+      { std::lock_guard<std::mutex> lock(mutex_); }
+      wake_.notify_all();
+    }
+    while (take()) {
+    }
+    for (int looks = 0; done_.load(std::memory_order_acquire) < n; ++looks) {
+      if (looks < kPauses) {
+        pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+    busy_.store(false, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  bool have(int wanted) {
+    while (static_cast<int>(threads_.size()) < wanted) {
+      try {
+        const WithoutSignals none;
+        const auto number = static_cast<int>(threads_.size());
+        threads_.push_back(std::make_unique<std::thread>([this, number] { help(number); }));
+      } catch (const std::system_error&) {
+        break;  // the machine has no more threads to give
+      }
+    }
+    return !threads_.empty();
+  }
+
+  // `work_` holds the round, the number of pieces and that of the next piece. Who has counted the
+  // last one up owns that piece, and the round cannot end before the piece is done.
+  bool take() {
+    uint64_t seen = work_.load(std::memory_order_acquire);
+    while (has_piece(seen)) {
+      if (!work_.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
+      run_(context_, seen & kMostPieces);
+      done_.fetch_add(1, std::memory_order_release);
+      return true;
+    }
+    return false;
+  }
+  static bool has_piece(uint64_t work) { return (work & kMostPieces) < (work >> 16 & kMostPieces); }
+
+  // Whether there is something to do for the helper of this number: there may be more of them than
+  // this round wants.
+  bool is_wanted(int number) {
+    return has_piece(work_.load(std::memory_order_acquire)) &&
+           number < active_.load(std::memory_order_relaxed);
+  }
+
+  void help(int number) {
+    const SingleThreaded inside;
+    int64_t last = now_ns();
+    while (!stops_.load(std::memory_order_relaxed)) {
+      if (is_wanted(number) && take()) {
+        last = 0;
+        continue;
+      }
+      for (int i = 0; i < kPauses && !is_wanted(number); ++i) pause();
+      const int64_t now = now_ns();
+      if (last == 0) last = now;
+      if (now - last > kPatience) {
+        sleep(number);
+        last = 0;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+  void sleep(int number) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleeping_.fetch_add(1);
+    wake_.wait(lock, [this, number] { return stops_.load() || is_wanted(number); });
+    sleeping_.fetch_sub(1);
+  }
+
+  std::atomic<bool> busy_{false}, stops_{false};
+  std::atomic<uint64_t> work_{0};
+  std::atomic<size_t> done_{0};
+  std::atomic<int> sleeping_{0}, active_{0};
+  uint64_t round_ = 0;
+  void (*run_)(void*, size_t) = nullptr;
+  void* context_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::unique_ptr<std::thread>> threads_;
+};
+
+}  // namespace
+
+void share_work(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
+  static Helpers helpers;
+  const SingleThreaded inside;
+  if (threads > 1 && n > 1 && n <= kMostPieces && !in_forked_child() &&
+      helpers.share(n, threads, run, context)) {
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) run(context, i);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,140 @@
+// Plans on several threads: the same bits as on one, and the same errors.
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "ops/gradient_helpers.h"
+#include "session/session.h"
+#include "tensor/shared_work.h"
+#include "tensor/threads.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+class Threads {
+ public:
+  explicit Threads(int threads) : before_(kernel_threads()) { set_kernel_threads(threads); }
+  ~Threads() { set_kernel_threads(before_); }
+
+ private:
+  int before_;
+};
+
+constexpr int64_t kRows = 160;
+constexpr int kColumns = 6;
+
+Tensor filled(const Shape& shape, int seed) {
+  Tensor x(DType::kFloat32, shape);
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    x.data<float>()[i] = static_cast<float>((i * 7919 + seed * 104729) % 1000 - 500) / 2000;
+  }
+  return x;
+}
+
+// Independent products, each with an update of its own and another that waits for all of them.
+struct Model {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<VariablePtr> variables;
+  std::vector<Fetch> step;
+  Output limit, sum;
+
+  Model() {
+    Graph& g = *graph;
+    std::vector<Output> products;
+    std::vector<Operation*> updates;
+    for (int i = 0; i < kColumns; ++i) {
+      VariableOptions options;
+      options.use_resource = i % 2 == 0;
+      variables.push_back(make_variable(g, g.constant(filled(Shape{kRows, kRows}, i), "start"),
+                                        str_cat("w", i), options));
+      products.push_back(
+          matmul(g, variables.back()->snapshot, g.constant(filled(Shape{kRows, kRows}, -i), "x")));
+    }
+    sum = g.op("AddN", products);
+    for (int i = 0; i < kColumns; ++i) {
+      // the gradient of each is made of another's value from before the step
+      const VariablePtr& other = variables[static_cast<size_t>((i + 1) % kColumns)];
+      const Output gradient = add(g, add(g, products[static_cast<size_t>(i)], sum),
+                                  g.op("Identity", {other->snapshot}));
+      const VariablePtr& own = variables[static_cast<size_t>(i)];
+      updates.push_back(
+          g.op(own->is_resource ? "ResourceApplyGradientDescent" : "ApplyGradientDescent",
+               {own->handle, g.scalar(DType::kFloat32, 0.01), gradient})
+              .attr("T", DType::kFloat32));
+    }
+    step = {Fetch(sum)};
+    for (Operation* update : updates) step.emplace_back(update);
+  }
+  static Output matmul(Graph& g, Output a, Output b) { return g.op("MatMul", {a, b}); }
+
+  std::vector<Tensor> run(int threads, int steps) const {
+    const Threads set(threads);
+    Session session(graph);
+    for (const VariablePtr& variable : variables) session.run(variable->initializer);
+    std::vector<Tensor> seen;
+    for (int i = 0; i < steps; ++i) seen.push_back(session.run(step)[0]);
+    for (const VariablePtr& variable : variables) seen.push_back(session.value(*variable).copy());
+    return seen;
+  }
+};
+
+}  // namespace
+
+TEST(plan_waves_give_the_bits_of_one_thread) {
+  const Model model;
+  const std::vector<Tensor> one = model.run(1, 30), two = model.run(2, 30);
+  CHECK_EQ(one.size(), two.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    CHECK(std::memcmp(one[i].raw(), two[i].raw(), one[i].num_bytes()) == 0);
+  }
+}
+
+TEST(plan_waves_raise_the_first_error_and_change_nothing) {
+  Model model;
+  Graph& g = *model.graph;
+  const Output row = g.op("Placeholder").attr("dtype", DType::kInt32).attr("shape", Shape{1});
+  for (int i = 0; i < kColumns; ++i) {
+    const Output picked =
+        g.op("GatherV2", {model.sum, row, g.scalar(DType::kInt32, 0)}).named("picked");
+    model.step.emplace_back(picked);
+  }
+  const Threads set(2);
+  Session session(model.graph);
+  for (const VariablePtr& variable : model.variables) session.run(variable->initializer);
+  Tensor index(DType::kInt32, Shape{1});
+  index.data<int32_t>()[0] = 3;
+  for (int i = 0; i < 10; ++i) session.run(model.step, {{row, index}});
+  const Tensor before = session.value(*model.variables[0]).copy();
+  index.data<int32_t>()[0] = kRows;
+  for (int i = 0; i < 10; ++i) {
+    std::string message;
+    try {
+      session.run(model.step, {{row, index}});
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    CHECK(message.find("is not in [0, 160)") != std::string::npos);
+    CHECK(session.value(*model.variables[0]).equals(before));
+  }
+  index.data<int32_t>()[0] = 4;
+  session.run(model.step, {{row, index}});
+  CHECK(!session.value(*model.variables[0]).equals(before));
+}
+
+TEST(shared_work_is_done_once_each) {
+  for (const int threads : {1, 2, 3}) {
+    for (int round = 0; round < 300; ++round) {
+      std::vector<std::atomic<int>> counts(static_cast<size_t>(round % 7));
+      share_work(
+          counts.size(), threads,
+          [](void* context, size_t i) {
+            // inside, nobody may ask for further threads
+            (*static_cast<std::vector<std::atomic<int>>*>(context))[i] += kernel_threads();
+          },
+          &counts);
+      for (const std::atomic<int>& count : counts) CHECK_EQ(count.load(), 1);
+    }
+  }
+}
