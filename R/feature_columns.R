@@ -1,20 +1,24 @@
 # Feature columns: specifications that the core makes columns of. A column is plain data.
 
 new_column <- function(type, name, key, ...) {
+  rebuild_column(list(type = type, name = name, key = key, ...))
+}
+
+rebuild_column <- function(fields) {
+  if (!identical(names(fields)[1:2], c("type", "name"))) return(NULL)
+  type <- fields$type
   structure(
-    list(type = type, name = name, key = key, ...), class = c(type, "runhooks_feature_column")
+    fields, class = c(type, "runhooks_feature_column"), owner = paste0(type, "()")
   )
 }
 
 # A column that the core has made once: it names it and refuses what is wrong with it.
 new_checked_column <- function(type, ...) {
   fields <- list(...)
-  owner <- paste0(type, "()")
-  spec <- structure(core_value(c(list(type = type), fields)), owner = owner)
+  spec <- structure(core_value(c(list(type = type), fields)), owner = paste0(type, "()"))
   name <- cpp_column_name(spec)
   others <- fields[names(fields) != "key"]
-  column <- do.call(new_column, c(list(type, name, fields[["key"]]), others))
-  structure(column, owner = owner)
+  do.call(new_column, c(list(type, name, fields[["key"]]), others))
 }
 
 check_is_column <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
@@ -121,7 +125,7 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
 
 flatten_columns <- function(x) {
   if (is_column(x) || !is.list(x)) return(list(x))
-  unlist(lapply(x, flatten_columns), recursive = FALSE)
+  unlist(lapply(regroup(x, "type", rebuild_column), flatten_columns), recursive = FALSE)
 }
 
 #' @export

@@ -79,10 +79,15 @@ session_run_hook <- function(begin = function() {},
   )
   for (method in names(methods)) check_method(methods[[method]], method, hook_methods[[method]])
   check_number(weight)
-  structure(
-    methods,
-    absent = setdiff(names(methods), given), weight = weight, class = "EstimatorSessionRunHook"
-  )
+  rebuild_hook(c(methods, list(absent = setdiff(names(methods), given), weight = weight)))
+}
+
+rebuild_hook <- function(fields) {
+  type <- fields$type
+  if (is_deferred_hook(fields)) return(fields)
+  if (is_string(type)) return(structure(fields, class = c(type, "runhooks_builtin_hook")))
+  if (!identical(names(fields), c(names(hook_methods), "absent", "weight"))) return(NULL)
+  structure(fields, class = "EstimatorSessionRunHook")
 }
 
 # A hook from a named list of methods, or from an R6 or reference object that has them.
@@ -189,7 +194,7 @@ session_run_args <- function(..., feed_dict = NULL, options = NULL) {
 
 #' @export
 print.EstimatorSessionRunHook <- function(x, ...) {
-  own <- setdiff(names(hook_methods), attr(x, "absent"))
+  own <- setdiff(names(hook_methods), x$absent)
   # lint: allow stdout
   cat(
     "A run hook with", if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n"
@@ -241,7 +246,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     )
   }
   hooks <- lapply(
-    hooks, function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
+    regroup(hooks, c("begin", "hook_fn", "type"), rebuild_hook), function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
   )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {
@@ -257,7 +262,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   }
   # whoever is heavier comes later; equals stay in the order of the list
   weights <- vapply(hooks, function(hook) {
-    weight <- attr(hook, "weight")
+    weight <- hook[["weight"]]
     if (is.null(weight)) 0 else weight # built-in hooks have none
   }, 0)
   # messages and saved states go by the place that the user gave

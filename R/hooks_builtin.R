@@ -2,7 +2,7 @@
 # plain data: it can be stored, and used again.
 
 new_builtin_hook <- function(type, ...) {
-  structure(list(type = type, ...), class = c(type, "runhooks_builtin_hook"))
+  rebuild_hook(list(type = type, ...))
 }
 
 #' @export

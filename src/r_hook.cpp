@@ -150,7 +150,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(code, R_BaseEnv);
   }
   static bool is_absent(SEXP methods, const char* method) {
-    SEXP absent = Rf_getAttrib(methods, Rf_install("absent"));
+    SEXP absent = list_element(methods, "absent");
     for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
       if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
     }

@@ -92,3 +92,16 @@ test_that("normalizers see the tensor as fed and may use all of R's functions of
   expect_equal(seen, "float64")
   expect_equal(as.vector(values), sqrt(abs(mtcars$drat[1:8] - 3) + 1) / 2, tolerance = 1e-6)
 })
+
+test_that("c() adds a column to a list of columns", {
+  a <- column_numeric("a")
+  cross <- column_crossed(c("x", "y"), 100)
+  words <- column_categorical_with_vocabulary_list("w", c("u", "v"))
+  expect_identical(feature_columns(c(list(a), cross)), list(a, cross))
+  expect_identical(feature_columns(c(list(a), cross, words)), list(a, cross, words))
+  expect_identical(feature_columns(c(list(), words, list(a))), list(words, a))
+  expect_identical(feature_columns(append(list(column_indicator(words)), a)), list(
+    column_indicator(words), a
+  ))
+  expect_snapshot(feature_columns(c(list(a), type = "x")), error = TRUE)
+})

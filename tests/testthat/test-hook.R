@@ -315,3 +315,18 @@ test_that("a hook that takes its values away from the core does no harm", {
   train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 10, hooks = rude)
   expect_equal(n, 45)
 })
+
+test_that("c() adds a hook to a list of hooks", {
+  own <- session_run_hook(end = function(session) NULL, weight = 2)
+  built_in <- hook_stop_at_step(num_steps = 3)
+  deferred <- hook_history_saver(2)
+  methods <- list(end = function(session) NULL)
+  expect_identical(
+    unname(as_hook_list(c(list(built_in), own, deferred))), list(built_in, deferred, own)
+  )
+  expect_identical(as_hook_list(c(built_in, deferred)), list(built_in, deferred))
+  expect_identical(as_hook_list(c(list(deferred), built_in)), list(deferred, built_in))
+  expect_identical(as_hook_list(c(own, own)), list(own, own))
+  expect_length(as_hook_list(c(list(methods), own, built_in)), 3)
+  expect_snapshot(as_hook_list(c(list(own), type = 3)), error = TRUE)
+})
