@@ -96,7 +96,7 @@ test_that("normalizers see the tensor as fed and may use all of R's functions of
 test_that("c() adds a column to a list of columns", {
   a <- column_numeric("a")
   cross <- column_crossed(c("x", "y"), 100)
-  words <- column_categorical_with_vocabulary_list("w", c("u", "v"))
+  words <- column_categorical_with_vocabulary_list("w", vocabulary_list = c("u", "v"))
   expect_identical(feature_columns(c(list(a), cross)), list(a, cross))
   expect_identical(feature_columns(c(list(a), cross, words)), list(a, cross, words))
   expect_identical(feature_columns(c(list(), words, list(a))), list(words, a))
