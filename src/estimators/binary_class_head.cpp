@@ -68,6 +68,12 @@ class BinaryClassHead : public HeadBase {
     return all;
   }
 
+  Named<ExportOutput> signatures(const Named<Output>& predictions) const override {
+    return {classification_signature(prediction_of(predictions, "probabilities"),
+                                     prediction_of(predictions, "all_classes")),
+            regression_signature(prediction_of(predictions, "logistic"))};
+  }
+
   // How often the more frequent class is right.
   static Metric accuracy_baseline(Graph& graph, const Metric& label_mean) {
     NameScope scope(graph, "accuracy_baseline");

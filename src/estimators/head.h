@@ -20,7 +20,11 @@ struct HeadParts {
   Output loss;       // missing in prediction
   Output mean_loss;  // of the examples, where it is not the loss already
   Named<Metric> metrics;
+  Named<ExportOutput> export_outputs;  // in prediction only
 };
+
+// The signature that a request without a name gets.
+extern const char* const kDefaultSignature;  // "serving_default"
 
 class Head {
  public:

@@ -41,11 +41,26 @@ Operation* with_updates(Graph& graph, Operation* train_op) {
 
 }  // namespace
 
-Output HeadBatch::prediction(const std::string& key) const {
+const char* const kDefaultSignature = "serving_default";
+
+Output prediction_of(const Named<Output>& predictions, const std::string& key) {
   for (const auto& one : predictions) {
     if (one.first == key) return one.second;
   }
   fail(Code::kInternal, "There is no prediction '", key, "'.");
+}
+
+Output HeadBatch::prediction(const std::string& key) const {
+  return prediction_of(predictions, key);
+}
+
+std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes) {
+  return {"classification",
+          {ExportOutput::Kind::kClassification, {{"scores", scores}, {"classes", classes}}}};
+}
+
+std::pair<std::string, ExportOutput> regression_signature(Output value) {
+  return {"regression", {ExportOutput::Kind::kRegression, {{"outputs", value}}}};
 }
 
 HeadBase::HeadBase(const Args& args)
@@ -74,7 +89,13 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
 HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const {
   HeadParts made;
   made.predictions = predictions(graph, logits);
-  if (mode == Mode::kPredict) return made;
+  if (mode == Mode::kPredict) {
+    const Named<ExportOutput> own = signatures(made.predictions);
+    made.export_outputs = {{kDefaultSignature, own[0].second}};
+    for (const auto& signature : own) made.export_outputs.push_back(signature);
+    made.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, made.predictions}});
+    return made;
+  }
   if (!input.labels) {
     invalid_argument("You must provide labels: the input function returns features only.");
   }
@@ -108,6 +129,7 @@ EstimatorSpec finish_spec(
   spec.predictions = std::move(parts.predictions);
   spec.loss = parts.loss;
   spec.eval_metric_ops = std::move(parts.metrics);
+  spec.export_outputs = std::move(parts.export_outputs);
   if (mode != Mode::kTrain) return spec;
   spec.train_op = with_updates(graph, train_op(graph, spec.loss));
   const std::string suffix = name.empty() ? "" : "/" + name;

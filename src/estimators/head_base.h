@@ -40,6 +40,9 @@ class HeadBase : public Head {
   virtual Output checked_labels(Graph& graph, Output labels, Output logits) const = 0;
   virtual Output losses(Graph& graph, Output labels, Output logits) const = 0;
   virtual Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const = 0;
+  // The signatures "classification" and "regression", as far as the head has them; the first is the
+  // default one.
+  virtual Named<ExportOutput> signatures(const Named<Output>& predictions) const = 0;
 
   // "precision", or "precision/<name>" where the head has a name.
   std::string key(const std::string& metric) const;
@@ -52,6 +55,14 @@ class HeadBase : public Head {
   Reduction reduction_;
   std::shared_ptr<Args> weight_column_;
 };
+
+// --- predictions
+
+Output prediction_of(const Named<Output>& predictions, const std::string& key);
+// {"classification", ...}: the words of all classes with their probabilities.
+std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);
+// {"regression", ...}
+std::pair<std::string, ExportOutput> regression_signature(Output value);
 
 // --- labels
 

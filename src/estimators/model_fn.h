@@ -37,12 +37,22 @@ struct Metric {
 template <typename T>
 using Named = std::vector<std::pair<std::string, T>>;
 
+// What a served model answers by one of its signatures (tf.estimator.export's ClassificationOutput,
+// RegressionOutput and PredictOutput).
+struct ExportOutput {
+  enum class Kind { kClassification, kRegression, kPredict };
+  Kind kind = Kind::kPredict;
+  // By the keys of the signature: "scores" and "classes", "outputs", or those of predictions.
+  Named<Output> outputs;
+};
+
 struct EstimatorSpec {
   Mode mode = Mode::kTrain;
   Named<Output> predictions;
   Output loss;
   Fetch train_op;
   Named<Metric> eval_metric_ops;
+  Named<ExportOutput> export_outputs;  // in prediction
   HookList training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
   std::shared_ptr<Scaffold> scaffold;
 };

@@ -54,6 +54,11 @@ class MultiClassHead : public HeadBase {
     };
   }
 
+  Named<ExportOutput> signatures(const Named<Output>& predictions) const override {
+    return {classification_signature(prediction_of(predictions, "probabilities"),
+                                     prediction_of(predictions, "all_classes"))};
+  }
+
   int64_t n_classes_;
   std::vector<std::string> vocabulary_;
 };

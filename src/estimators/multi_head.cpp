@@ -44,6 +44,9 @@ class MultiHead : public Head {
       for (auto& prediction : part.predictions) {
         all.predictions.emplace_back(name + "/" + prediction.first, prediction.second);
       }
+      for (auto& signature : part.export_outputs) {
+        add_signature(i == 0, name, signature, &all.export_outputs);
+      }
       for (auto& metric : part.metrics) all.metrics.push_back(std::move(metric));
       if (mode == Mode::kPredict) continue;
       if (mode == Mode::kEval) {
@@ -52,6 +55,9 @@ class MultiHead : public Head {
         summarize_loss(graph, name, part.loss);
       }
       losses.push_back(weighted(graph, part.loss, weights_[i]));
+    }
+    if (mode == Mode::kPredict) {
+      all.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, all.predictions}});
     }
     if (!losses.empty()) all.loss = graph.op("AddN", losses).named("merged_loss");
     return all;
@@ -68,6 +74,15 @@ class MultiHead : public Head {
   }
 
  private:
+  // The default signature is the first head's; a head's own default is called by its name.
+  static void add_signature(bool is_first,
+                            const std::string& head,
+                            const std::pair<std::string, ExportOutput>& signature,
+                            Named<ExportOutput>* all) {
+    const bool is_default = signature.first == kDefaultSignature;
+    if (is_default && is_first) all->push_back(signature);
+    all->emplace_back(is_default ? head : head + "/" + signature.first, signature.second);
+  }
   // The summary of one head's own loss.
   static void summarize_loss(Graph& graph, const std::string& name, Output loss) {
     const NameScope root(graph, "");

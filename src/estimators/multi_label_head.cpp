@@ -61,6 +61,11 @@ class MultiLabelHead : public HeadBase {
     return all;
   }
 
+  Named<ExportOutput> signatures(const Named<Output>& predictions) const override {
+    return {classification_signature(prediction_of(predictions, "probabilities"),
+                                     prediction_of(predictions, "classes"))};
+  }
+
   int64_t n_classes_;
   std::vector<float> thresholds_;
   std::vector<std::string> vocabulary_;

@@ -43,6 +43,10 @@ Named<Metric> RegressionHead::metrics(Graph& graph, const HeadBatch& batch) cons
   };
 }
 
+Named<ExportOutput> RegressionHead::signatures(const Named<Output>& predictions) const {
+  return {regression_signature(prediction_of(predictions, "predictions"))};
+}
+
 RUNHOOKS_REGISTER_HEAD("regression_head", RegressionHead);
 
 }  // namespace runhooks

@@ -23,6 +23,7 @@ class RegressionHead : public HeadBase {
   Named<Output> predictions(Graph& graph, Output logits) const override;
   Output checked_labels(Graph& graph, Output labels, Output logits) const override;
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override;
+  Named<ExportOutput> signatures(const Named<Output>& predictions) const override;
 
   int64_t label_dimension_;
 };
