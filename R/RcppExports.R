@@ -239,6 +239,10 @@ cpp_checkpoint_names <- function(path) {
     .Call(`_runhooks_cpp_checkpoint_names`, path)
 }
 
+cpp_checkpoint_whole_names <- function(path) {
+    .Call(`_runhooks_cpp_checkpoint_whole_names`, path)
+}
+
 cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
 }

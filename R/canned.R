@@ -18,6 +18,8 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
     if (!is.null(spec[[name]])) spec[[name]] <- as_column_list(spec[[name]], name, call)
   }
   spec$warm_start_from <- as_warm_start(args$warm_start_from, call)
+  is_partitioner <- grepl("partitioner$", names(spec)) & lengths(spec) > 0
+  spec[is_partitioner] <- lapply(spec[is_partitioner], wrap_partitioner)
   # NULL says that an argument is not given
   spec <- spec[lengths(spec) > 0]
   model <- new_canned_estimator(
@@ -28,9 +30,7 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
   model
 }
 
-not_in_spec <- c(
-  "model_dir", "config", "partitioner", "input_layer_partitioner", "warm_start_from"
-)
+not_in_spec <- c("model_dir", "config", "warm_start_from")
 
 # "dnn_linear_combined_regressor" is "DNNLinearCombinedRegressor".
 camel_case <- function(type) {
@@ -114,7 +114,8 @@ argument_checks <- function() {
     batch_norm = function(x, name, call) check_flag(x, arg = name, call = call),
     loss_reduction = function(x, name, call) check_string(x, arg = name, call = call),
     sparse_combiner = check_choice("sum", "mean", "sqrtn"),
-    head = check_head
+    head = check_head, partitioner = check_partitioner,
+    input_layer_partitioner = check_partitioner
   )
 }
 

@@ -13,7 +13,10 @@
 #' @param activation_fn What hidden layers apply to their sums: the name of a function in `tf$nn`,
 #'   or a function of a tensor.
 #' @param dropout The probability of dropping a unit, in training only; `NULL`: none is dropped.
-#' @param input_layer_partitioner Accepted; variables have one part, as on one machine in
+#' @param input_layer_partitioner A function of a shape (whole numbers) and the name of a type that
+#'   returns numbers of parts along each axis, such as `tf$fixed_size_partitioner(2)` makes: how the
+#'   variables of the input layer (of a combined model those of the linear part, too) are cut into
+#'   `part_0`, `part_1`, ... Checkpoints join the parts. `NULL`: one part, as on one machine in
 #'   TensorFlow.
 #' @param batch_norm Normalize each hidden layer over the batch?
 #' @return An estimator, as for [linear_regressor()], of class

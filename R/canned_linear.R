@@ -20,7 +20,10 @@
 #'   [optimizers]. A name takes the learning rate 0.2; `NULL` is Ftrl with the smaller of 0.2 and 1
 #'   / sqrt(number of columns).
 #' @param config A [run_config()], or `NULL`.
-#' @param partitioner Accepted; variables have one part, as on one machine in TensorFlow.
+#' @param partitioner A function of a shape (whole numbers) and the name of a type that returns
+#'   numbers of parts along each axis, such as `tf$fixed_size_partitioner(2)` makes: how variables
+#'   are cut into `part_0`, `part_1`, ... Checkpoints join the parts. `NULL`: one part, as on one
+#'   machine in TensorFlow.
 #' @param loss_reduction How the losses of a batch become one number: `"sum"` (as in TensorFlow
 #'   1.x), `"mean"`, `"sum_over_batch_size"`, `"sum_over_nonzero_weights"`.
 #' @param sparse_combiner How the weights of the several values that an example has for a

@@ -17,7 +17,8 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 #' The variables of a trained model
 #'
 #' @param object An estimator that has been trained.
-#' @param variable Names of variables; `NULL` for all.
+#' @param variable Names of variables; `NULL` for all but slots of variables that a partitioner has
+#'   cut, which a message names.
 #' @return `variable_names()`: the names, sorted as in the checkpoint, the optimizer's slots and
 #'   `global_step` among them. `variable_value()`: a named list of their values: plain numbers for
 #'   scalars, arrays for others.
@@ -42,12 +43,23 @@ variable_value <- function(object, variable = NULL) {
   check_estimator(object)
   path <- trained_checkpoint(object, "variable_value")
   names <- checkpoint_names(path)
-  wanted <- if (is.null(variable)) names else as.character(unlist(variable))
+  wanted <- if (is.null(variable)) whole_variables(path) else as.character(unlist(variable))
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
     stop_plain(paste0("Variable not found: ", paste(unknown, collapse = ", ")), kind = "not_found")
   }
   cpp_checkpoint_values(path, wanted)
+}
+
+whole_variables <- function(path) {
+  whole <- cpp_checkpoint_whole_names(path)
+  others <- setdiff(checkpoint_names(path), whole)
+  if (length(others)) {
+    cli::cli_inform(
+      "Left out, because the checkpoint has them in parts for each part of a variable: {.val {others}}."
+    )
+  }
+  whole
 }
 
 check_estimator <- function(object, call = parent.frame()) {

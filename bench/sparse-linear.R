@@ -1,5 +1,5 @@
 # The sparse linear model: 1,000,000 rows of 30 hashed columns of 1e5 buckets each, Ftrl, batches of
-# 1,024. Prints rows a second of one pass, and its phases.
+# 1,024. Prints rows a second of one pass, on one thread and on two in turns.
 #   Rscript bench/sparse-linear.R [rows] [columns] [integers|strings]
 library(runhooks)
 
@@ -31,14 +31,25 @@ made <- system.time(
     num_epochs = NULL, shuffle = FALSE
   )
 )[["elapsed"]]
-one <- system.time(train(model, input, steps = 1))[["elapsed"]]
+timed <- function(steps) system.time(train(model, input, steps = steps))[["elapsed"]]
+one <- timed(1)
 steps <- rows %/% 1024L
-all <- system.time(train(model, input, steps = steps))[["elapsed"]]
 cat(sprintf(
   "%d rows x %d hashed columns (%s): input function %.2f s, start and one step %.2f s\n", rows, k,
   kind, made, one
 ))
-cat(sprintf(
-  "%d steps of 1,024 rows: %.2f s, %.0f rows/s; without the start %.0f rows/s\n", steps, all,
-  steps * 1024 / all, steps * 1024 / max(all - one, 1e-9)
-))
+pass <- function(threads) {
+  options(runhooks.threads = threads)
+  one <- timed(1)
+  all <- timed(steps)
+  steps * 1024 / c(all, all - one)
+}
+rounds <- replicate(3, sapply(1:2, pass))
+cat(sprintf("%d steps of 1,024 rows, rows/s, median (best) of 3 rounds in turns:\n", steps))
+for (threads in 1:2) {
+  x <- rounds[, threads, ]
+  cat(sprintf(
+    "  on %d thread%s: %.0f (%.0f), without the start %.0f (%.0f)\n", threads,
+    if (threads == 1) "" else "s", median(x[1, ]), max(x[1, ]), median(x[2, ]), max(x[2, ])
+  ))
+}

@@ -628,6 +628,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_checkpoint_whole_names
+SEXP cpp_checkpoint_whole_names(std::string path);
+RcppExport SEXP _runhooks_cpp_checkpoint_whole_names(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_whole_names(path));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_checkpoint_values
 SEXP cpp_checkpoint_values(std::string path, std::vector<std::string> names);
 RcppExport SEXP _runhooks_cpp_checkpoint_values(SEXP pathSEXP, SEXP namesSEXP) {
@@ -1249,6 +1259,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
+    {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},

@@ -65,6 +65,21 @@ std::vector<std::string> cpp_checkpoint_names(std::string path) {
   });
 }
 
+// The tensors that are kept whole or in slices that make up all of them. TensorFlow keeps slots of
+// partitioned variables as slices of tensors that no slices make up.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_whole_names(std::string path) {
+  return border([&]() -> SEXP {
+    std::vector<std::string> names;
+    for (const BundleReader::Info& tensor : BundleReader(path).tensors()) {
+      int64_t present = 0;
+      for (const TensorSlice& slice : tensor.slices) present += slice.num_elements();
+      if (!tensor.is_sliced || present == tensor.shape.num_elements()) names.push_back(tensor.name);
+    }
+    return Rcpp::wrap(names);
+  });
+}
+
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_values(std::string path, std::vector<std::string> names) {
   return border([&]() -> SEXP {

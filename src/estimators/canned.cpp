@@ -45,4 +45,52 @@ Partitioner size_partitioner() {
   };
 }
 
+namespace {
+
+// The answer of a user's function, which may cut one axis into parts that are not empty.
+std::vector<int64_t> checked_parts(const Value& answer, const Shape& shape) {
+  std::vector<int64_t> parts;
+  if (const auto* list = answer.get_if<std::shared_ptr<ValueList>>()) {
+    for (const Value& item : **list) {
+      double number = 0;
+      if (value_number(item, &number)) parts.push_back(static_cast<int64_t>(number));
+    }
+  }
+  double number = 0;
+  if (value_number(answer, &number)) parts.push_back(static_cast<int64_t>(number));
+  if (static_cast<int>(parts.size()) != shape.rank()) {
+    invalid_argument("A partitioner must return a number of parts for each of the ", shape.rank(),
+                     " dimensions of a variable of shape ", shape, "; it returned ", parts.size(),
+                     parts.size() == 1 ? " number." : " numbers.");
+  }
+  int cut = 0;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const int64_t n = parts[static_cast<size_t>(i)];
+    if (n < 1 || n > std::max<int64_t>(shape.dim(i), 1)) {
+      invalid_argument("A partitioner cannot cut dimension ", i, " of a variable of shape ", shape,
+                       " into ", n, " parts.");
+    }
+    cut += n > 1;
+  }
+  if (cut > 1) {
+    invalid_argument("A partitioner can cut a variable along one dimension only; it has cut shape ",
+                     shape, " along ", cut, ".");
+  }
+  return parts;
+}
+
+}  // namespace
+
+Partitioner partitioner_argument(const Args& args, const std::string& name) {
+  const std::shared_ptr<Callable> function = args.callable(name);
+  if (!function) return size_partitioner();
+  return [function](const Shape& shape, DType dtype) {
+    if (shape.rank() == 0) return std::vector<int64_t>{1};
+    auto dims = std::make_shared<ValueList>();
+    for (int i = 0; i < shape.rank(); ++i) dims->push_back(Value::of(shape.dim(i)));
+    return checked_parts(
+        function->call({Value::of(dims), Value::of(std::string(dtype_name(dtype)))}), shape);
+  };
+}
+
 }  // namespace runhooks

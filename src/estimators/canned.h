@@ -24,5 +24,7 @@ std::shared_ptr<Optimizer> optimizer_of(const Args& args,
 // Cuts what is larger than 64 MiB, as tf.min_max_variable_partitioner does for one parameter
 // server: never.
 Partitioner size_partitioner();
+// The function that argument `name` is, of a shape and a type, or size_partitioner().
+Partitioner partitioner_argument(const Args& args, const std::string& name);
 
 }  // namespace runhooks

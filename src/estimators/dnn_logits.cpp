@@ -28,7 +28,8 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     : hidden_units(args.integers(prefix + "hidden_units")),
       activation_fn(Value::of(std::string("relu"))),
       dropout(args.number(prefix + "dropout", 0)),
-      batch_norm(args.flag("batch_norm", false)) {
+      batch_norm(args.flag("batch_norm", false)),
+      input_layer_partitioner(partitioner_argument(args, "input_layer_partitioner")) {
   if (const Value* given = args.find(prefix + "activation_fn")) activation_fn = *given;
   for (const int64_t units : hidden_units) {
     if (units < 1) {
@@ -66,6 +67,7 @@ Output dnn_logits(Graph& graph,
   Output net;
   {
     const VariableScope scope(graph, "input_from_feature_columns");
+    graph.variables().current().partitioner = arguments.input_layer_partitioner;
     net = input_layer(graph, features, columns).tensor;
   }
   DenseOptions options;

@@ -67,7 +67,9 @@ Output linear_logits(Graph& graph,
                      const std::vector<ColumnPtr>& columns,
                      int64_t units,
                      const Args& args) {
-  graph.variables().current().partitioner = size_partitioner();
+  // of a combined model the input layer's
+  graph.variables().current().partitioner = partitioner_argument(
+      args, args.has("partitioner") ? "partitioner" : "input_layer_partitioner");
   LinearModelOptions options;
   options.units = units;
   options.sparse_combiner = args.text("sparse_combiner", "sum");

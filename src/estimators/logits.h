@@ -24,6 +24,7 @@ struct DnnArguments {
   Value activation_fn;
   double dropout = 0;
   bool batch_norm = false;
+  Partitioner input_layer_partitioner;
 
   DnnArguments(const Args& args, const std::string& prefix);
 };

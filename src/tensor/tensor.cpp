@@ -3,22 +3,38 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace runhooks {
 
 namespace {
+
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// Tables that are visited in no order spend less time on finding their pages.
+void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
+#endif
 }
+
+}  // namespace
 
 Buffer* Buffer::allocate(size_t bytes) {
   auto* buffer = new Buffer;
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
-  buffer->allocation_ = std::malloc(bytes + kAlignment);
+  const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
+  buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
-  buffer->data_ = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+  buffer->data_ = reinterpret_cast<void*>((address + alignment - 1) / alignment * alignment);
+  if (alignment == kHugePage) prefer_huge_pages(buffer->data_, bytes);
   buffer->capacity_ = bytes;
   return buffer;
 }

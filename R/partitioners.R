@@ -1,0 +1,69 @@
+# Functions that cut variables into parts: of a shape and a type, numbers of parts along each axis.
+
+partitioner_symbols <- function() {
+  list(
+    fixed_size_partitioner = fixed_size_partitioner,
+    min_max_variable_partitioner = min_max_variable_partitioner,
+    variable_axis_size_partitioner = variable_axis_size_partitioner
+  )
+}
+
+# As many parts as asked for, or as there are rows.
+fixed_size_partitioner <- function(num_shards, axis = 0L) {
+  check_positive_whole(num_shards)
+  check_whole(axis)
+  function(shape, dtype) parts_of_axis(shape, axis, num_shards)
+}
+
+# Parts of min_slice_size bytes or more, and no more of them than max_partitions.
+min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
+                                         min_slice_size = bitwShiftL(256L, 10L),
+                                         bytes_per_string_element = 16L) {
+  check_positive_whole(max_partitions)
+  check_whole(axis)
+  check_positive_whole(min_slice_size)
+  function(shape, dtype) {
+    bytes <- prod(shape) * element_bytes(dtype, bytes_per_string_element)
+    parts_of_axis(shape, axis, max(1, min(max_partitions, ceiling(bytes / min_slice_size))))
+  }
+}
+
+# Parts of at most max_shard_bytes.
+variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
+                                           bytes_per_string_element = 16L, max_shards = NULL) {
+  check_positive_whole(max_shard_bytes)
+  check_whole(axis)
+  if (!is.null(max_shards)) check_positive_whole(max_shards)
+  function(shape, dtype) {
+    rows <- shape[[axis + 1]]
+    bytes_of_row <- prod(shape) / rows * element_bytes(dtype, bytes_per_string_element)
+    rows_of_shard <- max(1, max_shard_bytes %/% bytes_of_row)
+    parts_of_axis(shape, axis, min(ceiling(rows / rows_of_shard), max_shards))
+  }
+}
+
+parts_of_axis <- function(shape, axis, parts) {
+  if (axis < 0 || axis >= length(shape)) {
+    stop_runhooks("A variable of {length(shape)} dimension{?s} has no axis {axis} to cut.")
+  }
+  all <- rep(1, length(shape))
+  all[[axis + 1]] <- min(parts, shape[[axis + 1]])
+  all
+}
+
+element_bytes <- function(dtype, of_string) {
+  switch(dtype_name(dtype), string = of_string, float64 = , int64 = 8, bool = , uint8 = , int8 = 1,
+    float16 = , int16 = 2, 4
+  )
+}
+
+check_partitioner <- function(x, name, call) {
+  good <- is.null(x) || (is.function(x) && takes_arguments(x, 2))
+  check_arg(good, x, "a function of a shape and a type, or NULL", name, call)
+}
+
+# The core gives lists.
+wrap_partitioner <- function(f) {
+  force(f)
+  function(shape, dtype) f(as.integer(unlist(shape)), dtype)
+}
