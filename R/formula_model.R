@@ -117,9 +117,14 @@ formula_variables <- function(formula, data, blueprint, call) {
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
   terms <- stats::terms(right, data = stub)
-  if (attr(terms, "intercept") == 0 || !is.null(attr(terms, "offset"))) {
+  if (attr(terms, "intercept") == 0) {
     stop_runhooks(
-      "A formula of a model cannot leave out the intercept or have an offset.", call = call
+      c(
+        "A formula of a model cannot leave out the intercept.",
+        x = "{.code {term_name(formula)}} does, by {.code - 1} or {.code 0 +}.",
+        i = "The models have a variable of that name always, as TensorFlow's do."
+      ),
+      call = call
     )
   }
   variables <- as.list(attr(terms, "variables"))[-1]

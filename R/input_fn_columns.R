@@ -38,7 +38,8 @@ string_features <- function(estimator) {
   setdiff(keys[is_string], keys[!is_string])
 }
 
-# Pairs of a feature and the type that a column takes it in, of all columns in a specification.
+# Pairs of a feature and the type that a column takes it in, of all columns in a specification; with
+# them what else the column asks of its values.
 feature_types <- function(spec) {
   pair <- function(key, type, ...) list(list(key = key, type = type, ...))
   if (!is_column(spec)) {
@@ -54,10 +55,13 @@ feature_types <- function(spec) {
       takes_unknown = isTRUE(spec$num_oov_buckets > 0) || isTRUE(spec$default_value >= 0)
     ),
     WeightedCategoricalColumn = c(
-      feature_types(spec$categorical_column), pair(spec$weight_feature_key, spec$dtype)
+      feature_types(spec$categorical_column),
+      pair(spec$weight_feature_key, spec$dtype, is_weight = TRUE)
     ),
-    IdentityCategoricalColumn = pair(spec$key, "int64"),
-    NumericColumn = pair(spec$key, "float32"),
+    IdentityCategoricalColumn = pair(
+      spec$key, "int64", num_buckets = if (is.null(spec$default_value)) spec$number_buckets
+    ),
+    NumericColumn = pair(spec$key, "float32", is_normalized = !is.null(spec$normalizer_fn)),
     BucketizedColumn = feature_types(spec$source_column),
     CrossedColumn = {
       parts <- lapply(spec$keys, function(key) {

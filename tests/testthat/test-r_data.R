@@ -98,6 +98,33 @@ test_that("factor codes are those of the training; new levels are missing, with 
   expect_warning(predicted(new), class = "runhooks_warning_new_levels")
 })
 
+test_that("whatever columns read a factor, a call warns once of what is new in it", {
+  data <- data.frame(
+    f = factor(rep(c("a", "b", "c"), 4)), g = rep(c("u", "v"), 6), w = 1:12 / 12, y = 1:12
+  )
+  f <- column_categorical_with_vocabulary_list("f", vocabulary_list = c("a", "b", "c"))
+  wide <- list(column_crossed(c(f, "g"), hash_bucket_size = 20), column_categorical_weighted(f, "w"))
+  deep <- list(column_embedding(f, dimension = 2), column_indicator(f))
+  model <- dnn_linear_combined_regressor(
+    linear_feature_columns = wide, dnn_feature_columns = deep, dnn_hidden_units = 4,
+    model_dir = withr::local_tempdir()
+  )
+  input <- function(data) input_fn(y ~ f + g + w, data, batch_size = 5)
+  train(model, input(data), steps = 9)
+  new <- transform(data, f = factor(replace(as.character(f), c(2, 6, 7), c("z", "z", "q"))))
+  missing <- transform(data, f = replace(f, c(2, 6, 7), NA))
+  expect_once <- function(expr, expected) {
+    said <- testthat::capture_warnings(value <- expr)
+    expect_length(said, 1)
+    expect_match(said, "\"f\": \"z\" and \"q\"$")
+    expect_equal(value, expected, tolerance = 1e-6)
+  }
+  expect_once(predict(model, newdata = new), predict(model, newdata = missing))
+  expect_once(predict(model, input(new)), predict(model, input(missing)))
+  average <- function(data) evaluate(model, input(data))$average_loss
+  expect_once(average(new), average(missing))
+})
+
 test_that("columns with a bucket for unknown words get them; training learns levels", {
   data <- data.frame(f = factor(c("a", "b")), y = c(1, 2))
   open <- column_categorical_with_vocabulary_list("f", vocabulary_list = "a", num_oov_buckets = 1)
