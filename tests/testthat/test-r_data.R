@@ -103,7 +103,9 @@ test_that("whatever columns read a factor, a call warns once of what is new in i
     f = factor(rep(c("a", "b", "c"), 4)), g = rep(c("u", "v"), 6), w = 1:12 / 12, y = 1:12
   )
   f <- column_categorical_with_vocabulary_list("f", vocabulary_list = c("a", "b", "c"))
-  wide <- list(column_crossed(c(f, "g"), hash_bucket_size = 20), column_categorical_weighted(f, "w"))
+  wide <- list(
+    column_crossed(c(f, "g"), hash_bucket_size = 20), column_categorical_weighted(f, "w")
+  )
   deep <- list(column_embedding(f, dimension = 2), column_indicator(f))
   model <- dnn_linear_combined_regressor(
     linear_feature_columns = wide, dnn_feature_columns = deep, dnn_hidden_units = 4,
