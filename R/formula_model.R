@@ -196,6 +196,7 @@ raw_value <- function(name, expr, data, constants, call) {
 # Numbers with a class, such as poly() gives, are numbers.
 plain_value <- function(value) {
   value <- flat_column(value)
+  if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
   if (!inherits(value, c("poly", "bs", "ns"))) return(value)
   array(as.vector(value), dim(value))
 }
@@ -316,7 +317,7 @@ stop_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
-      i = "The data have {.val {existing}}."
+      i = existing_names(existing)
     ),
     kind = "not_found", call = call
   )

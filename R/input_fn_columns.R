@@ -3,10 +3,31 @@
 # Sparse and other matrices of the package Matrix.
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
+# Those that go into the core as they are: a batch at a time becomes dense.
+is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
+
+# A sparse matrix of any kind as a dgCMatrix, another one of the package Matrix as R's.
+plain_matrix <- function(x) {
+  if (is_sparse_matrix(x)) return(x)
+  if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
+  methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+}
+
+# The numbers that are written down: all of them, or those of a sparse matrix.
+stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
+
+# Which elements of `x` are not as `test` wants numbers to be, as places in the whole.
+bad_places <- function(x, test) {
+  bad <- which(!test(stored_numbers(x)))
+  if (!is_sparse_matrix(x)) return(bad)
+  column <- findInterval(bad - 1, x@p)
+  sort((column - 1) * nrow(x) + x@i[bad] + 1)
+}
+
 # A list column as a matrix of one row for each element, padded; matrices of the package Matrix as
-# R's; other columns as they are.
+# dgCMatrix or as R's; other columns as they are.
 flat_column <- function(x) {
-  if (is_matrix_package(x)) return(unname(Matrix::as.matrix(x)))
+  if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {

@@ -97,7 +97,7 @@ computed_column <- function(term, columns, frame, existing, call) {
         "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed
          from them.",
         x = if (inherits(value, "error")) conditionMessage(value),
-        i = "The data have {.val {existing}}."
+        i = existing_names(existing)
       ),
       kind = "not_found", call = call
     )

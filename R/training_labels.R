@@ -266,10 +266,13 @@ stop_word_weights <- function(x, name) {
 largest_float32 <- 2^128 - 2^103
 
 check_float32 <- function(x, name, role) {
-  if (!is.double(x) || (min(x) > -largest_float32 && max(x) < largest_float32)) return(invisible())
-  check_values(
-    abs(x) >= largest_float32, x,
-    "The {role} {.val {name}} must be below 3.4e38, the largest number of float32."
+  numbers <- stored_numbers(x)
+  if (!is.double(numbers) || length(numbers) == 0) return(invisible())
+  if (min(numbers) > -largest_float32 && max(numbers) < largest_float32) return(invisible())
+  stop_values(
+    bad_places(x, function(value) abs(value) < largest_float32), x,
+    "The {role} {.val {name}} must be below 3.4e38, the largest number of float32.",
+    frame = environment()
   )
 }
 
@@ -280,7 +283,7 @@ check_weights <- function(columns, spec) {
   if (is.null(weight) || (is_column(weight) && !is.null(weight$normalizer_fn))) return(invisible())
   name <- weight_key(weight)
   x <- columns[[name]]
-  if (is.null(x)) return(invisible())
+  if (is.null(x) || is_sparse_matrix(x)) return(invisible())
   if (is.factor(x) || is.character(x)) stop_word_weights(x, name)
   check_values(x < 0, x, "The weights {.val {name}} must be 0 or more.")
 }
@@ -288,11 +291,18 @@ check_weights <- function(columns, spec) {
 # An error where any value is `bad`, with the first of them and its row in the data. `message` and
 # `advice` are interpolated where they are written.
 check_values <- function(bad, x, message, advice = NULL, frame = parent.frame()) {
-  if (!any(bad)) return(invisible())
-  first <- which(bad)[[1]]
-  others <- sum(bad) - 1
+  if (any(bad)) stop_values(which(bad), x, message, advice, frame)
+}
+
+value_at <- function(x, place) {
+  if (!is_sparse_matrix(x)) return(x[[place]])
+  x[(place - 1) %% nrow(x) + 1, (place - 1) %/% nrow(x) + 1]
+}
+
+stop_values <- function(places, x, message, advice = NULL, frame) {
+  others <- length(places) - 1
   env <- list2env(list(
-    bad_value = x[[first]], bad_row = (first - 1) %% n_rows(x) + 1,
+    bad_value = value_at(x, places[[1]]), bad_row = (places[[1]] - 1) %% n_rows(x) + 1,
     bad_others = if (others > 0) paste0(", and ", others, " more") else ""
   ), parent = frame)
   stop_runhooks(

@@ -160,6 +160,7 @@ as_kind <- function(x, name, was) {
   now <- column_kind(x)
   if (now == was) return(x)
   check_kind(x, name, was)
+  if (is_sparse_matrix(x)) return(x)
   switch(was,
     character = array_like(as.character(x), x),
     double = {
@@ -175,7 +176,7 @@ as_kind <- function(x, name, was) {
 }
 
 first_value <- function(x) {
-  x <- if (is.factor(x)) as.character(x) else as.vector(x)
+  x <- if (is.factor(x)) as.character(x) else as.vector(stored_numbers(x))
   known <- x[!is.na(x)]
   if (length(known)) known[[1]] else NA
 }
