@@ -27,10 +27,9 @@ the$mode <- NULL
 #'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
 #'   codes from 0, or as strings where a column of the estimator takes strings. Without response
 #'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
-#'   missing. A sparse matrix that is an element of a list is
-#'   one feature; it is kept sparse, and each batch of it becomes float64 `[batch, k]`. A list column
-#'   becomes a matrix, rows that are shorter padded with what counts as
-#'   missing: `""`, -1 for integers, 0 for doubles.
+#'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
+#'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
+#'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
 #' @section Levels: A model remembers, in the file `runhooks.rds` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a

@@ -239,7 +239,8 @@ test_that("of a sparse table the columns that are selected become dense", {
     expect_setequal(as.vector(parts[[2]]), c(0, 2, 0, 0))
   }
   expect_error(
-    input_fn(wide, features = "none"), "\"none\".*and 19950 more", class = "runhooks_error_not_found"
+    input_fn(wide, features = "none"), "\"none\".*and 19950 more",
+    class = "runhooks_error_not_found"
   )
   dimnames(wide) <- list(NULL, NULL)
   expect_error(input_fn(wide), "without column names")
