@@ -121,6 +121,6 @@ argument_checks <- function() {
 
 check_weight_column <- function(weight_column, call = parent.frame()) {
   good <- is.null(weight_column) || inherits(weight_column, "NumericColumn") ||
-    (is.character(weight_column) && length(weight_column) == 1)
+    is_string(weight_column)
   check_arg(good, weight_column, "the name of a feature or a numeric column", "weight_column", call)
 }

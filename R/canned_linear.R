@@ -46,8 +46,10 @@
 #' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two
 #'   classes), `probabilities`, `class_ids` and `classes`, which are strings.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an
-#'   unknown optimizer; in [train()] and [evaluate()] for labels that are no classes (the value and
-#'   its row in the batch) and for negative weights.
+#'   unknown optimizer; in [train()] and [evaluate()] for labels that are no classes, for
+#'   words as labels of a regressor and for negative weights: with column, value and row of the
+#'   data, before anything is run or written. (Where an input function makes tensors itself they are
+#'   checked as they come, and the row is that of the batch.)
 #' @seealso The classes `tf.estimator.LinearRegressor`, `LinearClassifier` and `LinearEstimator` of
 #'   TensorFlow 1.x.
 #' @family estimators

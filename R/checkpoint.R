@@ -55,9 +55,7 @@ whole_variables <- function(path) {
   whole <- cpp_checkpoint_whole_names(path)
   others <- setdiff(checkpoint_names(path), whole)
   if (length(others)) {
-    cli::cli_inform(
-      "Left out, because the checkpoint has them in parts for each part of a variable: {.val {others}}."
-    )
+    cli::cli_inform("Left out, because the checkpoint has parts of them only: {.val {others}}.")
   }
   whole
 }

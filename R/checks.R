@@ -15,6 +15,18 @@ describe <- function(x) {
   cli::format_inline("{.obj_type_friendly {x}}")
 }
 
+# What the data have, for a message: of very many names the first ones, since each takes its time.
+existing_names <- function(names, most = 50) {
+  rest <- length(names) - most # nolint: used by cli
+  shown <- utils::head(names, most) # nolint: used by cli
+  text <- if (rest > 0) {
+    cli::format_inline("The data have {.val {shown}} and {rest} more.", keep_whitespace = FALSE)
+  } else {
+    cli::format_inline("The data have {.val {shown}}.", keep_whitespace = FALSE)
+  }
+  gsub("([{}])", "\\1\\1", text)
+}
+
 describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)

@@ -21,8 +21,9 @@
 #'   plot and make a data frame of. The state of the model is its folder.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
 #'   anything is run or written; `runhooks_error_permission_denied` for a folder that cannot be
-#'   written; `runhooks_error_data_loss` for a damaged checkpoint; `runhooks_error_nan_loss`;
-#'   whatever a hook raises.
+#'   written; `runhooks_error_data_loss` for a damaged checkpoint;
+#'   `runhooks_error_nan_loss` for a loss that is NaN or infinite (with an infinite one TensorFlow
+#'   goes on); whatever a hook raises.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
 #'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
 #'   `tryCatch(train(...), interrupt = function(condition) condition$history)`.

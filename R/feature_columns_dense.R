@@ -16,8 +16,12 @@
 #' column_bucketized(column_numeric("age"), boundaries = c(18, 25, 40, 60))
 column_bucketized <- function(source_column, boundaries) {
   check_is_column(source_column)
-  good <- is.numeric(unlist(boundaries)) && length(boundaries) > 0 && !anyNA(boundaries)
+  good <- is.numeric(unlist(boundaries)) && length(boundaries) > 0
   check_arg(good, boundaries, "numbers", "boundaries", environment())
+  if (anyNA(boundaries)) {
+    place <- which(is.na(unlist(boundaries)))[[1]] # nolint: used by cli
+    stop_runhooks("{.arg boundaries} must not have NA, as element {place} is.")
+  }
   new_checked_column("BucketizedColumn",
     source_column = source_column, boundaries = as.list(unlist(boundaries))
   )

@@ -117,9 +117,14 @@ formula_variables <- function(formula, data, blueprint, call) {
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
   terms <- stats::terms(right, data = stub)
-  if (attr(terms, "intercept") == 0 || !is.null(attr(terms, "offset"))) {
+  if (attr(terms, "intercept") == 0) {
     stop_runhooks(
-      "A formula of a model cannot leave out the intercept or have an offset.", call = call
+      c(
+        "A formula of a model cannot leave out the intercept.",
+        x = "{.code {term_name(formula)}} does, by {.code - 1} or {.code 0 +}.",
+        i = "The models have a variable of that name always, as TensorFlow's do."
+      ),
+      call = call
     )
   }
   variables <- as.list(attr(terms, "variables"))[-1]
@@ -191,6 +196,7 @@ raw_value <- function(name, expr, data, constants, call) {
 # Numbers with a class, such as poly() gives, are numbers.
 plain_value <- function(value) {
   value <- flat_column(value)
+  if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
   if (!inherits(value, c("poly", "bs", "ns"))) return(value)
   array(as.vector(value), dim(value))
 }
@@ -311,7 +317,7 @@ stop_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
-      i = "The data have {.val {existing}}."
+      i = existing_names(existing)
     ),
     kind = "not_found", call = call
   )

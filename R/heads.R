@@ -30,7 +30,8 @@ print.runhooks_head <- function(x, ...) {
 #' * `logistic_regression_head()`: probabilities; labels are between 0 and 1.
 #' * `binary_class_head()`: one of two classes, by the sigmoid of one logit.
 #' * `multi_class_head()`: one of several classes, by the softmax of as many logits.
-#' * `multi_label_head()`: any number of several classes at once; labels are a matrix of 0 and 1.
+#' * `multi_label_head()`: any number of several classes at once; labels are a matrix of 0 and 1,
+#'   or with a vocabulary a list column of words.
 #' * `multi_head()`: several heads with names, each with labels of its own: the input function
 #'   returns a list of labels by the heads' names. The logits are the heads' side by side.
 #'

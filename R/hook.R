@@ -246,7 +246,8 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     )
   }
   hooks <- lapply(
-    regroup(hooks, c("begin", "hook_fn", "type"), rebuild_hook), function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
+    regroup(hooks, c("begin", "hook_fn", "type"), rebuild_hook),
+    function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
   )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {

@@ -11,8 +11,8 @@ the$mode <- NULL
 #' how often and in which order. The data are copied into the core when the loop starts.
 #'
 #' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
-#'   matrix with column names, also one of the package Matrix (which becomes dense); a formula
-#'   `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
+#'   matrix with column names, also one of the package Matrix (of which the selected columns become
+#'   dense); a formula `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
 #' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
 #'   character vector.
 #' @param data For a formula: the data frame.
@@ -27,8 +27,9 @@ the$mode <- NULL
 #'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
 #'   codes from 0, or as strings where a column of the estimator takes strings. Without response
 #'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
-#'   missing. A list column becomes a matrix, rows that are shorter padded with what counts as
-#'   missing: `""`, -1 for integers, 0 for doubles.
+#'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
+#'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
+#'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
 #' @section Levels: A model remembers, in the file `runhooks.rds` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a
@@ -47,7 +48,7 @@ input_fn <- function(object, ...) UseMethod("input_fn")
 #' @rdname input_fn
 #' @export
 input_fn.default <- function(object, ...) {
-  if (is_matrix_package(object)) return(input_fn.matrix(Matrix::as.matrix(object), ...))
+  if (is_matrix_package(object)) return(input_fn_of_matrix(object, ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
     stop_runhooks("{.arg object} must be data, not {.obj_type_friendly {object}}.")
@@ -88,6 +89,20 @@ input_fn.matrix <- function(object, ...) {
     stop_plain("cannot create input function from matrix without column names")
   }
   input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE, optional = TRUE), ...)
+}
+
+# Only the columns that are selected become dense.
+input_fn_of_matrix <- function(object, features, response = NULL, ..., call = parent.frame()) {
+  names <- colnames(object)
+  if (is.null(names)) {
+    stop_plain("cannot create input function from matrix without column names", call = call)
+  }
+  check_unique_names(names, call)
+  stub <- setNames(as.list(seq_along(names)), names)
+  features <- select_names(stub, substitute(features), rlang::enquo(features), "features", call)
+  response <- select_names(stub, substitute(response), rlang::enquo(response), "response", call)
+  columns <- lapply(setNames(nm = unique(c(features, response))), function(name) object[, name])
+  input_fn.list(columns, features, if (length(response)) response, ...)
 }
 
 #' @rdname input_fn
@@ -159,7 +174,7 @@ stop_selection <- function(expr, existing, arg, error, call) {
     c(
       "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
        that the data do not have: {.val {missing}}.",
-      i = "The data have {.val {existing}}."
+      i = existing_names(existing)
     ),
     kind = "not_found", call = call
   )
@@ -191,6 +206,9 @@ new_input_fn <- function(
   }
   features <- sort(features, method = "radix")
   columns <- lapply(data[c(features, response)], flat_column)
+  # labels are few
+  sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
+  columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
   function(estimator) {
@@ -229,7 +247,7 @@ check_columns <- function(columns, response, call) {
 
 check_column <- function(x, name, is_response, call) {
   role <- if (is_response) "response" else "feature"
-  good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x)
+  good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
   # integer64 holds its numbers as the bits of doubles
   is_time <- inherits(x, c("Date", "POSIXt", "difftime", "integer64"))
   if (!good || is_time) {
@@ -242,14 +260,15 @@ check_column <- function(x, name, is_response, call) {
       kind = "invalid_argument", call = call
     )
   }
-  if (!is.numeric(x) && !is.logical(x)) return(invisible())
-  bad <- !is.finite(x)
-  if (!any(bad)) return(invisible())
-  first <- (which(bad)[[1]] - 1) %% n_rows(x) + 1
+  numbers <- stored_numbers(x)
+  if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
+  if (all(is.finite(numbers))) return(invisible())
+  bad <- bad_places(x, is.finite)
+  first <- (bad[[1]] - 1) %% n_rows(x) + 1
   stop_runhooks(
     c(
       "The {role} {.val {name}} must be finite numbers.",
-      x = "{sum(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}."
+      x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}."
     ),
     call = call
   )

@@ -3,10 +3,31 @@
 # Sparse and other matrices of the package Matrix.
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
+# Those that go into the core as they are: a batch at a time becomes dense.
+is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
+
+# A sparse matrix of any kind as a dgCMatrix, another one of the package Matrix as R's.
+plain_matrix <- function(x) {
+  if (is_sparse_matrix(x)) return(x)
+  if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
+  methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+}
+
+# The numbers that are written down: all of them, or those of a sparse matrix.
+stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
+
+# Which elements of `x` are not as `test` wants numbers to be, as places in the whole.
+bad_places <- function(x, test) {
+  bad <- which(!test(stored_numbers(x)))
+  if (!is_sparse_matrix(x)) return(bad)
+  column <- findInterval(bad - 1, x@p)
+  sort((column - 1) * nrow(x) + x@i[bad] + 1)
+}
+
 # A list column as a matrix of one row for each element, padded; matrices of the package Matrix as
-# R's; other columns as they are.
+# dgCMatrix or as R's; other columns as they are.
 flat_column <- function(x) {
-  if (is_matrix_package(x)) return(unname(Matrix::as.matrix(x)))
+  if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {
@@ -38,7 +59,8 @@ string_features <- function(estimator) {
   setdiff(keys[is_string], keys[!is_string])
 }
 
-# Pairs of a feature and the type that a column takes it in, of all columns in a specification.
+# Pairs of a feature and the type that a column takes it in, of all columns in a specification; with
+# them what else the column asks of its values.
 feature_types <- function(spec) {
   pair <- function(key, type, ...) list(list(key = key, type = type, ...))
   if (!is_column(spec)) {
@@ -54,10 +76,13 @@ feature_types <- function(spec) {
       takes_unknown = isTRUE(spec$num_oov_buckets > 0) || isTRUE(spec$default_value >= 0)
     ),
     WeightedCategoricalColumn = c(
-      feature_types(spec$categorical_column), pair(spec$weight_feature_key, spec$dtype)
+      feature_types(spec$categorical_column),
+      pair(spec$weight_feature_key, spec$dtype, is_weight = TRUE)
     ),
-    IdentityCategoricalColumn = pair(spec$key, "int64"),
-    NumericColumn = pair(spec$key, "float32"),
+    IdentityCategoricalColumn = pair(
+      spec$key, "int64", num_buckets = if (is.null(spec$default_value)) spec$number_buckets
+    ),
+    NumericColumn = pair(spec$key, "float32", is_normalized = !is.null(spec$normalizer_fn)),
     BucketizedColumn = feature_types(spec$source_column),
     CrossedColumn = {
       parts <- lapply(spec$keys, function(key) {

@@ -19,7 +19,21 @@ check_formula_operators <- function(expr) {
   if (operator %in% c("+", "-", "(", ":", "*")) {
     for (part in as.list(expr)[-1]) check_formula_operators(part)
   } else if (operator %in% c("/", "^", "|", "%in%", "~")) {
-    stop_plain(sprintf("unhandled formula operator: expected '+' or '-'; got '%s'", operator))
+    stop_plain(
+      c(
+        sprintf("unhandled formula operator: expected '+' or '-'; got '%s'", operator),
+        i = "`a * b` and `a:b` are interactions; arithmetic goes into I(), as in `I(a^2)`."
+      ),
+      call = user_frame()
+    )
+  } else if (operator == "offset" || operator == "stats::offset") {
+    stop_plain(
+      c(
+        sprintf("A formula cannot have an offset, as '%s' is.", term_name(expr)),
+        i = "Take it away from the response instead, as in `y - a ~ b`."
+      ),
+      call = user_frame()
+    )
   }
 }
 
@@ -83,7 +97,7 @@ computed_column <- function(term, columns, frame, existing, call) {
         "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed
          from them.",
         x = if (inherits(value, "error")) conditionMessage(value),
-        i = "The data have {.val {existing}}."
+        i = existing_names(existing)
       ),
       kind = "not_found", call = call
     )

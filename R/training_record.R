@@ -74,21 +74,24 @@ kind_words <- c(
 # training. In training the record learns them. NULL for `estimator` is no model at all.
 as_trained <- function(columns, features, response, estimator) {
   if (!is_estimator(estimator)) return(columns)
-  folder <- model_dir(estimator)
-  record <- training_record(estimator)
+  known <- training_record(estimator)
+  record <- known
   if (identical(the$mode, "train")) {
     read <- if (is.null(estimator$spec)) features else intersect(features, read_features(estimator))
-    learnt <- learn_columns(record, columns, read, response)
-    if (!identical(learnt, record)) write_record(learnt, folder)
-    record <- learnt
+    record <- learn_columns(known, columns, read, response)
   }
-  open <- vapply(Filter(takes_unknown, feature_types(estimator$spec)), `[[`, "", "key")
+  types <- feature_types(estimator$spec)
+  open <- vapply(Filter(takes_unknown, types), `[[`, "", "key")
   is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
+  check_feature_values(columns[is_feature], types)
+  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], estimator$spec)
   if (length(response)) {
     last <- length(columns) # its name may be a feature's, too
     columns[[last]] <- as_labels(columns[[last]], response, record$response, estimator)
   }
+  # only what can be trained with is learnt
+  if (!identical(record, known)) write_record(record, model_dir(estimator))
   columns
 }
 
@@ -157,6 +160,7 @@ as_kind <- function(x, name, was) {
   now <- column_kind(x)
   if (now == was) return(x)
   check_kind(x, name, was)
+  if (is_sparse_matrix(x)) return(x)
   switch(was,
     character = array_like(as.character(x), x),
     double = {
@@ -172,7 +176,7 @@ as_kind <- function(x, name, was) {
 }
 
 first_value <- function(x) {
-  x <- if (is.factor(x)) as.character(x) else as.vector(x)
+  x <- if (is.factor(x)) as.character(x) else as.vector(stored_numbers(x))
   known <- x[!is.na(x)]
   if (length(known)) known[[1]] else NA
 }
@@ -182,103 +186,4 @@ type_advice <- function(was, now) {
   if (was == "character") return("Make strings of it with as.character().")
   if (now == "factor") return("as.numeric(as.character(x)) makes numbers of such labels.")
   "Make numbers of it with as.numeric()."
-}
-
-# --- responses
-
-# What a model takes as labels: "number", "class", or NULL where its head decides.
-label_kind <- function(spec) {
-  if (is.null(spec)) return(NULL)
-  type <- spec$type
-  if (grepl("_regressor$", type)) return("number")
-  if (grepl("_classifier$", type)) return("class")
-  head <- unclass(spec$head)$type
-  if (is.null(head)) return(NULL)
-  if (grepl("regression_head$", head)) return("number")
-  if (head %in% c("binary_class_head", "multi_class_head")) "class"
-}
-
-# The parts of a specification that say what classes there are are the head's, if it has one.
-class_settings <- function(spec) if (is.null(spec$head)) unclass(spec) else unclass(spec$head)
-
-number_of_classes <- function(spec) {
-  n <- class_settings(spec)$n_classes
-  if (is.null(n)) 2L else as.integer(n)
-}
-
-as_labels <- function(x, name, known, estimator) {
-  kind <- label_kind(estimator$spec)
-  if (identical(the$mode, "infer") || is.null(kind)) return(x)
-  if (kind == "number") {
-    if (is.character(x)) stop_word_label(x, name, estimator)
-    return(x)
-  }
-  check_no_missing(x, name)
-  if (!is.null(class_settings(estimator$spec)$label_vocabulary)) {
-    return(if (is.factor(x)) as.character(x) else x)
-  }
-  if (is.null(known$classes) || !(is.factor(x) || is.character(x))) return(x)
-  as_class_codes(x, name, known$classes, number_of_classes(estimator$spec))
-}
-
-stop_word_label <- function(x, name, estimator) {
-  stop_runhooks(
-    c(
-      "The response {.val {name}} must be numbers for {.fn {estimator$spec$type}}, not strings.",
-      x = "The value in row 1 is {.val {x[[1]]}}.",
-      i = "Words are labels of classifiers, such as {.fn linear_classifier}."
-    ),
-    call = user_frame()
-  )
-}
-
-check_no_missing <- function(x, name) {
-  missing <- which(is.na(x))
-  if (length(missing) == 0) return(invisible())
-  stop_runhooks(
-    c(
-      "The response {.val {name}} must not be missing.",
-      x = "{length(missing)} value{?s} {?is/are} NA, the first in row {missing[[1]]}."
-    ),
-    call = user_frame()
-  )
-}
-
-# Factors keep their class, so that they are announced as other factors are.
-as_class_codes <- function(x, name, classes, n_classes) {
-  if (length(classes) > n_classes) {
-    stop_runhooks(
-      c(
-        "The response {.val {name}} has {length(classes)} levels, but {.arg n_classes} is
-         {n_classes}.",
-        x = "The levels are {.val {classes}}.",
-        i = "Give {.code n_classes = {length(classes)}}, or leave levels out with {.fn droplevels}."
-      ),
-      call = user_frame()
-    )
-  }
-  words <- as.character(x)
-  odd <- which(!words %in% classes)
-  if (length(odd)) {
-    stop_runhooks(
-      c(
-        "The response {.val {name}} has a class that training has not seen:
-         {.val {words[[odd[[1]]]]}} in row {odd[[1]]}.",
-        i = "The classes are {.val {classes}}."
-      ),
-      call = user_frame()
-    )
-  }
-  factor(words, levels = classes)
-}
-
-# The words of a classifier's classes in order; NULL where they are numbers.
-class_labels <- function(object) {
-  vocabulary <- class_settings(object$spec)$label_vocabulary
-  if (!is.null(vocabulary)) return(vocabulary)
-  if (!identical(label_kind(object$spec), "class")) return(NULL)
-  classes <- training_record(object)$response$classes
-  if (is.null(classes)) return(NULL)
-  n <- number_of_classes(object$spec)
-  c(classes, if (n > length(classes)) seq(length(classes), n - 1))
 }

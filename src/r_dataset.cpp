@@ -5,18 +5,50 @@
 using namespace runhooks;
 using namespace runhooks::r;
 
+namespace {
+
+// A dgCMatrix of the package Matrix, which is kept column by column, turned into rows.
+SparseRows sparse_rows_from_r(SEXP x) {
+  const Rcpp::S4 matrix(x);
+  const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),
+                            start = matrix.slot("p");
+  const Rcpp::NumericVector value = matrix.slot("x");
+  SparseRows rows;
+  rows.width = dim[1];
+  rows.starts.assign(static_cast<size_t>(dim[0]) + 1, 0);
+  for (const int r : row) ++rows.starts[static_cast<size_t>(r) + 1];
+  for (size_t r = 1; r < rows.starts.size(); ++r) rows.starts[r] += rows.starts[r - 1];
+  rows.columns.resize(static_cast<size_t>(row.size()));
+  rows.values.resize(static_cast<size_t>(row.size()));
+  std::vector<int64_t> next(rows.starts.begin(), rows.starts.end() - 1);
+  for (int column = 0; column < dim[1]; ++column) {
+    for (int k = start[column]; k < start[column + 1]; ++k) {
+      const auto place = static_cast<size_t>(next[static_cast<size_t>(row[k])]++);
+      rows.columns[place] = column;
+      rows.values[place] = value[k];
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
-// counts the rows), as a list of tensors in the default graph. `dtypes` holds a type's name or NA
-// for each.
+// counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
+// a type's name or NA for each.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(
     SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed) {
   return border([&]() -> SEXP {
-    std::vector<Tensor> tensors;
+    std::vector<InMemoryColumn> rows;
     for (R_xlen_t i = 0; i < Rf_xlength(columns); ++i) {
+      if (Rf_inherits(VECTOR_ELT(columns, i), "dgCMatrix")) {
+        rows.emplace_back(sparse_rows_from_r(VECTOR_ELT(columns, i)));
+        continue;
+      }
       SEXP name = STRING_ELT(dtypes, i);
       const DType wanted = name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
-      tensors.push_back(rows_from_r(VECTOR_ELT(columns, i), wanted));
+      rows.emplace_back(rows_from_r(VECTOR_ELT(columns, i), wanted));
     }
     InMemoryOptions options;
     options.batch_size = static_cast<int64_t>(batch_size);
@@ -24,7 +56,7 @@ SEXP cpp_next_batch(
     options.shuffle = shuffle;
     options.seed = static_cast<uint64_t>(seed);
     const std::vector<Output> outputs =
-        next_element(*default_graph(), in_memory_dataset(std::move(tensors), options));
+        next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
     return list;

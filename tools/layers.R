@@ -5,7 +5,8 @@ layers <- local({
   ground <- c("tensor", "graph", "ops", "autodiff", "io", "session", "data")
   list(
     tensor = character(),
-    kernels = character(),
+    # of tensor/ the threads, which is a header of plain C, too
+    kernels = "tensor",
     graph = "tensor",
     ops = c("tensor", "graph", "kernels"),
     # gradients arrive by registry, so no ops

@@ -74,8 +74,11 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
             [](const ColumnPtr& a, const ColumnPtr& b) { return a->name() < b->name(); });
   for (size_t i = 1; i < columns.size(); ++i) {
     if (columns[i]->name() == columns[i - 1]->name()) {
-      invalid_argument("Duplicate feature column name found for columns: '", columns[i]->name(),
-                       "'.");
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("Duplicate feature column name found for columns: '", columns[i]->name(), "'."),
+          {"The variables of a column have its name: two columns of one name would share "
+           "them. Leave one out, or call the feature of one otherwise."});
     }
   }
   return columns;
@@ -90,6 +93,21 @@ std::string scope_of(const FeatureColumn& column) {
   }
   return name;
 }
+
+namespace {
+
+std::string type_advice(const std::string& constructor, const std::string& given, bool is_string) {
+  if (constructor == "column_categorical_with_identity") {
+    return "Use a column of a vocabulary or of hash buckets for strings.";
+  }
+  if (constructor != "column_categorical_with_vocabulary_list") {
+    return str_cat("Say `dtype = tf$", given, "`.");
+  }
+  return is_string ? "Give the vocabulary as strings."
+                   : "Give the vocabulary as integers, or make strings of the feature.";
+}
+
+}  // namespace
 
 Output categorical_feature(TransformationCache& cache,
                            const std::string& key,
@@ -111,9 +129,7 @@ Output categorical_feature(TransformationCache& cache,
     throw Error(Code::kInvalidArgument,
                 str_cat(constructor, "(\"", key, "\") is of dtype ", wanted,
                         ", but the feature is of type ", dtype_name(feature.dtype()), "."),
-                {constructor == "column_categorical_with_identity"
-                     ? std::string("Use a column of a vocabulary or of hash buckets for strings.")
-                     : str_cat("Say `dtype = tf$", dtype_name(feature.dtype()), "`.")});
+                {type_advice(constructor, dtype_name(feature.dtype()), is_string)});
   }
   return feature;
 }

@@ -79,7 +79,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn {
       text = str_cat(numbers_.back());
     } else {
       invalid_argument("vocabulary_list of column '", key_, "' must be strings or integers, not ",
-                       word.kind(), ".");
+                       value_number(word, &x) ? str_cat(x) : word.kind(), ".");
     }
     if (!texts_.empty() && !numbers_.empty()) {
       invalid_argument("vocabulary_list of column '", key_, "' must be of one type.");
@@ -94,16 +94,23 @@ class VocabularyListCategoricalColumn : public VocabularyColumn {
   std::vector<int64_t> numbers_;
 };
 
+bool is_whole_number(const std::string& text) {
+  const size_t start = text.size() > 1 && text[0] == '-' ? 1 : 0;
+  return !text.empty() && text.find_first_not_of("0123456789", start) == std::string::npos;
+}
+
 class VocabularyFileCategoricalColumn : public VocabularyColumn {
  public:
   explicit VocabularyFileCategoricalColumn(const Args& args)
       : VocabularyColumn(args), path_(args.text("vocabulary_file")) {
     dtype_ = args.text("dtype", "string");
     std::ifstream file(path_);
-    if (!file) {
+    // a folder can be opened, but not read
+    if (!file || (file.peek(), file.bad())) {
       fail(Code::kNotFound, "The vocabulary file '", path_, "' of column '", key_,
            "' cannot be read.");
     }
+    file.clear();
     std::set<std::string> seen;
     const int64_t wanted = args.integer("vocabulary_size", -1);
     if (args.has("vocabulary_size") && wanted < 1) {
@@ -115,10 +122,18 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
         invalid_argument("The vocabulary file '", path_, "' of column '", key_,
                          "' has a duplicate: '", line, "' in line ", size_ + 1, ".");
       }
+      if (dtype_ != "string" && !is_whole_number(line)) {
+        invalid_argument("The vocabulary file '", path_, "' of column '", key_,
+                         "' must have integers, as its dtype is ", dtype_, ", not '", line,
+                         "' in line ", size_ + 1, ".");
+      }
     }
-    if (size_ < wanted || size_ == 0) {
+    if (size_ == 0) {
+      invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' is empty.");
+    }
+    if (size_ < wanted) {
       invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' has ", size_,
-                       " lines, but vocabulary_size is ", std::max<int64_t>(wanted, 1), ".");
+                       size_ == 1 ? " line" : " lines", ", but vocabulary_size is ", wanted, ".");
     }
   }
 

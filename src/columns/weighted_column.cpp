@@ -31,10 +31,21 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     if (weights.dtype() != DType::kFloat32) {
       weights = cache.graph().op("Cast", {weights}).attr("DstT", DType::kFloat32);
     }
-    return {cache.transformed(*column_), weights};
+    const Output ids = cache.transformed(*column_);
+    check_widths(ids.shape(), weights.shape());
+    return {ids, weights};
   }
 
  private:
+  void check_widths(const Shape& ids, const Shape& weights) const {
+    if (!ids.has_rank() || !weights.has_rank() || ids.rank() != 2 || weights.rank() != 2) return;
+    const int64_t n = ids.dim(1), m = weights.dim(1);
+    if (n == m || n == Shape::kUnknownDim || m == Shape::kUnknownDim) return;
+    invalid_argument("Column '", name(),
+                     "' needs as many weights as ids in each row, but feature '", weights_,
+                     "' has ", m, " and column '", column_->name(), "' ", n, ".");
+  }
+
   std::shared_ptr<const CategoricalColumn> column_;
   std::string weights_;
 };

@@ -13,14 +13,16 @@ namespace {
 
 class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMemoryDataset> {
  public:
-  InMemoryDataset(std::vector<Tensor> tensors, const InMemoryOptions& options)
-      : tensors_(std::move(tensors)), options_(options) {
-    if (tensors_.empty()) invalid_argument("A dataset needs at least one tensor.");
-    rows_ = tensors_[0].shape().rank() == 0 ? 0 : tensors_[0].shape().dim(0);
-    for (const Tensor& tensor : tensors_) {
-      if (tensor.shape().rank() == 0 || tensor.shape().dim(0) != rows_) {
+  InMemoryDataset(std::vector<InMemoryColumn> columns, const InMemoryOptions& options)
+      : columns_(std::move(columns)), options_(options) {
+    if (columns_.empty()) invalid_argument("A dataset needs at least one tensor.");
+    const Shape first = columns_[0].shape();
+    rows_ = first.rank() == 0 ? 0 : first.dim(0);
+    for (const InMemoryColumn& column : columns_) {
+      const Shape shape = column.shape();
+      if (shape.rank() == 0 || shape.dim(0) != rows_) {
         invalid_argument("All tensors of a dataset must have the same number of rows; got shapes ",
-                         tensors_[0].shape(), " and ", tensor.shape(), ".");
+                         first, " and ", shape, ".");
       }
     }
     if (options.batch_size < 1) {
@@ -30,13 +32,13 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
 
   std::vector<DType> dtypes() const override {
     std::vector<DType> all;
-    for (const Tensor& tensor : tensors_) all.push_back(tensor.dtype());
+    for (const InMemoryColumn& column : columns_) all.push_back(column.dtype());
     return all;
   }
   std::vector<Shape> shapes() const override {
     std::vector<Shape> all;
-    for (const Tensor& tensor : tensors_) {
-      Shape shape = tensor.shape();
+    for (const InMemoryColumn& column : columns_) {
+      Shape shape = column.shape();
       shape.set_dim(
           0, options_.num_epochs == 0 && rows_ > 0 ? options_.batch_size : Shape::kUnknownDim);
       all.push_back(shape);
@@ -45,7 +47,7 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
   }
   std::unique_ptr<DatasetIterator> make_iterator() const override;
 
-  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const std::vector<InMemoryColumn>& columns() const { return columns_; }
   const InMemoryOptions& options() const { return options_; }
   int64_t rows() const { return rows_; }
   bool has_epoch(int64_t epoch) const {
@@ -53,18 +55,33 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
   }
 
  private:
-  std::vector<Tensor> tensors_;
+  std::vector<InMemoryColumn> columns_;
   InMemoryOptions options_;
   int64_t rows_ = 0;
 };
+
+// Rows `order[0 ... n - 1]` of a sparse matrix, or from row `position` on where there is no order.
+void spread_rows(
+    const SparseRows& from, double* to, const int64_t* order, int64_t position, int64_t n) {
+  std::fill(to, to + n * from.width, 0.0);
+  for (int64_t i = 0; i < n; ++i, to += from.width) {
+    const auto row = static_cast<size_t>(order ? order[i] : position + i);
+    for (auto k = static_cast<size_t>(from.starts[row]);
+         k < static_cast<size_t>(from.starts[row + 1]); ++k) {
+      to[from.columns[k]] = from.values[k];
+    }
+  }
+}
 
 class InMemoryIterator : public DatasetIterator {
  public:
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
       : dataset_(std::move(dataset)) {
-    for (const Tensor& tensor : dataset_->tensors()) {
+    const auto rows = static_cast<size_t>(dataset_->rows());
+    for (const InMemoryColumn& column : dataset_->columns()) {
+      const size_t dense = rows == 0 || column.sparse ? 0 : column.tensor.num_bytes() / rows;
       row_bytes_.push_back(
-          dataset_->rows() == 0 ? 0 : tensor.num_bytes() / static_cast<size_t>(dataset_->rows()));
+          column.sparse ? static_cast<size_t>(column.sparse->width) * sizeof(double) : dense);
     }
   }
 
@@ -75,11 +92,11 @@ class InMemoryIterator : public DatasetIterator {
     const int64_t n = std::min(dataset_->options().batch_size, rows_left());
     targets_.clear();
     for (size_t i = 0; i < row_bytes_.size(); ++i) {
-      const Tensor& source = dataset_->tensors()[i];
+      const InMemoryColumn& source = dataset_->columns()[i];
       Shape shape = source.shape();
       shape.set_dim(0, n);
       Tensor& target = sink.allocate(static_cast<int>(i), source.dtype(), shape);
-      if (source.dtype() == DType::kString) target.set_dictionary(source.dictionary());
+      if (source.dtype() == DType::kString) target.set_dictionary(source.tensor.dictionary());
       targets_.push_back(static_cast<char*>(target.raw()));
     }
     fill(n);
@@ -129,19 +146,7 @@ class InMemoryIterator : public DatasetIterator {
     while (true) {
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        const auto* source = static_cast<const char*>(dataset_->tensors()[i].raw());
-        char* target = targets_[i] + static_cast<size_t>(done) * row_bytes_[i];
-        if (order_.empty()) {
-          std::memcpy(target, source + static_cast<size_t>(position_) * row_bytes_[i],
-                      static_cast<size_t>(part) * row_bytes_[i]);
-        } else {
-          const size_t bytes = row_bytes_[i];
-          const int64_t* order = order_.data() + position_;
-          copy_rows(
-              static_cast<size_t>(part), bytes,
-              [=](size_t row) { return source + static_cast<size_t>(order[row]) * bytes; },
-              [=](size_t row) { return target + row * bytes; });
-        }
+        fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
       }
       done += part;
       position_ += part;
@@ -149,6 +154,25 @@ class InMemoryIterator : public DatasetIterator {
       begin_epoch(epoch_ + 1);
       if (dataset_->options().shuffle) shuffle();
     }
+  }
+
+  // The next n rows of this epoch.
+  void fill_column(size_t i, char* target, int64_t n) const {
+    const InMemoryColumn& column = dataset_->columns()[i];
+    const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
+    if (column.sparse) {
+      spread_rows(*column.sparse, reinterpret_cast<double*>(target), order, position_, n);
+      return;
+    }
+    const auto* source = static_cast<const char*>(column.tensor.raw());
+    const size_t bytes = row_bytes_[i], rows = static_cast<size_t>(n);
+    if (!order) {
+      std::memcpy(target, source + static_cast<size_t>(position_) * bytes, rows * bytes);
+      return;
+    }
+    copy_rows(
+        rows, bytes, [=](size_t row) { return source + static_cast<size_t>(order[row]) * bytes; },
+        [=](size_t row) { return target + row * bytes; });
   }
 
   std::shared_ptr<const InMemoryDataset> dataset_;
@@ -164,9 +188,14 @@ std::unique_ptr<DatasetIterator> InMemoryDataset::make_iterator() const {
 
 }  // namespace
 
-std::shared_ptr<Dataset> in_memory_dataset(std::vector<Tensor> tensors,
+Shape InMemoryColumn::shape() const {
+  if (!sparse) return tensor.shape();
+  return Shape{static_cast<int64_t>(sparse->starts.size()) - 1, sparse->width};
+}
+
+std::shared_ptr<Dataset> in_memory_dataset(std::vector<InMemoryColumn> columns,
                                            const InMemoryOptions& options) {
-  return std::make_shared<InMemoryDataset>(std::move(tensors), options);
+  return std::make_shared<InMemoryDataset>(std::move(columns), options);
 }
 
 }  // namespace runhooks

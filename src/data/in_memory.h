@@ -1,4 +1,4 @@
-// What lives here: batches of rows of tensors in memory, shuffled or not, repeated or not.
+// What lives here: batches of rows of tensors and sparse matrices in memory, shuffled or not, repeated or not.
 // Who may use it: the bindings, estimators.
 // What it must not know: where the tensors came from, R.
 #pragma once
@@ -7,6 +7,25 @@
 
 namespace runhooks {
 
+// A matrix of float64 of which only some elements are kept, row by row; the others are 0.
+struct SparseRows {
+  int64_t width = 0;
+  std::vector<int64_t> starts;  // of each row, and the end
+  std::vector<int32_t> columns;
+  std::vector<double> values;
+};
+
+// A tensor, or rows that become dense batch by batch.
+struct InMemoryColumn {
+  InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
+  InMemoryColumn(SparseRows rows) : sparse(std::make_shared<const SparseRows>(std::move(rows))) {}
+  DType dtype() const { return sparse ? DType::kFloat64 : tensor.dtype(); }
+  Shape shape() const;
+
+  Tensor tensor;
+  std::shared_ptr<const SparseRows> sparse;
+};
+
 struct InMemoryOptions {
   int64_t batch_size = 128;
   int64_t num_epochs = 1;  // 0: for ever
@@ -14,11 +33,11 @@ struct InMemoryOptions {
   uint64_t seed = 0;
 };
 
-// The first dimension of every tensor counts the rows. With several epochs the rows are one stream
+// The first dimension of every column counts the rows. With several epochs the rows are one stream
 // that is cut into batches, so a batch may hold the last rows of one epoch and the first of the
 // next; only the very last one can be short. When shuffled, each epoch has an order of its own,
 // which depends on the seed and the epoch alone.
-std::shared_ptr<Dataset> in_memory_dataset(std::vector<Tensor> tensors,
+std::shared_ptr<Dataset> in_memory_dataset(std::vector<InMemoryColumn> columns,
                                            const InMemoryOptions& options);
 
 }  // namespace runhooks

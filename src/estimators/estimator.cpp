@@ -180,7 +180,9 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
   if (options.max_steps > 0) {
     hooks.push_back(hook_with("StopAtStepHook", {{"last_step", Value::of(options.max_steps)}}));
   }
-  hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)}}));
+  // TensorFlow goes on with an infinite loss, from which no step can come back.
+  hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)},
+                                              {"with_infinite", Value::of(true)}}));
   if (config_.log_step_count_steps > 0) {
     auto tensors = std::make_shared<Args>("LoggingTensorHook");
     tensors->set("loss", Value::of(spec.loss));

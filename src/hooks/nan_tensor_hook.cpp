@@ -8,9 +8,10 @@ namespace runhooks {
 
 namespace {
 
-bool has_nan(const Tensor& tensor) {
+bool is_odd(const Tensor& tensor, bool with_infinite) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    if (std::isnan(tensor.number_at(i))) return true;
+    const double x = tensor.number_at(i);
+    if (std::isnan(x) || (with_infinite && std::isinf(x))) return true;
   }
   return false;
 }
@@ -18,7 +19,9 @@ bool has_nan(const Tensor& tensor) {
 class NanTensorHook : public RunHook {
  public:
   explicit NanTensorHook(const Args& args)
-      : args_(args), fails_(args.flag("fail_on_nan_loss", true)) {
+      : args_(args),
+        fails_(args.flag("fail_on_nan_loss", true)),
+        with_infinite_(args.flag("with_infinite", false)) {
     if (!args.has("loss_tensor")) {
       invalid_argument("`loss_tensor` of ", args.owner(),
                        " must be a tensor or the name of one, not NULL.");
@@ -34,10 +37,14 @@ class NanTensorHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    if (!is_floating_ || !has_nan(values.result(0))) return;
+    if (!is_floating_ || !is_odd(values.result(0), with_infinite_)) return;
     if (fails_) {
       log(LogLevel::kError, "Model diverged with loss = NaN.");
-      fail(Code::kNanLoss, "NaN loss during training.");
+      std::vector<std::string> hints = {
+          "The learning rate may be too large, or the numbers of features or labels are: a "
+          "normalizer_fn of column_numeric() makes them smaller."};
+      if (!is_odd(values.result(0), false)) hints.insert(hints.begin(), "The loss is infinite.");
+      throw Error(Code::kNanLoss, "NaN loss during training.", hints);
     }
     log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
     context.request_stop();
@@ -46,6 +53,7 @@ class NanTensorHook : public RunHook {
  private:
   Args args_;
   bool fails_;
+  bool with_infinite_;
   bool is_floating_ = true;
   RunArgs run_args_;
 };

@@ -170,6 +170,8 @@ test_that("what does not fit the data names column, value and row", {
   }
   expect_snapshot(error = TRUE, {
     try_column(column_categorical_with_identity("city", num_buckets = 5), "city")
+    city <- column_categorical_with_identity("city", num_buckets = 5)
+    layer_of(list(city = c(1L, 9L)), column_indicator(city))
     try_column(column_categorical_with_identity("word", num_buckets = 5), "word")
     try_column(column_categorical_with_hash_bucket("city", hash_bucket_size = 5), "city")
     try_column(column_categorical_with_hash_bucket("x", hash_bucket_size = 5), "x")

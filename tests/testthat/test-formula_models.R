@@ -66,6 +66,20 @@ test_that("a product of numbers is a feature", {
   )
 })
 
+test_that("powers, bases and factors made in a formula are computed of new data by the old ones", {
+  formula <- mpg ~ I(wt^2) + poly(hp, 2) + factor(gear) + as.character(cyl):wt
+  for (make in list(linear_regressor, function(...) dnn_regressor(3, ...))) {
+    model <- make(formula, data = mtcars, model_dir = withr::local_tempdir())
+    train(model, mtcars, num_epochs = 20)
+    expected <- predict(model, newdata = mtcars)$.pred
+    rows <- c(32, 7, 1)
+    few <- mtcars[rows, c("wt", "hp", "gear", "cyl")]
+    expect_no_warning(expect_equal(predict(model, newdata = few)$.pred, expected[rows]))
+    few$gear[[2]] <- 9
+    expect_warning(predict(model, newdata = few), "factor\\(gear\\).*\"9\"")
+  }
+})
+
 test_that("computed terms are computed of new data as they were in training", {
   scale_by <- 100
   half <- function(x) x / 2
@@ -146,7 +160,11 @@ test_that("what a formula cannot say is an error", {
   expect_error(linear_regressor(mpg ~ wt), "data.*missing")
   expect_error(linear_regressor(column_numeric("wt"), data = mtcars), "goes with a formula")
   expect_error(linear_regressor(~wt, data = data), "response on its left")
-  expect_error(linear_regressor(mpg ~ wt - 1, data = data), "intercept")
+  expect_error(linear_regressor(mpg ~ wt - 1, data = data), "intercept.*mpg ~ wt - 1")
+  expect_error(linear_regressor(mpg ~ 0 + wt, data = data), "intercept")
+  expect_error(linear_regressor(mpg ~ wt + offset(hp), data = data), "offset.*'offset\\(hp\\)'")
+  expect_error(linear_regressor(mpg ~ (wt + hp)^2, data = data), "got '\\^'.*I\\(a\\^2\\)")
+  expect_error(linear_regressor(mpg ~ poly(wt, 2):hp, data = data), "poly\\(wt, 2\\).*interaction")
   expect_error(linear_regressor(mpg ~ 1, data = data), "no features")
   expect_error(linear_regressor(mpg ~ day, data = data), "\"day\".*as.numeric")
   expect_error(linear_regressor(mpg ~ horses, data = data), "horses.*no column")

@@ -20,7 +20,7 @@ test_that("labels that are no classes are refused with their value and row", {
   data$two[[21]] <- 2L
   expect_error(
     train(linear_classifier(columns()), class_input("two", data)),
-    "0 to n_classes - 1, which is 1.*Got 2 in row 5"
+    "\"two\".*0 to n_classes - 1, which is 1.*Got 2 in row 21"
   )
   data$three[[4]] <- -1L
   model <- linear_classifier(columns(), n_classes = 3)
@@ -31,16 +31,56 @@ test_that("labels that are no classes are refused with their value and row", {
   expect_error(train(model, class_input("half", data)), "Got 0.5 in row 1")
   data$word[[20]] <- "perhaps"
   model <- linear_classifier(columns(), label_vocabulary = c("no", "yes"))
-  expect_error(train(model, class_input("word", data)), "label_vocabulary.*\"perhaps\" in row 4")
+  expect_error(train(model, class_input("word", data)), "label_vocabulary.*\"perhaps\" in row 20")
   expect_error(
-    train(linear_classifier(columns()), class_input("word")), "Labels dtype should be integer"
+    train(linear_classifier(columns()), class_input("word")),
+    "\"word\" must be class numbers, not strings.*\"no\" in row 1"
   )
   expect_error(
     train(linear_classifier(columns(), label_vocabulary = c("a", "b")), class_input("two")),
-    "Labels dtype should be string"
+    "\"two\" must be strings of the `label_vocabulary`, not integers.*Got 0 in row 1"
   )
   model <- linear_estimator(logistic_regression_head(), columns())
   expect_error(train(model, class_input("three")), "range \\[0, 1\\].*Got 2 in row 3")
+})
+
+# Tensors of one batch, as an input function of the user's own gives them: the graph checks these.
+tensor_input <- function(labels, weights = rep(1, 3)) {
+  function() {
+    list(
+      list(
+        x = tf$constant(c(1, 2, 3)), z = tf$constant(c(3, 2, 1)), w = tf$constant(weights)
+      ),
+      tf$constant(labels)
+    )
+  }
+}
+
+test_that("labels and weights that come as tensors are checked in the graph", {
+  steps <- function(model, ...) train(model, tensor_input(...), steps = 1)
+  expect_error(
+    steps(linear_classifier(columns()), c(0L, 2L, 1L)),
+    "0 to n_classes - 1, which is 1.*Got 2 in row 2 of the batch",
+    class = "runhooks_error_invalid_argument"
+  )
+  three <- linear_classifier(columns(), n_classes = 3)
+  expect_error(steps(three, c(0, 0.5, 1)), "Got 0.5 in row 2 of the batch")
+  words <- linear_classifier(columns(), label_vocabulary = c("no", "yes"))
+  expect_error(steps(words, c("no", "no", "so")), "label_vocabulary.*\"so\" in row 3 of the batch")
+  expect_error(steps(words, c(0L, 1L, 0L)), "Labels dtype should be string")
+  expect_error(
+    steps(linear_classifier(columns()), c("a", "b", "a")), "Labels dtype should be integer"
+  )
+  logistic <- linear_estimator(logistic_regression_head(), columns())
+  expect_error(steps(logistic, c(0, 1, 2)), "range \\[0, 1\\].*Got 2 in row 3 of the batch")
+  weighted <- linear_classifier(columns(), weight_column = "w")
+  expect_error(
+    steps(weighted, c(0L, 1L, 0L), weights = c(1, -2, 0)), "0 or more.*Got -2 in row 2 of the batch"
+  )
+  expect_error(
+    steps(linear_regressor(columns()), matrix(1:6 / 2, 3)),
+    "labels shape must be \\[batch_size, 1\\]"
+  )
 })
 
 test_that("negative weights are refused with their value and row", {

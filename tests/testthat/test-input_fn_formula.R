@@ -40,5 +40,7 @@ test_that("what cannot be computed is an error", {
     input_fn(mpg ~ horses, data = mtcars)
     input_fn(mpg ~ log(horses), data = mtcars)
     input_fn(mpg ~ drat)
+    input_fn(mpg ~ drat + offset(log(hp)), data = mtcars)
+    input_fn(mpg ~ drat^2, data = mtcars)
   })
 })

@@ -26,7 +26,7 @@ test_that("a linear model's variables are cut as TensorFlow cuts them", {
   cut <- linear(tf$fixed_size_partitioner(2L))
   expect_identical(
     cut$shapes[grepl("/c/weights/part_.$", names(cut$shapes))],
-    c("linear/linear_model/c/weights/part_0" = "2x1", "linear/linear_model/c/weights/part_1" = "1x1")
+    setNames(c("2x1", "1x1"), paste0("linear/linear_model/c/weights/part_", 0:1))
   )
   expect_true(all(
     c("linear/linear_model/x/weights/part_0", "linear/linear_model/bias_weights/part_0") %in%
@@ -55,9 +55,10 @@ test_that("of a DNN the input layer is cut", {
   slots <- paste0(embedding, "/t_", 0:1, "/Adagrad")
   expect_true(all(c(embedding, slots) %in% cut$names))
 
+  rows_in_two <- function(shape, dtype) c(min(shape[[1]], 2), rep(1, length(shape) - 1))
   both <- trained(dnn_linear_combined_regressor(
     linear_feature_columns = column(), dnn_feature_columns = embedded, dnn_hidden_units = 4,
-    input_layer_partitioner = function(shape, dtype) c(min(shape[[1]], 2), rep(1, length(shape) - 1))
+    input_layer_partitioner = rows_in_two
   ))
   expect_true(all(
     c(paste0(embedding, "/part_1"), "linear/linear_model/c/weights/part_1") %in% names(both$shapes)

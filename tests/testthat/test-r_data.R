@@ -98,6 +98,35 @@ test_that("factor codes are those of the training; new levels are missing, with 
   expect_warning(predicted(new), class = "runhooks_warning_new_levels")
 })
 
+test_that("whatever columns read a factor, a call warns once of what is new in it", {
+  data <- data.frame(
+    f = factor(rep(c("a", "b", "c"), 4)), g = rep(c("u", "v"), 6), w = 1:12 / 12, y = 1:12
+  )
+  f <- column_categorical_with_vocabulary_list("f", vocabulary_list = c("a", "b", "c"))
+  wide <- list(
+    column_crossed(c(f, "g"), hash_bucket_size = 20), column_categorical_weighted(f, "w")
+  )
+  deep <- list(column_embedding(f, dimension = 2), column_indicator(f))
+  model <- dnn_linear_combined_regressor(
+    linear_feature_columns = wide, dnn_feature_columns = deep, dnn_hidden_units = 4,
+    model_dir = withr::local_tempdir()
+  )
+  input <- function(data) input_fn(y ~ f + g + w, data, batch_size = 5)
+  train(model, input(data), steps = 9)
+  new <- transform(data, f = factor(replace(as.character(f), c(2, 6, 7), c("z", "z", "q"))))
+  missing <- transform(data, f = replace(f, c(2, 6, 7), NA))
+  expect_once <- function(expr, expected) {
+    said <- testthat::capture_warnings(value <- expr)
+    expect_length(said, 1)
+    expect_match(said, "\"f\": \"z\" and \"q\"$")
+    expect_equal(value, expected, tolerance = 1e-6)
+  }
+  expect_once(predict(model, newdata = new), predict(model, newdata = missing))
+  expect_once(predict(model, input(new)), predict(model, input(missing)))
+  average <- function(data) evaluate(model, input(data))$average_loss
+  expect_once(average(new), average(missing))
+})
+
 test_that("columns with a bucket for unknown words get them; training learns levels", {
   data <- data.frame(f = factor(c("a", "b")), y = c(1, 2))
   open <- column_categorical_with_vocabulary_list("f", vocabulary_list = "a", num_oov_buckets = 1)
@@ -144,6 +173,77 @@ test_that("every kind of table and column is data", {
   expect_equal(fit(rows, shape = 2), expected)
   flags <- list(x = x > 0, y = y)
   expect_equal(fit(flags), fit(list(x = as.numeric(x > 0), y = y)))
+})
+
+test_that("a sparse matrix is a feature that never becomes dense as a whole", {
+  skip_if_not_installed("Matrix")
+  seed <- sample.int(1e6, 1)
+  withr::local_seed(seed)
+  n <- 37
+  dense <- matrix(stats::rnorm(n * 9) * (stats::runif(n * 9) < 0.2), n)
+  y <- stats::rnorm(n)
+  fit <- function(x, ...) {
+    model <- linear_regressor(
+      column_numeric("x", shape = 9), model_dir = withr::local_tempdir(),
+      config = run_config(tf_random_seed = seed)
+    )
+    data <- list(x = x, y = y)
+    input <- input_fn(data, features = "x", response = "y", batch_size = 10, num_epochs = 3, ...)
+    train(model, input)
+    # another kind of matrix than in training is the same numbers
+    list(
+      variable_value(model), evaluate(model, input)$average_loss,
+      predict(model, newdata = data)$.pred, predict(model, newdata = list(x = dense))$.pred
+    )
+  }
+  sparse <- Matrix::Matrix(dense, sparse = TRUE)
+  for (shuffle in c(FALSE, TRUE)) {
+    expected <- fit(dense, shuffle = shuffle)
+    for (x in list(sparse, methods::as(sparse, "TsparseMatrix"), Matrix::Matrix(dense))) {
+      expect_equal(fit(x, shuffle = shuffle), expected, info = paste("seed", seed))
+    }
+  }
+  # 8 GB if it were dense
+  wide <- Matrix::sparseMatrix(1:1000, 1:1000 * 1000, x = 2, dims = c(1000, 1e6))
+  rows <- with_graph(tf$Graph(), {
+    tensor <- input_fn(list(x = wide), features = "x", batch_size = 2, shuffle = FALSE)(NULL)()$x
+    tf$Session()$run(list(tensor, tf$reduce_sum(tensor)))
+  })
+  expect_equal(which(rows[[1]] != 0, arr.ind = TRUE), cbind(row = 1:2, col = c(1000, 2000)))
+  wide@x[[500]] <- NA
+  expect_error(input_fn(list(x = wide), features = "x"), "1 value is NA.*first in row 500")
+  wide@x[[500]] <- 1e39
+  model <- linear_regressor(column_numeric("x", shape = 1e6))
+  expect_error(
+    train(model, input_fn(list(x = wide, y = 1:1000), features = "x", response = "y")),
+    "\"x\" must be below.*1e\\+39 in row 500"
+  )
+})
+
+test_that("of a sparse table the columns that are selected become dense", {
+  skip_if_not_installed("Matrix")
+  wide <- Matrix::sparseMatrix(
+    1:4, c(1, 2, 2e4, 1), x = 1:4, dims = c(4, 2e4), dimnames = list(NULL, c("x", "y", 3:2e4))
+  )
+  chosen <- "x"
+  given <- list(
+    input_fn(wide, features = chosen, response = y), input_fn(wide, "x", "y"),
+    input_fn(wide, features = x, response = "y")
+  )
+  for (input in given) {
+    parts <- with_graph(tf$Graph(), {
+      tensors <- input(NULL)()
+      tf$Session()$run(tensors)
+    })
+    expect_setequal(as.vector(parts[[1]]$x), c(1, 0, 0, 4))
+    expect_setequal(as.vector(parts[[2]]), c(0, 2, 0, 0))
+  }
+  expect_error(
+    input_fn(wide, features = "none"), "\"none\".*and 19950 more",
+    class = "runhooks_error_not_found"
+  )
+  dimnames(wide) <- list(NULL, NULL)
+  expect_error(input_fn(wide), "without column names")
 })
 
 test_that("what is no data is refused, with the column and the row", {

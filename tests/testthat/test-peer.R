@@ -1,0 +1,111 @@
+# What scripts call of tensorflow and tfestimators beside estimators.
+
+test_that("flags have the values of the command line, else their defaults", {
+  read <- function(arguments, ...) {
+    flags(
+      flag_integer("units", 10, "Units"), flag_numeric("rate", 0.5), flag_boolean("deep", FALSE),
+      flag_string("name", NULL), ..., file = NULL, arguments = arguments
+    )
+  }
+  expect_identical(read(character()), list(units = 10L, rate = 0.5, deep = FALSE, name = NULL))
+  expect_identical(
+    read(c("--units=20", "x", "--rate", "1e-3", "--deep", "--name=a=b", "--other=1")),
+    list(units = 20L, rate = 1e-3, deep = TRUE, name = "a=b")
+  )
+  expect_identical(read(c("--deep", "no"))$deep, FALSE)
+  expect_error(read("--units=2.5"), "\"units\" must be of type integer, not \"2.5\"")
+  expect_error(read("--units=many"), "integer, not \"many\"")
+  expect_error(read("--deep=perhaps"), "boolean, not \"perhaps\"")
+  expect_error(flag_numeric("rate", "fast"), "\"rate\" must be of type numeric")
+  expect_error(read(character(), 3), "must be flags")
+  file <- withr::local_tempfile(lines = "default:")
+  expect_error(flags(file = file), "tfruns", class = "runhooks_error_unimplemented")
+  expect_identical(run_dir(), getwd())
+})
+
+test_that("where tfruns is installed the flags are its own", {
+  # a package of that name, as far as it is called
+  folder <- withr::local_tempdir()
+  library <- file.path(folder, "library")
+  source <- file.path(folder, "tfruns")
+  dir.create(file.path(source, "R"), recursive = TRUE)
+  dir.create(library)
+  writeLines(c("Package: tfruns", "Version: 1.0"), file.path(source, "DESCRIPTION"))
+  writeLines("export(flags, flag_integer, run_dir)", file.path(source, "NAMESPACE"))
+  writeLines(
+    c(
+      "flag_integer <- function(name, default, description) list(name, default, description)",
+      "flags <- function(..., config, file, arguments) list(..., config, file, arguments)",
+      "run_dir <- function() \"runs/1\""
+    ),
+    file.path(source, "R", "tfruns.R")
+  )
+  utils::install.packages(
+    source, library, repos = NULL, type = "source", quiet = TRUE, INSTALL_opts = "--no-byte-compile"
+  )
+  seen <- callr::r(
+    function() {
+      list(
+        runhooks::flags(
+          runhooks::flag_integer("n", 3), config = "c", file = "f", arguments = "a"
+        ),
+        runhooks::run_dir()
+      )
+    },
+    libpath = c(library, .libPaths())
+  )
+  expect_identical(seen, list(list(list("n", 3, NULL), "c", "f", "a"), "runs/1"))
+})
+
+test_that("nothing of Python is needed", {
+  for (f in list(install_tensorflow, use_python, use_virtualenv, use_condaenv)) {
+    expect_message(value <- withVisible(f("r-tensorflow", required = TRUE)), "needs neither Python")
+    expect_identical(value, list(value = NULL, visible = FALSE))
+  }
+  expect_true(tf_version() >= "1.3")
+  expect_output(print(tf_config()), "no Python")
+  expect_identical(import("tensorflow"), tf)
+  expect_error(import("numpy"), "np_array", class = "runhooks_error_unimplemented")
+  expect_error(import("pandas"), "no Python", class = "runhooks_error_unimplemented")
+  expect_error(import(3), "module")
+})
+
+test_that("a glimpse is tibble's", {
+  expect_output(glimpse(mtcars), "Rows: 32")
+})
+
+test_that("TensorBoard is started where there is one, and stopped", {
+  folder <- withr::local_tempdir()
+  expect_error(
+    tensorboard(file.path(folder, "none")), "no folder", class = "runhooks_error_not_found"
+  )
+  withr::with_path(folder, action = "replace", {
+    expect_error(
+      tensorboard(folder), "pip install tensorboard", class = "runhooks_error_not_found"
+    )
+  })
+  skip_on_os("windows") # where a script needs another beginning
+  program <- file.path(folder, "tensorboard")
+  log <- file.path(folder, "log")
+  writeLines(c("#!/bin/sh", sprintf("echo \"$@\" > '%s.new'", log),
+    sprintf("mv '%s.new' '%s'", log, log), "exec sleep 60"
+  ), program)
+  Sys.chmod(program, "755")
+  withr::local_path(folder)
+  expect_message(
+    address <- tensorboard(folder, port = 6123, launch_browser = FALSE, reload_interval = 5),
+    "http://127.0.0.1:6123/"
+  )
+  expect_identical(address, "http://127.0.0.1:6123/")
+  process <- the$tensorboards[[1]]
+  for (i in 1:100) if (file.exists(log)) break else Sys.sleep(0.05)
+  expect_identical(
+    readLines(log),
+    sprintf(
+      "--logdir=%s --host=127.0.0.1 --port=6123 --reload_interval=5", normalizePath(folder)
+    )
+  )
+  expect_true(process$is_alive())
+  tensorboard(action = "stop")
+  expect_false(process$is_alive())
+})
