@@ -40,10 +40,8 @@ class NanTensorHook : public RunHook {
     if (!is_floating_ || !is_odd(values.result(0), with_infinite_)) return;
     if (fails_) {
       log(LogLevel::kError, "Model diverged with loss = NaN.");
-      std::vector<std::string> hints = {
-          "The learning rate may be too large, or the numbers of features or labels are: a "
-          "normalizer_fn of column_numeric() makes them smaller."};
-      if (!is_odd(values.result(0), false)) hints.insert(hints.begin(), "The loss is infinite.");
+      std::vector<std::string> hints;
+      if (!is_odd(values.result(0), false)) hints = {"The loss is infinite."};
       throw Error(Code::kNanLoss, "NaN loss during training.", hints);
     }
     log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
