@@ -50,8 +50,10 @@ check_positive_whole <- function(
 }
 
 check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  check_arg(is.logical(x) && length(x) == 1 && !is.na(x), x, "TRUE or FALSE", arg, call)
+  check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
+
+is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 

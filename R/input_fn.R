@@ -12,10 +12,12 @@ the$mode <- NULL
 #'
 #' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
 #'   matrix with column names, also one of the package Matrix (of which the selected columns become
-#'   dense); a formula `response ~ a + b`; or what `as.data.frame()` can make a data frame of.
+#'   dense); a formula `response ~ a + b`; a recipe of the package recipes, whose predictors are
+#'   features and whose outcome is the response; or what `as.data.frame()` can make a data frame of.
 #' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
 #'   character vector.
-#' @param data For a formula: the data frame.
+#' @param data For a formula: the data frame. For a recipe: the data to read by it, `NULL` for those
+#'   that it was made of; its steps learn from these only.
 #' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
 #' @param shuffle `"auto"`: the rows of each epoch in an order of their own, except in prediction.
 #'   Or TRUE, FALSE.
@@ -221,9 +223,7 @@ new_input_fn <- function(
 }
 
 check_shuffle <- function(shuffle, call) {
-  good <- identical(shuffle, "auto") || (
-    is.logical(shuffle) && length(shuffle) == 1 && !is.na(shuffle)
-  )
+  good <- identical(shuffle, "auto") || is_flag(shuffle)
   check_arg(good, shuffle, "\"auto\", TRUE or FALSE", "shuffle", call)
 }
 

@@ -79,7 +79,8 @@ tf_own_symbols <- function() {
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     nn_symbols(), metric_symbols(), random_symbols(), partitioner_symbols(), layer_symbols(),
-    clip_symbols(), session_symbols(), sparse_symbols(), column_symbols(), parsing_symbols()
+    clip_symbols(), session_symbols(), sparse_symbols(), column_symbols(), parsing_symbols(),
+    input_symbols()
   )
   do.call(c, list_of_modules)
 }

@@ -144,6 +144,7 @@ test_that("columns with a bucket for unknown words get them; training learns lev
 
 test_that("every kind of table and column is data", {
   skip_if_not_installed("Matrix")
+  skip_if_not_installed("data.table")
   fit <- function(data, ...) {
     model <- linear_regressor(
       column_numeric("x", ...), model_dir = withr::local_tempdir(),
@@ -156,8 +157,7 @@ test_that("every kind of table and column is data", {
   y <- c(1, 2, 3, 4)
   expected <- fit(data.frame(x = x, y = y))
   expect_equal(fit(tibble::tibble(x = x, y = y)), expected)
-  table <- structure(list(x = x, y = y), row.names = 1:4, class = c("data.table", "data.frame"))
-  expect_equal(fit(table), expected)
+  expect_equal(fit(data.table::data.table(x = x, y = y)), expected)
   expect_equal(fit(cbind(x = x, y = y)), expected)
   expect_equal(fit(Matrix::Matrix(cbind(x = x, y = y), sparse = TRUE)), expected)
   expect_equal(fit(data.frame(x = as.integer(x), y = y)), expected)

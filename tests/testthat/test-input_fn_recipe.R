@@ -1,0 +1,38 @@
+skip_if_not_installed("recipes")
+
+made <- function() {
+  recipe <- recipes::recipe(mpg ~ drat + wt + gear, data = transform(mtcars, gear = factor(gear)))
+  recipe <- recipes::step_normalize(recipe, recipes::all_numeric_predictors())
+  recipes::step_dummy(recipe, gear)
+}
+features <- c("drat", "wt", "gear_X4", "gear_X5")
+model_of <- function() linear_regressor(column_numeric(features))
+with_factor <- function(data) transform(data, gear = factor(gear, levels = c(3, 4, 5)))
+
+test_that("a recipe's predictors are features and its outcome the response", {
+  prepared <- recipes::prep(made())
+  baked <- recipes::bake(prepared, new_data = NULL)
+  trained <- function(input) {
+    model <- model_of()
+    train(model, input)
+    variable_value(model)
+  }
+  options <- list(batch_size = 8, num_epochs = 3, shuffle = FALSE)
+  by_hand <- do.call(input_fn, c(list(mpg ~ ., data = baked), options))
+  expect_equal(trained(do.call(input_fn, c(list(made()), options))), trained(by_hand))
+  expect_equal(trained(do.call(input_fn, c(list(prepared), options))), trained(by_hand))
+})
+
+test_that("the steps of a recipe learn from its own data only", {
+  model <- model_of()
+  train(model, input_fn(made(), num_epochs = 3))
+  all <- predict(model, input_fn(made(), data = with_factor(mtcars)))
+  few <- predict(model, input_fn(made(), data = with_factor(mtcars)[c(5, 9), ]))
+  expect_equal(few$predictions, all$predictions[c(5, 9)], tolerance = 1e-6)
+  # the outcome may be missing there
+  new <- with_factor(mtcars)[3, c("drat", "wt", "gear")]
+  expect_equal(
+    predict(model, input_fn(recipes::prep(made()), data = new))$predictions, all$predictions[3],
+    tolerance = 1e-6
+  )
+})
