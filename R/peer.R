@@ -15,7 +15,7 @@ glimpse <- function(x, width = NULL, ...) tibble::glimpse(x, width = width, ...)
 #' Flags of a script
 #'
 #' Values that a script takes from the command line: `Rscript train.R --units=20`. Where the package
-#' tfruns is installed these are its functions, so that `tfruns::training_run()` sets them, too.
+#' tfruns is loaded these are its functions, so that `tfruns::training_run()` sets them, too.
 #'
 #' @param ... Flags that `flag_*()` made.
 #' @param config,file For tfruns: the configuration to use, and the file with values for each.
@@ -50,7 +50,7 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
     stop_runhooks(
       c(
         "{.path {file}} has values of flags, which only the package tfruns can read.",
-        i = "Install tfruns, or give {.code file = NULL}."
+        i = "Load it by {.code library(tfruns)}, or give {.code file = NULL}."
       ),
       kind = "unimplemented"
     )
@@ -91,7 +91,7 @@ flag_string <- function(name, default, description = NULL) {
 #' @export
 run_dir <- function() if (has_tfruns()) of_tfruns("run_dir")() else getwd()
 
-has_tfruns <- function() requireNamespace("tfruns", quietly = TRUE)
+has_tfruns <- function() isNamespaceLoaded("tfruns")
 of_tfruns <- function(name) getExportedValue("tfruns", name)
 
 new_flag <- function(type, name, default, description, call = parent.frame()) {

@@ -23,7 +23,7 @@ test_that("flags have the values of the command line, else their defaults", {
   expect_identical(run_dir(), getwd())
 })
 
-test_that("where tfruns is installed the flags are its own", {
+test_that("where tfruns is loaded the flags are its own", {
   # a package of that name, as far as it is called
   folder <- withr::local_tempdir()
   library <- file.path(folder, "library")
@@ -45,6 +45,7 @@ test_that("where tfruns is installed the flags are its own", {
   )
   seen <- callr::r(
     function() {
+      loadNamespace("tfruns")
       list(
         runhooks::flags(
           runhooks::flag_integer("n", 3), config = "c", file = "f", arguments = "a"
