@@ -53,6 +53,18 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
 
+# An argument behind `...` that was not given, most likely because its name was left out.
+check_named <- function(given, arg, call = parent.frame()) {
+  if (given) return(invisible())
+  stop_runhooks(
+    c(
+      "{.arg {arg}} is missing.",
+      i = "It needs its name, as in {.code {arg} = }: what has none is the name of a feature."
+    ),
+    call = call
+  )
+}
+
 is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)

@@ -50,6 +50,7 @@ column_categorical_with_vocabulary_list <- function(
   default_value = -1L,
   num_oov_buckets = 0L
 ) {
+  check_named(!missing(vocabulary_list), "vocabulary_list")
   words <- vocabulary_words(vocabulary_list)
   dtype <- if (is.null(dtype)) natural_key_type(words) else dtype_name(dtype)
   columns_for(..., make = function(key) {
@@ -94,6 +95,7 @@ column_categorical_with_vocabulary_file <- function(
   default_value = NULL,
   dtype = tf$string
 ) {
+  check_named(!missing(vocabulary_file), "vocabulary_file")
   check_string(vocabulary_file)
   check_whole(vocabulary_size, null = TRUE)
   path <- normalizePath(vocabulary_file, mustWork = FALSE)
@@ -109,6 +111,7 @@ column_categorical_with_vocabulary_file <- function(
 #' @rdname categorical_columns
 #' @export
 column_categorical_with_identity <- function(..., num_buckets, default_value = NULL) {
+  check_named(!missing(num_buckets), "num_buckets")
   check_whole(num_buckets)
   check_whole(default_value, null = TRUE)
   columns_for(..., make = function(key) {
@@ -121,6 +124,7 @@ column_categorical_with_identity <- function(..., num_buckets, default_value = N
 #' @rdname categorical_columns
 #' @export
 column_categorical_with_hash_bucket <- function(..., hash_bucket_size, dtype = tf$string) {
+  check_named(!missing(hash_bucket_size), "hash_bucket_size")
   check_whole(hash_bucket_size)
   columns_for(..., make = function(key) {
     new_checked_column("HashedCategoricalColumn",

@@ -14,8 +14,10 @@ alias_symbols <- function(symbols) {
     InMemoryEvaluatorHook = hook_in_memory_evaluator
   )
   modes <- unclass(mode_keys())
+  decoupled <- symbols[c("train.AdamWOptimizer", "train.LAMBOptimizer")]
   c(
     setNames(hooks, paste0("estimator.", short)),
+    setNames(decoupled, sub("^train", "contrib.opt", names(decoupled))),
     setNames(hooks, paste0("python.training.basic_session_run_hooks.", short)),
     setNames(stop_hooks, paste0("estimator.experimental.", names(stop_hooks))),
     setNames(stop_hooks, paste0("contrib.estimator.", names(stop_hooks))),

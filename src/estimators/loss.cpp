@@ -1,11 +1,15 @@
 #include "estimators/loss.h"
 
+#include <cctype>
+
 #include "ops/gradient_helpers.h"
 #include "ops/nn_functions.h"
 
 namespace runhooks {
 
-Reduction reduction_from_name(const std::string& name) {
+Reduction reduction_from_name(const std::string& given) {
+  std::string name = given;  // TensorFlow's constants are in capitals
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name == "none") return Reduction::kNone;
   if (name == "sum" || name == "weighted_sum") return Reduction::kSum;
   if (name == "mean" || name == "weighted_mean") return Reduction::kMean;
@@ -16,7 +20,7 @@ Reduction reduction_from_name(const std::string& name) {
       name == "weighted_sum_by_nonzero_weights") {
     return Reduction::kSumByNonzeroWeights;
   }
-  throw Error(Code::kInvalidArgument, str_cat("`loss_reduction` cannot be '", name, "'."),
+  throw Error(Code::kInvalidArgument, str_cat("`loss_reduction` cannot be '", given, "'."),
               {"It is one of: sum, mean, sum_over_batch_size, sum_over_nonzero_weights."});
 }
 

@@ -132,3 +132,27 @@ test_that("what cannot be warm-started is refused", {
   expect_error(fit(warm_start_settings(model_dir(first), "(")), "no regular expression")
   expect_error(linear_regressor(two_columns(), warm_start_from = 3), "warm_start_from")
 })
+
+test_that("loss reductions are taken in TensorFlow's spellings", {
+  first_loss <- function(reduction) {
+    model <- linear_regressor(
+      column_numeric("x"), loss_reduction = reduction,
+      optimizer = tf$train$GradientDescentOptimizer(0)
+    )
+    input <- input_fn(data.frame(x = c(1, 2, 3, 4), y = c(2, 4, 4, 6)), x, y)
+    train(model, input, steps = 1)
+    evaluate(model, input)$loss
+  }
+  constants <- tf$losses$Reduction
+  spellings <- list(
+    c(72, "sum", "SUM", constants$SUM),
+    c(18, "mean", "MEAN", constants$MEAN),
+    c(18, "sum_over_batch_size", "SUM_OVER_BATCH_SIZE", constants$SUM_OVER_BATCH_SIZE),
+    c(18, "sum_over_nonzero_weights", "SUM_OVER_NONZERO_WEIGHTS", constants$SUM_BY_NONZERO_WEIGHTS)
+  )
+  for (spelling in spellings) {
+    for (reduction in spelling[-1]) {
+      expect_identical(first_loss(reduction), as.numeric(spelling[[1]]), label = reduction)
+    }
+  }
+})

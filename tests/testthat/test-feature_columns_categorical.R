@@ -181,3 +181,12 @@ test_that("what does not fit the data names column, value and row", {
     try_column(column_indicator("am"), "x")
   })
 })
+
+test_that("an argument whose name was left out is asked for by its name", {
+  for (make in list(
+    column_categorical_with_vocabulary_list, column_categorical_with_vocabulary_file,
+    column_categorical_with_identity, column_categorical_with_hash_bucket
+  )) {
+    expect_error(make("a", 5), "It needs its name", class = "runhooks_error_invalid_argument")
+  }
+})

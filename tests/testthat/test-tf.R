@@ -102,3 +102,10 @@ test_that("hooks are there under all the paths that scripts use", {
   expect_identical(tf$estimator$ModeKeys$TRAIN, "train")
   expect_identical(tf$contrib$framework$get_global_step, tf$train$get_global_step)
 })
+
+test_that("decoupled optimizers have their names in tf$contrib, too", {
+  expect_identical(
+    tf$contrib$opt$AdamWOptimizer(weight_decay = 0.1), tf$train$AdamWOptimizer(weight_decay = 0.1)
+  )
+  expect_identical(tf$contrib$opt$LAMBOptimizer(), tf$train$LAMBOptimizer())
+})
