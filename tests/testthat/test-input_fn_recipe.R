@@ -1,6 +1,6 @@
-skip_if_not_installed("recipes")
 # lubridate, which recipes loads, asks systemd for it otherwise
 withr::local_envvar(TZ = "UTC")
+skip_if_not_installed("recipes")
 
 made <- function() {
   recipe <- recipes::recipe(mpg ~ drat + wt + gear, data = transform(mtcars, gear = factor(gear)))
