@@ -5,8 +5,7 @@ layers <- local({
   ground <- c("tensor", "graph", "ops", "autodiff", "io", "session", "data")
   list(
     tensor = character(),
-    # of tensor/ the threads, which is a header of plain C, too
-    kernels = "tensor",
+    kernels = character(),
     graph = "tensor",
     ops = c("tensor", "graph", "kernels"),
     # gradients arrive by registry, so no ops
@@ -26,3 +25,6 @@ layers <- local({
     estimators = c(ground, "kernels", "training", "columns", "trees", "hooks", "monitored")
   )
 })
+
+# Single headers beyond that: kernels hand parts of their work to threads by plain C.
+extra_headers <- list(kernels = "tensor/shared_work.h")

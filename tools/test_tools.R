@@ -91,6 +91,13 @@ fires(check_layers, "place", "src/graph/deep/a.cpp", 1, "int deep;")
 circle <- check_layers(scratch(list("src/tensor/shape.h" = header('#include "tensor/tensor.h"'))))
 expect("a circle of headers", all(circle$rule == "circle"))
 expect("it names both", setequal(circle$file, c("src/tensor/shape.h", "src/tensor/tensor.h")))
+silent(
+  check_layers, "a header that kernels may include",
+  list(
+    "src/tensor/shared_work.h" = header("int parts();"),
+    "src/kernels/b.inc" = header('#include "tensor/shared_work.h"')
+  )
+)
 for (layer in names(layers)) {
   known <- match(layers[[layer]], names(layers))
   expect(paste(layer, "points to the ground"), all(known < match(layer, names(layers))))
