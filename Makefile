@@ -7,7 +7,9 @@ export MAKEFLAGS += --no-print-directory
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
 
-# --- the core without R: make cpptest [SAN=address,undefined] [T='part of a test name']
+# --- the core's tests: make cpptest [SAN=address,undefined] [T='part of a test name']
+# They link the objects that the package is made of, so that nothing is compiled twice; with
+# sanitizers everything has objects of its own.
 SAN =
 BUILD = .build/cpp$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma = ,
@@ -15,9 +17,9 @@ CXX_LAUNCHER = $(shell command -v ccache)
 CPP_FLAGS = -std=c++17 -O2 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -fopenmp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CORE_SOURCES = $(filter-out src/r_%.cpp src/RcppExports.cpp,$(wildcard src/*/*.cpp))
-TEST_SOURCES = $(wildcard tests/cpp/*.cpp)
-CPP_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(CORE_SOURCES) $(TEST_SOURCES))
-KERNEL_OBJECTS = $(filter $(BUILD)/src/kernels/%,$(CPP_OBJECTS))
+TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
+CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(SAN),$(BUILD)/%.o,%.o))
+CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
@@ -32,12 +34,15 @@ FORCE:
 $(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
 	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -lz
 
-.PHONY: cpptest
-cpptest: ## the core's tests, without R
+.PHONY: core cpptest
+core: # the package's objects without the bindings
+	@$(if $(SAN),,sh tools/core.sh)
+
+cpptest: core ## the core's tests, without R
 	@$(MAKE) -s -j2 $(BUILD)/runhooks_tests
 	RUNHOOKS_GOLDEN=$(CURDIR)/tests/testthat/golden $(BUILD)/runhooks_tests $(T)
 
--include $(CPP_OBJECTS:.o=.d)
+-include $(patsubst %.o,%.d,$(filter $(BUILD)/%,$(CPP_OBJECTS)))
 
 # --- the package
 .PHONY: deps install build check docs document
@@ -90,8 +95,8 @@ lint: ## the house rules, and the tests of the tools that check them
 	exit $$status
 
 .PHONY: lint-kernels
-lint-kernels: $(KERNEL_OBJECTS)
-	@Rscript tools/check_kernels.R $(BUILD)/src/kernels
+lint-kernels: core
+	@Rscript tools/check_kernels.R src/kernels
 
 format: ## clang-format over the C++
 	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' \

@@ -1,7 +1,7 @@
 // Event files and summaries in R.
 #include "io/event_file.h"
 #include "runhooks_r.h"
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 namespace r {

@@ -1,7 +1,7 @@
 // Calls of the core's functions of graphs by their names below `tf`.
 #include "graph/graph_function.h"
 #include "runhooks_r.h"
-#include "tensor/random.h"
+#include "base/random.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

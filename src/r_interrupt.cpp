@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "runhooks_r.h"
-#include "tensor/clock.h"
+#include "base/clock.h"
 
 namespace runhooks {
 namespace r {

@@ -2,7 +2,7 @@
 #include "io/event_file.h"
 #include "io/tensor_bundle.h"
 #include "runhooks_r.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 namespace r {

@@ -1,6 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "autodiff/gradients.h"
-#include "graph/initializer.h"
+#include "nn/initializer.h"
 #include "runhooks_r.h"
 #include "training/optimizer.h"
 

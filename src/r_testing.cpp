@@ -3,8 +3,8 @@
 #include "io/event_file.h"
 #include "monitored/loop_observer.h"
 #include "runhooks_r.h"
-#include "tensor/clock.h"
-#include "tensor/log_first.h"
+#include "base/clock.h"
+#include "base/log_first.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

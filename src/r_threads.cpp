@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "runhooks_r.h"
-#include "tensor/threads.h"
+#include "base/threads.h"
 
 // Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
 // The number that they use.

@@ -7,3 +7,16 @@ write_makevars() {
 CXX17 := \$(if \$(findstring ccache,\$(CXX17)),,$(command -v ccache)) \$(CXX17) $2
 END
 }
+
+# The Makevars of this tree, and no objects that another compiler or other flags made: make sees no
+# change of them.
+prepare_makevars() {
+  write_makevars .build/Makevars
+  flags=$({ R RHOME; R --version | head -n 1
+    cat .build/Makevars "${R_MAKEVARS_USER:-$HOME/.R/Makevars}"
+    grep '^[A-Z_]*\(FLAGS\|STD\) *=' src/Makevars; } 2> /dev/null | cksum)
+  if [ "$flags" != "$(cat .build/flags 2> /dev/null)" ]; then
+    rm -f src/*.o src/*/*.o src/*.so src/*.dll
+    echo "$flags" > .build/flags
+  fi
+}

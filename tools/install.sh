@@ -34,15 +34,7 @@ fi
 
 Rscript tools/prepare.R || exit 1
 
-write_makevars .build/Makevars
-
-# make sees no change of compiler or flags, so then everything is compiled again
-flags=$({ echo "$place"; cat .build/Makevars "${R_MAKEVARS_USER:-$HOME/.R/Makevars}"
-  grep '^[A-Z_]*\(FLAGS\|STD\) *=' src/Makevars; } 2> /dev/null | cksum)
-if [ "$flags" != "$(cat .build/flags 2> /dev/null)" ]; then
-  rm -f src/*.o src/*/*.o src/*.so src/*.dll
-  echo "$flags" > .build/flags
-fi
+prepare_makevars
 rm -f .build/installed
 MAKEFLAGS="-j2 --no-print-directory" MAKEFILES=deps.mk R_MAKEVARS_USER="$PWD/.build/Makevars" \
   R CMD INSTALL --no-multiarch --library="$lib" . || exit 1

@@ -2,29 +2,33 @@
 # (CONTRIBUTING has the table).
 
 layers <- local({
-  ground <- c("tensor", "graph", "ops", "autodiff", "io", "session", "data")
+  ground <- c("base", "tensor", "graph")
+  engine <- c(ground, "ops", "autodiff", "io", "session", "data", "nn")
   list(
-    tensor = character(),
+    base = character(),
+    tensor = "base",
     kernels = character(),
-    graph = "tensor",
-    ops = c("tensor", "graph", "kernels"),
+    graph = c("base", "tensor"),
+    ops = c(ground, "kernels"),
     # gradients arrive by registry, so no ops
-    autodiff = c("tensor", "graph"),
-    io = c("tensor", "graph"),
+    autodiff = ground,
+    io = ground,
     # io has the forms of a trace
-    session = c("tensor", "graph", "io"),
-    data = c("tensor", "graph", "io"),
+    session = c(ground, "io"),
+    data = c(ground, "io", "session"),
+    # functions that add several ops
+    nn = c(ground, "ops", "autodiff", "io"),
+    columns = engine,
     # updates of optimizers are hot loops
-    training = c(ground, "kernels"),
-    columns = ground,
+    training = c(engine, "kernels"),
     # histograms are a hot loop
-    trees = c(ground, "kernels"),
+    trees = c(engine, "kernels"),
     # these meet in session/run_hook.h
-    hooks = c(ground, "training"),
-    monitored = c(ground, "training"),
-    estimators = c(ground, "kernels", "training", "columns", "trees", "hooks", "monitored")
+    hooks = c(engine, "training"),
+    monitored = c(engine, "training"),
+    estimators = c(engine, "kernels", "training", "columns", "trees", "hooks", "monitored")
   )
 })
 
 # Single headers beyond that: kernels hand parts of their work to threads by plain C.
-extra_headers <- list(kernels = "tensor/shared_work.h")
+extra_headers <- list(kernels = "base/shared_work.h")

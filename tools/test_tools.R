@@ -94,8 +94,8 @@ expect("it names both", setequal(circle$file, c("src/tensor/shape.h", "src/tenso
 silent(
   check_layers, "a header that kernels may include",
   list(
-    "src/tensor/shared_work.h" = header("int parts();"),
-    "src/kernels/b.inc" = header('#include "tensor/shared_work.h"')
+    "src/base/shared_work.h" = header("int parts();"),
+    "src/kernels/b.inc" = header('#include "base/shared_work.h"')
   )
 )
 for (layer in names(layers)) {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "columns/feature_column.h"
-#include "graph/initializer.h"
+#include "nn/initializer.h"
 #include "io/tensor_bundle.h"
 
 namespace runhooks {

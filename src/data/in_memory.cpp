@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tensor/copy_rows.h"
-#include "tensor/random.h"
+#include "base/random.h"
 
 namespace runhooks {
 

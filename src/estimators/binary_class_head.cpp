@@ -1,7 +1,7 @@
 // Two classes by one logit (TensorFlow 1.x's _BinaryLogisticHeadWithSigmoidCrossEntropyLoss).
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

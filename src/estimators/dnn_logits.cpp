@@ -2,9 +2,9 @@
 #include "columns/input_layer.h"
 #include "estimators/canned.h"
 #include "estimators/logits.h"
-#include "ops/nn_functions.h"
-#include "training/layers.h"
-#include "training/summary_ops.h"
+#include "nn/nn_functions.h"
+#include "nn/layers.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

@@ -6,14 +6,14 @@
 #include <ctime>
 
 #include "estimators/evaluation_hooks.h"
-#include "estimators/metric.h"
+#include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
-#include "tensor/clock.h"
-#include "tensor/log.h"
-#include "training/summary_ops.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

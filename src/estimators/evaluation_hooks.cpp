@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "estimators/head.h"
-#include "estimators/loss.h"
-#include "estimators/metric.h"
+#include "nn/loss.h"
+#include "nn/metric.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 #include "columns/linear_model.h"
 #include "estimators/canned.h"
 #include "estimators/logits.h"
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

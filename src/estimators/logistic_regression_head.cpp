@@ -1,6 +1,6 @@
 // Regression of probabilities (tf.estimator.LogisticRegressionHead): labels between 0 and 1.
 #include "estimators/regression_head.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

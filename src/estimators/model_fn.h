@@ -12,6 +12,7 @@
 
 #include "columns/feature_column.h"
 #include "graph/args.h"
+#include "nn/metric.h"
 #include "session/run_hook.h"
 #include "training/scaffold.h"
 
@@ -27,11 +28,6 @@ struct ModelInput {
   Features features;
   Output labels;
   std::map<std::string, Output> named_labels;
-};
-
-struct Metric {
-  Output value;
-  Operation* update = nullptr;
 };
 
 template <typename T>

@@ -1,7 +1,7 @@
 // One of several classes by as many logits
 // (TensorFlow 1.x's _MultiClassHeadWithSoftmaxCrossEntropyLoss).
 #include "estimators/head_base.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

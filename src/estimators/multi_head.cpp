@@ -1,8 +1,8 @@
 // Several heads side by side on the same features (tf.estimator.MultiHead): the logits are theirs
 // one after another, the loss is the weighted sum of their losses.
 #include "estimators/head.h"
-#include "estimators/metric.h"
-#include "training/summary_ops.h"
+#include "nn/metric.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

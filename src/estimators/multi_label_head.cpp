@@ -2,7 +2,7 @@
 // n_classes] of 0 and 1.
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

@@ -1,6 +1,6 @@
 // Regression of counts (tf.estimator.PoissonRegressionHead): the logarithm of the mean is linear.
 #include "estimators/regression_head.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/metric.h"
+#include "estimators/model_fn.h"
 
 namespace runhooks {
 

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "io/checkpoint_state.h"
-#include "tensor/log.h"
+#include "base/log.h"
 #include "training/saver.h"
 
 namespace runhooks {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "graph/initializer.h"
 
 namespace runhooks {
 
@@ -29,6 +28,11 @@ Initializer constant_initializer(double value) {
     }
     return graph.constant(tensor, value == 0 ? "zeros" : "Const");
   };
+}
+
+Initializer& default_initializer() {
+  static auto* initializer = new Initializer;
+  return *initializer;
 }
 
 Initializer zeros_initializer() { return constant_initializer(0); }
@@ -142,7 +146,7 @@ VariablePtr VariableStore::get(const std::string& name,
   }
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {
-    initializer = is_floating(options.dtype) ? glorot_uniform_initializer() : zeros_initializer();
+    initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();
   }
   VariableOptions with_scope = options;
   with_scope.use_resource = options.use_resource || current_.use_resource;

@@ -67,6 +67,8 @@ using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
+// Of variables of floats that name none; nn/initializer.cpp, which knows random ops, sets it.
+Initializer& default_initializer();
 Initializer constant_initializer(double value);
 
 // The sessions' values are found under the name of the op that holds the variable.

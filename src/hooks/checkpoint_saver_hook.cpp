@@ -1,7 +1,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 
 #include "io/atomic_file.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

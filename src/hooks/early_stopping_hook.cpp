@@ -2,7 +2,7 @@
 #include "hooks/early_stopping_hook.h"
 
 #include "graph/variable.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

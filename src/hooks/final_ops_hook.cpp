@@ -1,7 +1,7 @@
 // Computes something once, when a loop has ended well (tf.train.FinalOpsHook).
 #include "hooks/final_ops_hook.h"
 
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

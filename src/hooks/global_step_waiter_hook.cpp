@@ -1,7 +1,7 @@
 // Delays the first run until the global step has come far enough (tf.train.GlobalStepWaiterHook).
 #include "hooks/hook_registry.h"
-#include "tensor/clock.h"
-#include "tensor/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 namespace runhooks {
 

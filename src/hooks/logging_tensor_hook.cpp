@@ -4,7 +4,7 @@
 
 #include "hooks/hook_registry.h"
 #include "hooks/value_format.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

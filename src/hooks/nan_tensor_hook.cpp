@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "hooks/hook_registry.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -1,7 +1,7 @@
 // A timeline of a run now and then (tf.train.ProfilerHook).
 #include "hooks/hook_registry.h"
 #include "io/atomic_file.h"
-#include "tensor/log.h"
+#include "base/log.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {

@@ -1,6 +1,6 @@
 // Tells the embedding language how far a loop has come; the language draws.
 #include "hooks/hook_registry.h"
-#include "tensor/clock.h"
+#include "base/clock.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "hooks/hook_registry.h"
-#include "tensor/log_first.h"
+#include "base/log_first.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {

@@ -1,7 +1,7 @@
 // Stops when a checkpoint of the last step is on disk
 // (tf.estimator.experimental.make_stop_at_checkpoint_step_hook of a worker that does not save).
 #include "hooks/hook_registry.h"
-#include "tensor/clock.h"
+#include "base/clock.h"
 #include "training/saved_step.h"
 
 namespace runhooks {

@@ -3,7 +3,7 @@
 #include "hooks/early_stopping_hook.h"
 #include "hooks/value_format.h"
 #include "io/eval_metrics.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

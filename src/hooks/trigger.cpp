@@ -1,6 +1,6 @@
 #include "hooks/trigger.h"
 
-#include "tensor/clock.h"
+#include "base/clock.h"
 
 namespace runhooks {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tensor/clock.h"
+#include "base/clock.h"
 
 #if defined(_WIN32)
 #include <io.h>

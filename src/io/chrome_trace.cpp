@@ -3,7 +3,7 @@
 #include <map>
 
 #include "io/step_stats.h"
-#include "tensor/status.h"
+#include "base/status.h"
 
 namespace runhooks {
 

@@ -1,7 +1,7 @@
 #include "io/eval_metrics.h"
 
 #include "io/event_file.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

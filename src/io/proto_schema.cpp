@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "tensor/dtype.h"
-#include "tensor/status.h"
+#include "base/status.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
-#include "tensor/shared_work.h"
+#include "base/shared_work.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "monitored/loop_observer.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -8,7 +8,7 @@
 #include "ops/categorical.h"
 #include "ops/integer_cache.h"
 #include "ops/per_string.h"
-#include "tensor/fingerprint.h"
+#include "base/fingerprint.h"
 
 namespace runhooks {
 

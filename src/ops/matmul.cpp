@@ -1,7 +1,7 @@
 // Matrix products and what goes with them in a dense layer.
 #include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
-#include "tensor/threads.h"
+#include "base/threads.h"
 
 namespace runhooks {
 

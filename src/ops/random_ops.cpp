@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "graph/op_registry.h"
-#include "tensor/random.h"
+#include "base/random.h"
 
 namespace runhooks {
 

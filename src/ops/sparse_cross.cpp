@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "graph/op_registry.h"
-#include "tensor/fingerprint.h"
+#include "base/fingerprint.h"
 
 namespace runhooks {
 

@@ -5,7 +5,7 @@
 
 #include "graph/op_registry.h"
 #include "ops/per_string.h"
-#include "tensor/fingerprint.h"
+#include "base/fingerprint.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "session/plan.h"
-#include "tensor/clock.h"
+#include "base/clock.h"
 
 namespace runhooks {
 

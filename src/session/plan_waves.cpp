@@ -9,8 +9,8 @@
 
 #include "graph/variable.h"
 #include "session/plan.h"
-#include "tensor/shared_work.h"
-#include "tensor/threads.h"
+#include "base/shared_work.h"
+#include "base/threads.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/status.h"
+#include "base/status.h"
 
 namespace runhooks {
 

@@ -12,7 +12,7 @@
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
-#include "tensor/status.h"
+#include "base/status.h"
 #include "tensor/string_dictionary.h"
 
 namespace runhooks {

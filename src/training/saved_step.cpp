@@ -4,7 +4,7 @@
 
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -5,8 +5,8 @@
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
-#include "tensor/clock.h"
-#include "tensor/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -1,6 +1,6 @@
 #include "training/scaffold.h"
 
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "tensor/clock.h"
+#include "base/clock.h"
 #include "training/graph_export.h"
 
 namespace runhooks {

@@ -5,8 +5,8 @@
 
 #include "hooks/hook_registry.h"
 #include "monitored/monitored_session.h"
-#include "tensor/clock.h"
-#include "tensor/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "test.h"
 
 namespace hooks_test {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/status.h"
+#include "base/status.h"
 
 namespace runhooks_test {
 

@@ -1,6 +1,6 @@
 // Fingerprints at the borders between the lengths that the algorithm tells apart; test-hashes.R
 // compares all of golden/unit/hashes.json.
-#include "tensor/fingerprint.h"
+#include "base/fingerprint.h"
 
 #include "test.h"
 

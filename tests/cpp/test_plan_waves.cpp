@@ -5,8 +5,8 @@
 
 #include "ops/gradient_helpers.h"
 #include "session/session.h"
-#include "tensor/shared_work.h"
-#include "tensor/threads.h"
+#include "base/shared_work.h"
+#include "base/threads.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -2,7 +2,7 @@
 #include "hooks_test.h"
 #include "ops/py_func.h"
 #include "session/session.h"
-#include "tensor/log_first.h"
+#include "base/log_first.h"
 #include "test.h"
 
 using namespace runhooks;

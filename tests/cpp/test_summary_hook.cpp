@@ -4,9 +4,9 @@
 #include "hooks/summary_saver_hook.h"
 #include "io/atomic_file.h"
 #include "monitored/monitored_session.h"
-#include "tensor/clock.h"
+#include "base/clock.h"
 #include "test.h"
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 using namespace runhooks;
 

@@ -3,7 +3,7 @@
 #include "io/summary.h"
 #include "session/session.h"
 #include "test.h"
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 using namespace runhooks;
 

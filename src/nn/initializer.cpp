@@ -1,4 +1,4 @@
-#include "graph/initializer.h"
+#include "nn/initializer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -454,6 +454,9 @@ Value call_initializer(Graph& graph, const Args& args) {
 }
 
 }  // namespace
+
+[[maybe_unused]] const bool kDefaultSet =
+    (default_initializer() = glorot_uniform_initializer(), true);
 
 RUNHOOKS_REGISTER_FUNCTION("random_uniform", call_random_uniform);
 RUNHOOKS_REGISTER_FUNCTION("random_normal", call_normal<random_normal>);

@@ -3,7 +3,7 @@
 // What it must not know: what the lines say.
 #pragma once
 
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -5,10 +5,14 @@
 
 #include <string>
 
-#include "estimators/model_fn.h"
 #include "graph/variable.h"
 
 namespace runhooks {
+
+struct Metric {
+  Output value;
+  Operation* update = nullptr;
+};
 
 // Each metric opens a name scope `name` for its operations and variables. Weights may be missing;
 // where given they are broadcast to the values. What has seen no batch is 0 unless said otherwise.

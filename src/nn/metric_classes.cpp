@@ -1,7 +1,7 @@
 // Metrics of several classes: per class, of the confusion matrix, of the k largest predictions.
-#include "estimators/metric.h"
+#include "nn/metric.h"
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-#include "tensor/shared_work.h"
+#include "base/shared_work.h"
 
 #include <atomic>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include <signal.h>
 #endif
 
-#include "tensor/threads.h"
+#include "base/threads.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-#include "tensor/threads.h"
+#include "base/threads.h"
 
 #ifndef _WIN32
 #include <pthread.h>

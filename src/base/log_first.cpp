@@ -1,4 +1,4 @@
-#include "tensor/log_first.h"
+#include "base/log_first.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 #include <cmath>
 

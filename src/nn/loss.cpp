@@ -1,9 +1,9 @@
-#include "estimators/loss.h"
+#include "nn/loss.h"
 
 #include <cctype>
 
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

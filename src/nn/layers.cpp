@@ -1,9 +1,9 @@
-#include "training/layers.h"
+#include "nn/layers.h"
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

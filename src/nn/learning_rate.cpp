@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "graph/graph_function.h"
-#include "graph/initializer.h"
+#include "nn/initializer.h"
 #include "ops/gradient_helpers.h"
 
 namespace runhooks {

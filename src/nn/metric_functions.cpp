@@ -1,5 +1,5 @@
 // The metrics under their names in tf.metrics, as scripts call them.
-#include "estimators/metric.h"
+#include "nn/metric.h"
 #include "graph/graph_function.h"
 
 namespace runhooks {

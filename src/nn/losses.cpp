@@ -1,8 +1,8 @@
 // The losses of tf.losses, and tf.nn's Poisson loss in the same form.
-#include "estimators/loss.h"
+#include "nn/loss.h"
 #include "graph/graph_function.h"
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-#include "tensor/status.h"
+#include "base/status.h"
 
 #include <cstdio>
 

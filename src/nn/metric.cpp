@@ -1,8 +1,8 @@
 // Means, and what all metrics are made of.
-#include "estimators/metric.h"
+#include "nn/metric.h"
 
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-#include "tensor/fingerprint.h"
+#include "base/fingerprint.h"
 
 #include <charconv>
 #include <cstring>

@@ -1,10 +1,10 @@
-#include "training/clip.h"
+#include "nn/clip.h"
 
 #include <limits>
 
 #include "graph/graph_function.h"
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

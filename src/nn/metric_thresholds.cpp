@@ -1,9 +1,9 @@
 // Metrics of yes and no: counts of right and wrong predictions, at one threshold or many.
 #include <algorithm>
 
-#include "estimators/metric.h"
+#include "nn/metric.h"
 #include "ops/gradient_helpers.h"
-#include "ops/nn_functions.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
 

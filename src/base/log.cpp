@@ -1,4 +1,4 @@
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-#include "tensor/random.h"
+#include "base/random.h"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // Summaries as operations: their value is a serialized Summary, a string.
-#include "training/summary_ops.h"
+#include "nn/summary_ops.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "io/summary.h"
-#include "tensor/log.h"
+#include "base/log.h"
 
 namespace runhooks {
 

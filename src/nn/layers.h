@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "graph/initializer.h"
+#include "nn/initializer.h"
 
 namespace runhooks {
 

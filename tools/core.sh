@@ -1,0 +1,16 @@
+#!/bin/sh
+# Compiles the core's objects in src/ with the rules, flags and names of R CMD INSTALL, which then
+# finds them done: the core's tests and the package's library are made of the same objects.
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p .build
+. tools/compiler.sh
+
+Rscript tools/prepare.R || exit 1
+prepare_makevars
+cd src || exit 1
+home=$(R RHOME)
+# objects of layers only: the bindings come with the install
+exec R CMD make -s -j2 --no-print-directory -f Makevars -f "$home/etc${R_ARCH}/Makeconf" \
+  -f deps.mk -f ../.build/Makevars CXX='$(CXX17) $(CXX17STD)' CXXFLAGS='$(CXX17FLAGS)' \
+  CXXPICFLAGS='$(CXX17PICFLAGS)' \
+  $(for file in */*.cpp; do echo "${file%.cpp}.o"; done)
