@@ -79,8 +79,12 @@ cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
-cpp_graph_function <- function(name, arguments) {
-    .Call(`_runhooks_cpp_graph_function`, name, arguments)
+cpp_tf_call <- function(endpoint, given) {
+    .Call(`_runhooks_cpp_tf_call`, endpoint, given)
+}
+
+cpp_tf_symbols <- function() {
+    .Call(`_runhooks_cpp_tf_symbols`)
 }
 
 cpp_graph_new <- function() {
@@ -173,10 +177,6 @@ cpp_variable_snapshot <- function(x) {
 
 cpp_variable_read <- function(x) {
     .Call(`_runhooks_cpp_variable_read`, x)
-}
-
-cpp_registry_ops <- function() {
-    .Call(`_runhooks_cpp_registry_ops`)
 }
 
 cpp_history_new <- function() {
@@ -303,12 +303,12 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
-cpp_variable_new <- function(initial_value, name, trainable, collections) {
-    .Call(`_runhooks_cpp_variable_new`, initial_value, name, trainable, collections)
+cpp_variable_new <- function(initial_value, name, trainable, collections, more) {
+    .Call(`_runhooks_cpp_variable_new`, initial_value, name, trainable, collections, more)
 }
 
-cpp_variable_get <- function(name, shape, dtype, initializer, trainable, collections) {
-    .Call(`_runhooks_cpp_variable_get`, name, shape, dtype, initializer, trainable, collections)
+cpp_variable_get <- function(name, shape, dtype, initializer, trainable, collections, more) {
+    .Call(`_runhooks_cpp_variable_get`, name, shape, dtype, initializer, trainable, collections, more)
 }
 
 cpp_variables_initializer <- function(collection) {
@@ -323,16 +323,16 @@ cpp_variable_initializer <- function(variable) {
     .Call(`_runhooks_cpp_variable_initializer`, variable)
 }
 
-cpp_gradients <- function(ys, xs, name) {
-    .Call(`_runhooks_cpp_gradients`, ys, xs, name)
+cpp_gradients <- function(ys, xs, grad_ys, stop_gradients, name) {
+    .Call(`_runhooks_cpp_gradients`, ys, xs, grad_ys, stop_gradients, name)
 }
 
 cpp_dense_gradient <- function(gradient) {
     .Call(`_runhooks_cpp_dense_gradient`, gradient)
 }
 
-cpp_optimizer_compute_gradients <- function(spec, loss, variables) {
-    .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables)
+cpp_optimizer_compute_gradients <- function(spec, loss, variables, grad_loss) {
+    .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables, grad_loss)
 }
 
 cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
@@ -341,6 +341,14 @@ cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
 
 cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
+}
+
+cpp_optimizer_specs <- function() {
+    .Call(`_runhooks_cpp_optimizer_specs`)
+}
+
+cpp_optimizer_check <- function(spec) {
+    invisible(.Call(`_runhooks_cpp_optimizer_check`, spec))
 }
 
 cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
@@ -367,8 +375,8 @@ cpp_scope_open_name <- function(graph, name) {
     .Call(`_runhooks_cpp_scope_open_name`, graph, name)
 }
 
-cpp_scope_open_variables <- function(graph, name, reuse) {
-    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse)
+cpp_scope_open_variables <- function(graph, name, reuse, defaults) {
+    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults)
 }
 
 cpp_scope_open_control <- function(graph, inputs) {

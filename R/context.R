@@ -124,11 +124,23 @@ name_scope <- function(name, default_name = NULL, values = NULL, graph = NULL) {
   scope_context(function(graph) cpp_scope_open_name(graph, if (is.null(name)) "" else name), graph)
 }
 
-variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, ..., reuse = NULL) {
+# `values` say which graph it is in TensorFlow; here that is the default graph.
+variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, initializer = NULL,
+                           regularizer = NULL, caching_device = NULL, partitioner = NULL,
+                           custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
+                           constraint = NULL, auxiliary_name_scope = TRUE) {
+  unsupported(caching_device, partitioner, custom_getter, auxiliary_name_scope)
   name <- if (is.null(name_or_scope)) default_name else name_or_scope
   check_string(name)
+  check_function(regularizer, null = TRUE)
+  check_function(constraint, null = TRUE)
+  if (!is.null(use_resource)) check_flag(use_resource)
+  defaults <- list(
+    initializer = initializer, regularizer = regularizer, constraint = constraint, dtype = dtype,
+    use_resource = use_resource
+  )
   mode <- if (is.null(reuse) || isFALSE(reuse)) "" else if (isTRUE(reuse)) "always" else "auto"
-  scope_context(function(graph) cpp_scope_open_variables(graph, name, mode))
+  scope_context(function(graph) cpp_scope_open_variables(graph, name, mode, defaults))
 }
 
 control_dependencies <- function(control_inputs, graph = NULL) {

@@ -12,6 +12,7 @@
 #' @param weight_collections Names of further collections that the variables are added to.
 #' @param trainable Whether the variables are trained.
 #' @param cols_to_vars An environment that receives the list of variables of each column, by name.
+#' @param cols_to_output_tensors Must be `NULL`.
 #' @param units How many sums there are for an example.
 #' @param sparse_combiner How the weights of several ids are combined: `"sum"`, `"mean"`, `"sqrtn"`.
 #' @return A float32 tensor, `[batch, sum of widths]` or `[batch, units]`.
@@ -32,8 +33,10 @@ input_layer <- function(
   feature_columns,
   weight_collections = NULL,
   trainable = TRUE,
-  cols_to_vars = NULL
+  cols_to_vars = NULL,
+  cols_to_output_tensors = NULL
 ) {
+  unsupported(cols_to_output_tensors)
   check_flag(trainable)
   layer <- cpp_input_layer(
     column_features(features), core_columns(feature_columns), as.character(weight_collections),

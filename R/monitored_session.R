@@ -221,10 +221,11 @@ print.runhooks_session_creator <- function(x, ...) {
   invisible(x)
 }
 
-# tf.train.Scaffold; the arguments that have no effect in one process are taken.
+# tf.train.Scaffold.
 new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
+  unsupported(ready_op, ready_for_local_init_op, copy_from_scaffold)
   check_function(init_fn, null = TRUE)
   check_saver(saver)
   scaffold <- new.env(parent = emptyenv())

@@ -1,12 +1,17 @@
-# The `tf` object: TensorFlow's names as nested members. The core's operations show up by reading
-# their registry; only what has another signature in R, or is no operation, has a line here.
+# The `tf` object: TensorFlow's names as nested members. What the core has registered (ops, graph
+# functions, optimizers) shows up by itself, with the signature that stands there; here is only what
+# is R's own.
 
 #' TensorFlow's names
 #'
 #' `tf` gives what scripts reach as `tf$...`: types (`tf$float32`), operations of the core
 #' (`tf$sqrt(x)`), optimizers (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`),
 #' errors (`tf$errors$AbortedError()`), logging (`tf$logging$set_verbosity()`). `names(tf$train)`
-#' lists the members of a module. A member that does not exist is an error.
+#' lists the members of a module. A member that does not exist is an error. [tf_symbols] lists all
+#' functions with their arguments.
+#'
+#' Names, positions and defaults of arguments are those of TensorFlow 1.15. What an argument asks
+#' for and this package does not do is an error ("Unused argument"), never ignored.
 #'
 #' @format An object with members.
 #' @export
@@ -19,8 +24,8 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 `$.runhooks_tf_module` <- function(x, name) {
   path <- unclass(x)$path
   full <- paste0(path, name)
-  symbol <- tf_symbols()[[full]]
-  has_members <- any(startsWith(names(tf_symbols()), paste0(full, ".")))
+  symbol <- tf_symbol(full)
+  has_members <- any(startsWith(tf_names(), paste0(full, ".")))
   module <- structure(list(path = paste0(full, ".")), class = "runhooks_tf_module")
   # a class with members is a function and a module in one
   if (is.function(symbol) && has_members) {
@@ -46,7 +51,7 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 #' @export
 names.runhooks_tf_module <- function(x) {
   path <- unclass(x)$path
-  inside <- names(tf_symbols())[startsWith(names(tf_symbols()), path)]
+  inside <- tf_names()[startsWith(tf_names(), path)]
   sort(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
 }
 
@@ -65,57 +70,79 @@ print.runhooks_tf_module <- function(x, ...) {
   invisible(x)
 }
 
-# All members by their full names ("train.AdamOptimizer"); made once.
-tf_symbols <- function() {
-  if (is.null(the$tf_symbols)) {
-    symbols <- c(tf_own_symbols(), registry_symbols())
-    the$tf_symbols <- c(symbols, alias_symbols(symbols))
+# --- the table of all members by their full names ("train.AdamOptimizer"), made once
+
+# `own` are R's objects; of the core's functions there are the arguments, until one is asked for.
+tf_table <- function() {
+  if (is.null(the$tf_table)) {
+    core <- cpp_tf_symbols()
+    own <- tf_own_symbols()
+    own <- c(own, alias_symbols(own))
+    arguments <- setNames(core$arguments, core$name)
+    the$tf_table <- list(
+      own = list2env(own), arguments = arguments, made = new.env(parent = emptyenv()),
+      names = unique(c(names(own), names(arguments)))
+    )
   }
-  the$tf_symbols
+  the$tf_table
+}
+
+tf_names <- function() tf_table()$names
+
+# The member of this name, NULL where there is none.
+tf_symbol <- function(name) {
+  table <- tf_table()
+  own <- table$own[[name]]
+  if (!is.null(own)) return(own)
+  if (is.null(table$made[[name]]) && name %in% names(table$arguments)) {
+    table$made[[name]] <- core_function(name, table$arguments[[name]])
+  }
+  table$made[[name]]
 }
 
 tf_own_symbols <- function() {
   list_of_modules <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
-    math_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
-    nn_symbols(), metric_symbols(), random_symbols(), partitioner_symbols(), layer_symbols(),
-    clip_symbols(), session_symbols(), sparse_symbols(), column_symbols(), parsing_symbols(),
-    input_symbols()
+    gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
+    random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
+    sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols()
   )
   do.call(c, list_of_modules)
 }
 
-# --- operations of the registry
-
-registry_symbols <- function() {
-  symbols <- list()
-  for (op in cpp_registry_ops()) {
-    endpoints <- if (length(op$endpoints)) op$endpoints else snake_case(op$type)
-    for (endpoint in endpoints) symbols[[endpoint]] <- registry_function(op)
-  }
-  symbols
+# A function of the core. `arguments` are those of its signature, in R's words.
+core_function <- function(name, arguments) {
+  # these names could be arguments
+  .name <- name
+  f <- function() cpp_tf_call(.name, mget(names(formals()), envir = environment()))
+  formals(f) <- signature_formals(arguments)
+  f
 }
 
-snake_case <- function(type) tolower(gsub("([a-z0-9])([A-Z])", "\\1_\\2", sub("V2$", "", type)))
+signature_formals <- function(arguments) {
+  formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
+}
 
-# A function of the op's inputs, its attributes and a name. An input of several tensors is a list.
-registry_function <- function(op) {
-  # `op` could be the name of an argument
-  .op <- op
-  f <- function() {
-    given <- mget(c(.op$inputs, .op$attrs, "name"), envir = environment())
-    values <- given[.op$inputs]
-    flat <- Map(function(x, is_list) if (is_list) as.list(x) else list(x), values, .op$is_list)
-    values <- unlist(unname(flat), recursive = FALSE)
-    set <- given[.op$attrs]
-    cpp_op_create(.op$type, as.list(values), set[!vapply(set, is.null, NA)], given$name)
+# Arguments that TensorFlow has and this package does not read: an error where one was given,
+# rather than silence. They are arguments of the function that calls this.
+unsupported <- function(..., frame = parent.frame()) {
+  names <- vapply(substitute(list(...))[-1], as.character, "")
+  defaults <- formals(sys.function(sys.parent()))
+  is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
+  given <- Filter(is_given, names)
+  if (length(given)) {
+    stop_runhooks(
+      c("Unused argument: {.arg {given}} is not supported.", i = "Leave it at its default."),
+      kind = "unimplemented", call = frame
+    )
   }
-  arguments <- c(
-    setNames(rep(list(quote(expr = )), length(op$inputs)), op$inputs),
-    setNames(rep(list(NULL), length(op$attrs) + 1), c(op$attrs, "name"))
+}
+
+version_symbols <- function() {
+  list(
+    VERSION = "1.15.5", GIT_VERSION = "runhooks", version.VERSION = "1.15.5",
+    version.GIT_VERSION = "runhooks"
   )
-  formals(f) <- as.pairlist(arguments)
-  f
 }
 
 # --- types
@@ -164,10 +191,13 @@ graph_symbols <- function() {
     get_collection = function(key, scope = NULL) cpp_graph_default()$get_collection(key, scope),
     add_to_collection = function(name, value) cpp_graph_default()$add_to_collection(name, value),
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
+      check_flag(verify_shape)
+      if (verify_shape && !is.null(shape) && length(value) != prod(unlist(shape))) {
+        stop_runhooks(
+          "Expected tensor's shape ({toString(unlist(shape))}), got {length(value)} value{?s}."
+        )
+      }
       tf_constant(value, dtype, shape, name)
-    },
-    cast = function(x, dtype, name = NULL) {
-      tf_op("Cast", x, attrs = list(DstT = dtype_name(dtype)), name = name)
     },
     global_variables_initializer = function() cpp_variables_initializer("variables"),
     local_variables_initializer = function() cpp_variables_initializer("local_variables"),
@@ -203,50 +233,45 @@ as_tensor <- function(x, dtype = NULL) {
   cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 
-# --- reductions and other operations whose arguments differ from the core's
+# --- gradients
 
-math_symbols <- function() {
-  reduction <- function(type) {
-    force(type)
-    function(input_tensor, axis = NULL, keepdims = FALSE, name = NULL) {
-      axes <- if (is.null(axis)) seq_along(dim(input_tensor)) - 1L else as.integer(unlist(axis))
-      # One axis is a vector of one, not a scalar.
-      tf_op(
-        type,
-        input_tensor,
-        array(as.integer(axes), length(axes)),
-        attrs = list(keep_dims = keepdims),
-        name = name
-      )
-    }
-  }
+gradient_symbols <- function() {
   list(
-    reduce_sum = reduction("Sum"), reduce_mean = reduction("Mean"), reduce_max = reduction("Max"),
-    reduce_min = reduction("Min"), reduce_prod = reduction("Prod"), reduce_all = reduction("All"),
-    reduce_any = reduction("Any"),
-    matmul = function(a, b, transpose_a = FALSE, transpose_b = FALSE, name = NULL) {
-      tf_op(
-        "MatMul",
-        a,
-        b,
-        attrs = list(transpose_a = transpose_a, transpose_b = transpose_b),
-        name = name
+    gradients = function(ys, xs, grad_ys = NULL, name = "gradients",
+                         colocate_gradients_with_ops = FALSE, gate_gradients = FALSE,
+                         aggregation_method = NULL, stop_gradients = NULL,
+                         unconnected_gradients = "none") {
+      unsupported(colocate_gradients_with_ops, gate_gradients, aggregation_method)
+      ys <- as_targets(ys)
+      xs <- as_targets(xs)
+      grads <- cpp_gradients(
+        ys, xs, gradients_of(ys, grad_ys), as_targets(stop_gradients), name
       )
-    },
-    expand_dims = function(input, axis = NULL, name = NULL) {
-      tf_op("ExpandDims", input, as.integer(axis), name = name)
-    },
-    concat = function(values, axis, name = NULL) {
-      cpp_op_create("ConcatV2", c(as.list(values), list(as.integer(axis))), list(), name)
-    },
-    truediv = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
-    divide = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
-    gradients = function(ys, xs, grad_ys = NULL, name = "gradients", ..., stop_gradients = NULL) {
-      as_targets <- function(x) if (is_graph_element(x)) list(x) else as.list(x)
-      cpp_gradients(as_targets(ys), as_targets(xs), name)
+      if (identical(unconnected_gradients, "zero")) return(Map(or_zeros, grads, xs))
+      if (!identical(unconnected_gradients, "none")) {
+        stop_runhooks("{.arg unconnected_gradients} must be \"none\" or \"zero\".")
+      }
+      grads
     }
   )
 }
+
+as_targets <- function(x) if (is_graph_element(x)) list(x) else as.list(x)
+
+# For each of `ys` the gradient that it begins with; a NULL among them is one of ones.
+gradients_of <- function(ys, grad_ys, call = parent.frame()) {
+  if (is.null(grad_ys)) return(list())
+  grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
+  if (length(grad_ys) != length(ys)) {
+    stop_runhooks(
+      "{.arg grad_ys} must have one for each of {length(ys)} {.arg ys}, not {length(grad_ys)}.",
+      call = call
+    )
+  }
+  Map(function(y, grad) if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype), ys, grad_ys)
+}
+
+or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad
 
 # --- tf$errors, tf$logging
 
@@ -266,7 +291,9 @@ error_symbols <- function() {
     FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
     OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
   )
-  setNames(lapply(kinds, make), paste0("errors.", names(kinds)))
+  constructors <- lapply(kinds, make)
+  formals(constructors$UnknownError)$error_code <- 2
+  setNames(constructors, paste0("errors.", names(kinds)))
 }
 
 logging_symbols <- function() {
@@ -289,20 +316,38 @@ logging_symbols <- function() {
 
 train_symbols <- function() {
   symbols <- c(
-    optimizer_constructors,
     monitored_symbols(),
-    decay_symbols(),
     list(
       get_global_step = function(graph = NULL) cpp_global_step(graph, FALSE),
       create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
-      latest_checkpoint = latest_checkpoint,
+      latest_checkpoint = function(checkpoint_dir, latest_filename = NULL) {
+        unsupported(latest_filename)
+        latest_checkpoint(checkpoint_dir)
+      },
       Saver = train_saver,
       SessionRunHook = session_run_hook,
       SessionRunArgs = function(fetches, feed_dict = NULL, options = NULL) {
         cpp_session_run_args(fetches, feed_dict, options)
       },
-      LoggingTensorHook = hook_logging_tensor, StopAtStepHook = hook_stop_at_step,
+      SessionRunContext = function(original_args, session) {
+        list(original_args = original_args, session = session)
+      },
+      SessionRunValues = function(results, options = NULL, run_metadata = NULL) {
+        list(results = results, options = options, run_metadata = run_metadata)
+      },
+      NanLossDuringTrainingError = function(message = "NaN loss during training.") {
+        structure(
+          class = c(error_classes("nan_loss"), "error", "condition"),
+          list(message = message, call = NULL)
+        )
+      },
+      # the positions of TensorFlow's
+      LoggingTensorHook = function(tensors, every_n_iter = NULL, every_n_secs = NULL,
+                                   at_end = FALSE, formatter = NULL) {
+        hook_logging_tensor(tensors, every_n_iter, every_n_secs, formatter, at_end)
+      },
+      StopAtStepHook = hook_stop_at_step,
       CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
       NanTensorHook = hook_nan_tensor, GlobalStepWaiterHook = hook_global_step_waiter,
       FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn,
@@ -310,5 +355,5 @@ train_symbols <- function() {
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  setNames(symbols, paste0("train.", names(symbols)))
+  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols())
 }

@@ -14,15 +14,20 @@ alias_symbols <- function(symbols) {
     InMemoryEvaluatorHook = hook_in_memory_evaluator
   )
   modes <- unclass(mode_keys())
-  decoupled <- symbols[c("train.AdamWOptimizer", "train.LAMBOptimizer")]
+  collections <- unclass(graph_keys())
   c(
     setNames(hooks, paste0("estimator.", short)),
-    setNames(decoupled, sub("^train", "contrib.opt", names(decoupled))),
+    setNames(collections, paste0("GraphKeys.", names(collections))),
     setNames(hooks, paste0("python.training.basic_session_run_hooks.", short)),
     setNames(stop_hooks, paste0("estimator.experimental.", names(stop_hooks))),
     setNames(stop_hooks, paste0("contrib.estimator.", names(stop_hooks))),
     setNames(modes, paste0("estimator.ModeKeys.", names(modes))),
     list(estimator.RunConfig = run_config, estimator.WarmStartSettings = warm_start_settings),
+    setNames(
+      symbols[c("train.SessionRunContext", "train.SessionRunValues", "train.SessionRunArgs")],
+      paste0("estimator.SessionRun", c("Context", "Values", "Args"))
+    ),
+    list(estimator.NanLossDuringTrainingError = symbols[["train.NanLossDuringTrainingError"]]),
     list(contrib.framework.get_global_step = symbols[["train.get_global_step"]])
   )
 }

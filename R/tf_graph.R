@@ -9,8 +9,7 @@ scope_symbols <- function() {
     AUTO_REUSE = structure("auto", class = "runhooks_reuse"),
     control_dependencies = function(control_inputs) control_dependencies(control_inputs),
     reset_default_graph = function() invisible(cpp_graph_reset_default()),
-    group = function(..., name = "group_deps") cpp_graph_group(flat_list(...), name),
-    no_op = function(name = NULL) cpp_op_create("NoOp", list(), list(), name)
+    group = function(..., name = "group_deps") cpp_graph_group(flat_list(...), name)
   )
 }
 
@@ -41,65 +40,126 @@ as_dims <- function(shape) {
 state_symbols <- function() {
   c(
     list(
-      placeholder = function(dtype, shape = NULL, name = NULL) {
-        attrs <- list(dtype = dtype_name(dtype), shape = as_dims(shape))
-        cpp_op_create("Placeholder", list(), attrs, name)
-      },
-      placeholder_with_default = function(input, shape, name = NULL) {
-        attrs <- list(shape = as_dims(shape))
-        cpp_op_create("PlaceholderWithDefault", list(as_tensor(input)), attrs, name)
-      },
-      Variable = function(initial_value, trainable = TRUE, collections = NULL,
-                          validate_shape = TRUE, ..., name = "Variable", dtype = NULL) {
-        value <- as_tensor(initial_value, dtype)
-        cpp_variable_new(value, name, trainable, variable_collections(collections))
-      },
-      get_variable = get_variable,
-      identity = function(input, name = NULL) tf_op("Identity", as_tensor(input), name = name),
-      convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL) {
-        if (inherits(value, "tensorflow.indexed_slices")) return(cpp_dense_gradient(value))
-        as_tensor(value, dtype)
+      Variable = new_variable, get_variable = get_variable,
+      convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL,
+                                   dtype_hint = NULL) {
+        if (!is.null(dtype_hint)) preferred_dtype <- dtype_hint
+        convert_to_tensor(value, dtype, name, preferred_dtype)
       }
     ),
     assign_symbols(), initializer_symbols()
   )
 }
 
+# A wish for a type holds where the value can have it; a demand is an error where it cannot.
+convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
+  if (inherits(value, "tensorflow.indexed_slices")) value <- cpp_dense_gradient(value)
+  if (is_variable(value)) value <- cpp_variable_snapshot(value)
+  if (is_tensor(value)) {
+    if (!is.null(dtype) && value$dtype != dtype) {
+      stop_runhooks(
+        "Tensor conversion requested dtype {dtype_name(dtype)} for a tensor of dtype
+         {value$dtype$name}.",
+        call = call
+      )
+    }
+    return(value)
+  }
+  name <- if (is.null(name)) "Const" else name
+  make <- function(type) cpp_constant(value, if (!is.null(type)) dtype_name(type), name)
+  if (!is.null(dtype) || is.null(wish)) return(make(dtype))
+  tryCatch(make(wish), runhooks_error_invalid_argument = function(condition) make(NULL))
+}
+
 variable_collections <- function(collections) {
   if (is.null(collections)) "variables" else as.character(unlist(collections))
 }
 
-get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, regularizer = NULL,
-                         trainable = TRUE, collections = NULL, ...) {
-  check_string(name)
+# What stands in TensorFlow's signatures of variables and says where they are and who shares them.
+synchronizations <- c("VariableSynchronization.AUTO", "auto")
+aggregations <- c("VariableAggregation.NONE", "none")
+
+new_variable <- function(initial_value = NULL, trainable = NULL, collections = NULL,
+                         validate_shape = TRUE, caching_device = NULL, name = NULL,
+                         variable_def = NULL, dtype = NULL, expected_shape = NULL,
+                         import_scope = NULL, constraint = NULL, use_resource = NULL,
+                         synchronization = "auto", aggregation = "none", shape = NULL) {
+  unsupported(
+    validate_shape, caching_device, variable_def, expected_shape, import_scope, synchronization,
+    aggregation
+  )
+  trainable <- if (is.null(trainable)) TRUE else trainable
   check_flag(trainable)
-  type <- if (!is.null(dtype)) dtype_name(dtype)
+  check_string(name, null = TRUE)
+  check_function(constraint, null = TRUE)
+  if (!is.null(use_resource)) check_flag(use_resource)
+  if (is.null(initial_value)) stop_runhooks("{.arg initial_value} must be specified.")
+  if (is.function(initial_value)) initial_value <- initial_value()
+  value <- as_tensor(initial_value, dtype)
+  if (!is.null(dtype) && value$dtype != dtype) value <- tf$cast(value, dtype)
+  if (!is.null(shape) && !identical(as.numeric(unlist(dim(value))), as_dims(shape))) {
+    stop_runhooks("The initial value has shape {value$shape$text}, not {.arg shape}.")
+  }
+  cpp_variable_new(
+    value, if (is.null(name)) "Variable" else name, trainable, variable_collections(collections),
+    list(constraint = constraint, use_resource = use_resource)
+  )
+}
+
+get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, regularizer = NULL,
+                         trainable = NULL, collections = NULL, caching_device = NULL,
+                         partitioner = NULL, validate_shape = TRUE, use_resource = NULL,
+                         custom_getter = NULL, constraint = NULL, synchronization = "auto",
+                         aggregation = "none") {
+  unsupported(
+    caching_device, partitioner, validate_shape, custom_getter, synchronization, aggregation
+  )
+  check_string(name)
+  trainable <- if (is.null(trainable)) TRUE else trainable
+  check_flag(trainable)
+  check_function(regularizer, null = TRUE)
+  check_function(constraint, null = TRUE)
+  if (!is.null(use_resource)) check_flag(use_resource)
+  initializer <- variable_initializer(name, shape, dtype, initializer)
+  more <- list(regularizer = regularizer, constraint = constraint, use_resource = use_resource)
+  cpp_variable_get(
+    name, shape, dtype, initializer, trainable, variable_collections(collections), more
+  )
+}
+
+# Values as a tensor, which says the shape; functions of a shape as they are.
+variable_initializer <- function(name, shape, dtype, initializer, call = parent.frame()) {
   if (is.numeric(initializer) || is.character(initializer) || is.logical(initializer)) {
-    initializer <- as_tensor(initializer, dtype)
-  } else if (is_variable(initializer)) {
-    initializer <- cpp_variable_snapshot(initializer)
-  } else if (is.null(shape)) {
+    return(as_tensor(initializer, dtype))
+  }
+  if (is_variable(initializer)) return(cpp_variable_snapshot(initializer))
+  if (is.null(shape)) {
     if (is.function(initializer) || is.null(initializer)) {
       stop_runhooks(
-        "Shape of a new variable ({name}) must be fully defined, but instead was <unknown>."
+        "Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.",
+        call = call
       )
     }
   } else if (is_tensor(initializer)) {
-    stop_runhooks("If initializer is a constant, do not specify shape.")
+    stop_runhooks("If initializer is a constant, do not specify shape.", call = call)
   }
-  initializer <- initializer_spec(initializer)
-  cpp_variable_get(
-    name, as_dims(shape), type, initializer, trainable, variable_collections(collections)
-  )
+  initializer
 }
 
 assign_symbols <- function() {
   assigner <- function(type) {
     force(type)
+    # locking is for updates that overlap, which those of one variable never do here
     function(ref, value, use_locking = NULL, name = NULL) variable_assign(type, ref, value, name)
   }
   list(
     assign = function(ref, value, validate_shape = NULL, use_locking = NULL, name = NULL) {
+      if (isFALSE(validate_shape)) {
+        stop_runhooks(
+          "Unused argument: {.arg validate_shape} must be TRUE: variables keep their shape.",
+          kind = "unimplemented"
+        )
+      }
       variable_assign("Assign", ref, value, name)
     },
     assign_add = assigner("AssignAdd"), assign_sub = assigner("AssignSub"),

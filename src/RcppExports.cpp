@@ -225,14 +225,23 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_graph_function
-SEXP cpp_graph_function(std::string name, SEXP arguments);
-RcppExport SEXP _runhooks_cpp_graph_function(SEXP nameSEXP, SEXP argumentsSEXP) {
+// cpp_tf_call
+SEXP cpp_tf_call(std::string endpoint, SEXP given);
+RcppExport SEXP _runhooks_cpp_tf_call(SEXP endpointSEXP, SEXP givenSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type arguments(argumentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_graph_function(name, arguments));
+    Rcpp::traits::input_parameter< std::string >::type endpoint(endpointSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_tf_call(endpoint, given));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tf_symbols
+SEXP cpp_tf_symbols();
+RcppExport SEXP _runhooks_cpp_tf_symbols() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_tf_symbols());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -468,15 +477,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_variable_read(x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_registry_ops
-SEXP cpp_registry_ops();
-RcppExport SEXP _runhooks_cpp_registry_ops() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_registry_ops());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -801,21 +801,22 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_variable_new
-SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable, std::vector<std::string> collections);
-RcppExport SEXP _runhooks_cpp_variable_new(SEXP initial_valueSEXP, SEXP nameSEXP, SEXP trainableSEXP, SEXP collectionsSEXP) {
+SEXP cpp_variable_new(SEXP initial_value, std::string name, bool trainable, std::vector<std::string> collections, SEXP more);
+RcppExport SEXP _runhooks_cpp_variable_new(SEXP initial_valueSEXP, SEXP nameSEXP, SEXP trainableSEXP, SEXP collectionsSEXP, SEXP moreSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type initial_value(initial_valueSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variable_new(initial_value, name, trainable, collections));
+    Rcpp::traits::input_parameter< SEXP >::type more(moreSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_new(initial_value, name, trainable, collections, more));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_variable_get
-SEXP cpp_variable_get(std::string name, SEXP shape, SEXP dtype, SEXP initializer, bool trainable, std::vector<std::string> collections);
-RcppExport SEXP _runhooks_cpp_variable_get(SEXP nameSEXP, SEXP shapeSEXP, SEXP dtypeSEXP, SEXP initializerSEXP, SEXP trainableSEXP, SEXP collectionsSEXP) {
+SEXP cpp_variable_get(std::string name, SEXP shape, SEXP dtype, SEXP initializer, bool trainable, std::vector<std::string> collections, SEXP more);
+RcppExport SEXP _runhooks_cpp_variable_get(SEXP nameSEXP, SEXP shapeSEXP, SEXP dtypeSEXP, SEXP initializerSEXP, SEXP trainableSEXP, SEXP collectionsSEXP, SEXP moreSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
@@ -824,7 +825,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type initializer(initializerSEXP);
     Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type collections(collectionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variable_get(name, shape, dtype, initializer, trainable, collections));
+    Rcpp::traits::input_parameter< SEXP >::type more(moreSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_get(name, shape, dtype, initializer, trainable, collections, more));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -860,14 +862,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_gradients
-SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name);
-RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP nameSEXP) {
+SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, std::string name);
+RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP grad_ysSEXP, SEXP stop_gradientsSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type ys(ysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type xs(xsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grad_ys(grad_ysSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type stop_gradients(stop_gradientsSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_gradients(ys, xs, name));
+    rcpp_result_gen = Rcpp::wrap(cpp_gradients(ys, xs, grad_ys, stop_gradients, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -882,14 +886,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_optimizer_compute_gradients
-SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables);
-RcppExport SEXP _runhooks_cpp_optimizer_compute_gradients(SEXP specSEXP, SEXP lossSEXP, SEXP variablesSEXP) {
+SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss);
+RcppExport SEXP _runhooks_cpp_optimizer_compute_gradients(SEXP specSEXP, SEXP lossSEXP, SEXP variablesSEXP, SEXP grad_lossSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type loss(lossSEXP);
     Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_compute_gradients(spec, loss, variables));
+    Rcpp::traits::input_parameter< SEXP >::type grad_loss(grad_lossSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_compute_gradients(spec, loss, variables, grad_loss));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -913,6 +918,24 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(cpp_optimizer_names());
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_specs
+SEXP cpp_optimizer_specs();
+RcppExport SEXP _runhooks_cpp_optimizer_specs() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_specs());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_check
+void cpp_optimizer_check(SEXP spec);
+RcppExport SEXP _runhooks_cpp_optimizer_check(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    cpp_optimizer_check(spec);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_py_func
@@ -988,14 +1011,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_scope_open_variables
-std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse);
-RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP) {
+std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse, SEXP defaults);
+RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP, SEXP defaultsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
     Rcpp::traits::input_parameter< std::string >::type reuse(reuseSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse));
+    Rcpp::traits::input_parameter< SEXP >::type defaults(defaultsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse, defaults));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1219,7 +1243,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
-    {"_runhooks_cpp_graph_function", (DL_FUNC) &_runhooks_cpp_graph_function, 2},
+    {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
+    {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
@@ -1243,7 +1268,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_operation_outputs", (DL_FUNC) &_runhooks_cpp_operation_outputs, 1},
     {"_runhooks_cpp_variable_snapshot", (DL_FUNC) &_runhooks_cpp_variable_snapshot, 1},
     {"_runhooks_cpp_variable_read", (DL_FUNC) &_runhooks_cpp_variable_read, 1},
-    {"_runhooks_cpp_registry_ops", (DL_FUNC) &_runhooks_cpp_registry_ops, 0},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
@@ -1275,23 +1299,25 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
-    {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 4},
-    {"_runhooks_cpp_variable_get", (DL_FUNC) &_runhooks_cpp_variable_get, 6},
+    {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 5},
+    {"_runhooks_cpp_variable_get", (DL_FUNC) &_runhooks_cpp_variable_get, 7},
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
-    {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 3},
+    {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 5},
     {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
-    {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
+    {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_optimizer_specs", (DL_FUNC) &_runhooks_cpp_optimizer_specs, 0},
+    {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 4},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
-    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 3},
+    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 4},
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},

@@ -344,6 +344,14 @@ std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
 }
 
 Value value_from_r(SEXP x) {
+  if (OBJECT(x) && Rf_inherits(x, "tensorflow.dtype")) {
+    return Value::of(string_from_r(VECTOR_ELT(x, 0)));
+  }
+  if (OBJECT(x) && Rf_inherits(x, "tensorflow.shape")) return value_from_r(list_element(x, "dims"));
+  // The core makes such initializers itself.
+  if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer")) {
+    return value_from_r(Rf_getAttrib(x, Rf_install("spec")));
+  }
   if (is_tensor(x)) return Value::of(tensor_of(x));
   if (is_operation(x)) return Value::of(operation_of(x));
   if (is_variable(x)) return Value::of(variable_of(x));
@@ -401,11 +409,32 @@ SEXP value_to_r(const Value& value) {
   return R_NilValue;
 }
 
+namespace {
+
+// Of a list, where NULL is an unknown dimension.
+Shape shape_of_list(SEXP x) {
+  Shape shape;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    const Shape dim = shape_from_r(VECTOR_ELT(x, i));
+    const bool is_null = VECTOR_ELT(x, i) == R_NilValue;
+    if (!is_null && dim.rank() != 1) {
+      invalid_argument("A dimension of a shape must be a number or `NULL`; element ", i + 1,
+                       " is none.");
+    }
+    shape.append(is_null ? -1 : dim.dim(0));
+  }
+  return shape;
+}
+
+}  // namespace
+
 Shape shape_from_r(SEXP x) {
   if (x == R_NilValue) return Shape::unknown();
+  if (Rf_inherits(x, "tensorflow.shape")) return shape_from_r(list_element(x, "dims"));
+  if (TYPEOF(x) == VECSXP) return shape_of_list(x);
   if (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP && TYPEOF(x) != LGLSXP) {
-    invalid_argument("A shape is a numeric vector, not an object of type ", Rf_type2char(TYPEOF(x)),
-                     ".");
+    invalid_argument("The dimensions of a shape are numbers or `NULL`, not an object of type ",
+                     Rf_type2char(TYPEOF(x)), ".");
   }
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

@@ -339,17 +339,30 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
                    ".");
 }
 
+// The type of an input that is whole by default, such as an axis or a shape; R's numbers are
+// doubles.
+DType whole_default(const OpDef& def, const ArgDef& arg) {
+  const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
+  const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
+  return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
+}
+
 // What R gave for an input that is no tensor takes the type that the op asks for, or that of the
 // tensors beside it which have the same type attribute.
 Output input_from_r(SEXP x,
                     Graph& graph,
+                    const OpDef& def,
                     const ArgDef& arg,
                     const std::map<std::string, DType>& types) {
   if (is_tensor(x)) return tensor_of(x);
-  if (is_variable(x)) return arg.is_ref ? variable_of(x)->handle : variable_of(x)->snapshot;
+  if (is_variable(x)) {
+    const bool by_handle = arg.is_ref || arg.dtype == DType::kResource;
+    return by_handle ? variable_of(x)->handle : variable_of(x)->snapshot;
+  }
   DType wanted = arg.dtype;
   auto known = types.find(arg.type_attr);
   if (known != types.end()) wanted = known->second;
+  if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
   // A plain number alone is float32, as TensorFlow takes it.
   const bool is_plain = TYPEOF(x) == REALSXP && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
   if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
@@ -381,6 +394,11 @@ AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be given from R.");
 }
 
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
 AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   AttrMap attrs;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
@@ -393,37 +411,39 @@ AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   return attrs;
 }
 
-}  // namespace
+SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
+  std::shared_ptr<Graph> graph;
+  std::map<std::string, DType> types;
+  const auto n = static_cast<size_t>(Rf_xlength(inputs));
+  for (size_t i = 0; i < n; ++i) {
+    SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
+    if (!is_tensor(x) && !is_variable(x)) continue;
+    const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
+    if (!graph) graph = output.graph().shared_from_this();
+    types.emplace(arg_of_input(def, i, n).type_attr, output.dtype());
+  }
+  if (!graph) graph = default_graph();
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < n; ++i) {
+    SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
+    outputs.push_back(input_from_r(x, *graph, def, arg_of_input(def, i, n), types));
+  }
+  Operation* op = graph->create_op(def.type, outputs, attrs_from_r(def, attrs),
+                                   name == R_NilValue ? "" : string_from_r(name));
+  if (op->num_outputs() == 0) return operation_handle(op);
+  if (op->num_outputs() == 1) return tensor_handle(op->output(0));
+  Rcpp::List list(op->num_outputs());
+  for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+  return list;
+}
+
+}  // namespace r
+}  // namespace runhooks
 
 // An operation of the registry: `inputs` are tensors, variables or R values.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
-  return border([&]() -> SEXP {
-    const OpDef& def = find_op(type);
-    std::shared_ptr<Graph> graph;
-    std::map<std::string, DType> types;
-    const auto n = static_cast<size_t>(Rf_xlength(inputs));
-    for (size_t i = 0; i < n; ++i) {
-      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
-      if (!is_tensor(x) && !is_variable(x)) continue;
-      const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
-      if (!graph) graph = output.graph().shared_from_this();
-      types.emplace(arg_of_input(def, i, n).type_attr, output.dtype());
-    }
-    if (!graph) graph = default_graph();
-    std::vector<Output> outputs;
-    for (size_t i = 0; i < n; ++i) {
-      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
-      outputs.push_back(input_from_r(x, *graph, arg_of_input(def, i, n), types));
-    }
-    Operation* op = graph->create_op(type, outputs, attrs_from_r(def, attrs),
-                                     name == R_NilValue ? "" : string_from_r(name));
-    if (op->num_outputs() == 0) return operation_handle(op);
-    if (op->num_outputs() == 1) return tensor_handle(op->output(0));
-    Rcpp::List list(op->num_outputs());
-    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-    return list;
-  });
+  return border([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -505,28 +525,5 @@ SEXP cpp_variable_read(SEXP x) {
     if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
     return tensor_handle(
         graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
-  });
-}
-
-// The ops of the registry, as `tf` shows them.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_registry_ops() {
-  return border([&]() -> SEXP {
-    Rcpp::List ops;
-    for (const auto& entry : all_ops()) {
-      const OpDef& def = entry.second;
-      std::vector<std::string> inputs, attrs;
-      std::vector<bool> is_list;
-      for (const ArgDef& arg : def.inputs) {
-        inputs.push_back(arg.name);
-        is_list.push_back(is_list_arg(arg));
-      }
-      for (const AttrDef& attr : def.attrs) attrs.push_back(attr.name);
-      ops.push_back(
-          Rcpp::List::create(Rcpp::_["type"] = def.type, Rcpp::_["endpoints"] = def.endpoints,
-                             Rcpp::_["inputs"] = inputs, Rcpp::_["attrs"] = attrs,
-                             Rcpp::_["is_list"] = is_list, Rcpp::_["summary"] = def.summary));
-    }
-    return ops;
   });
 }

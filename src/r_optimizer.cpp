@@ -31,8 +31,27 @@ std::vector<Output> tensors_from_r(SEXP list) {
   return tensors;
 }
 
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+OfVariable of_variable_from_r(SEXP x) {
+  if (x == R_NilValue) return nullptr;
+  auto function = std::make_shared<Held>(x);
+  return [function](Graph& graph, Output value) -> Output {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> tensor(tensor_handle(value));
+    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), tensor));
+    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    return result == R_NilValue ? Output() : tensor_of(result);
+  };
+}
+
 Initializer initializer_from_r(SEXP x) {
-  if (!Rf_isFunction(x)) return initializer_of(value_from_r(x), "initializer");
+  if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer")) {
+    return initializer_of(value_from_r(x), "initializer");
+  }
   auto function = std::make_shared<Held>(x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -44,6 +63,11 @@ Initializer initializer_from_r(SEXP x) {
     return tensor_of(value);
   };
 }
+
+}  // namespace r
+}  // namespace runhooks
+
+namespace {
 
 // A gradient of rows is a list of class tensorflow.indexed_slices.
 SEXP gradient_to_r(const Gradient& gradient) {
@@ -75,30 +99,39 @@ Gradient gradient_from_r(SEXP x) {
 SEXP cpp_variable_new(SEXP initial_value,
                       std::string name,
                       bool trainable,
-                      std::vector<std::string> collections) {
+                      std::vector<std::string> collections,
+                      SEXP more) {
   return border([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
     options.collections = collections;
     options.dtype = value.dtype();
     options.trainable = trainable;
+    options.constraint = of_variable_from_r(list_element(more, "constraint"));
+    options.use_resource = Rf_asLogical(list_element(more, "use_resource")) == TRUE;
     return variable_handle(make_variable(value.graph(), value, name, options));
   });
 }
 
 // tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
 // or a function of the shape and the name of the type that gives one.
+// `more` are the arguments regularizer, constraint and use_resource.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(std::string name,
                       SEXP shape,
                       SEXP dtype,
                       SEXP initializer,
                       bool trainable,
-                      std::vector<std::string> collections) {
+                      std::vector<std::string> collections,
+                      SEXP more) {
   return border([&]() -> SEXP {
     VariableOptions options;
     const DType wanted = dtype_from_r(dtype);
-    options.dtype = wanted == DType::kInvalid ? DType::kFloat32 : wanted;
+    options.dtype =
+        wanted == DType::kInvalid ? default_graph()->variables().current().dtype : wanted;
+    options.regularizer = of_variable_from_r(list_element(more, "regularizer"));
+    options.constraint = of_variable_from_r(list_element(more, "constraint"));
+    options.use_resource = Rf_asLogical(list_element(more, "use_resource")) == TRUE;
     options.trainable = trainable;
     options.collections = collections;
     Shape dims = shape_from_r(shape);
@@ -141,11 +174,14 @@ SEXP cpp_variable_initializer(SEXP variable) {
   return border([&] { return operation_handle(variable_of(variable)->initializer); });
 }
 
+// `grad_ys`: NULL, or a list with a tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
+SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, std::string name) {
   return border([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
-    const auto grads = gradients(targets.at(0).graph(), targets, tensors_from_r(xs), {}, {}, name);
+    if (targets.empty()) invalid_argument("`ys` must be one tensor or more.");
+    const auto grads = gradients(targets[0].graph(), targets, tensors_from_r(xs),
+                                 tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
     Rcpp::List list(grads.size());
     for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
     return list;
@@ -163,11 +199,12 @@ SEXP cpp_dense_gradient(SEXP gradient) {
 
 // Pairs list(gradient, variable).
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
+SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss) {
   return border([&]() -> SEXP {
     const Output target = tensor_of(loss);
-    const auto pairs = optimizer_from_r(spec)->compute_gradients(target.graph(), target,
-                                                                 variables_from_r(variables));
+    const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
+    const auto pairs = optimizer_from_r(spec)->compute_gradients(
+        target.graph(), target, variables_from_r(variables), weight);
     Rcpp::List list(pairs.size());
     for (size_t i = 0; i < pairs.size(); ++i) {
       Rcpp::Shield<SEXP> gradient(gradient_to_r(pairs[i].gradient));
@@ -198,4 +235,37 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizer_names() {
   return border([] { return optimizer_names(); });
+}
+
+// How optimizers are made: by their names below `tf` the arguments, what they may be and are.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_specs() {
+  return border([]() -> SEXP {
+    std::vector<std::string> endpoints, types, names, defaults, ranges, docs;
+    for (const auto& entry : Factory<Optimizer>::instance().entries()) {
+      for (const ArgSpec& spec : entry.arguments) {
+        endpoints.push_back(entry.endpoint);
+        types.push_back(entry.type);
+        names.push_back(spec.name);
+        defaults.push_back(spec.fallback);
+        ranges.push_back(spec.range);
+        docs.push_back(spec.doc);
+      }
+    }
+    return Rcpp::DataFrame::create(Rcpp::_["endpoint"] = endpoints, Rcpp::_["type"] = types,
+                                   Rcpp::_["name"] = names, Rcpp::_["default"] = defaults,
+                                   Rcpp::_["range"] = ranges, Rcpp::_["doc"] = docs,
+                                   Rcpp::_["stringsAsFactors"] = false);
+  });
+}
+
+// Throws where an optimizer cannot be made of these arguments.
+// [[Rcpp::export(rng = false)]]
+void cpp_optimizer_check(SEXP spec) {
+  border([&] {
+    const auto value = value_from_r(spec);
+    const Args& args = **value.get_if<std::shared_ptr<Args>>();
+    check_arguments(Factory<Optimizer>::instance().find("optimizer", args.text("type")).arguments,
+                    args);
+  });
 }

@@ -60,9 +60,13 @@ std::string cpp_scope_open_name(SEXP graph, std::string name) {
   });
 }
 
-// `reuse`: "never", "always", "auto" or "" for that of the scope around it.
+// `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
+// variables: initializer, regularizer, constraint, dtype, use_resource; NULL is the outer scope's.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse) {
+std::string cpp_scope_open_variables(SEXP graph,
+                                     std::string name,
+                                     std::string reuse,
+                                     SEXP defaults) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -70,6 +74,21 @@ std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string r
     using Reuse = VariableStore::Reuse;
     if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
     if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
+    VariableStore::Scope& options = scope.variables->options();
+    auto given = [&](const char* argument) { return list_element(defaults, argument); };
+    if (given("initializer") != R_NilValue) {
+      options.initializer = initializer_from_r(given("initializer"));
+    }
+    if (given("regularizer") != R_NilValue) {
+      options.regularizer = of_variable_from_r(given("regularizer"));
+    }
+    if (given("constraint") != R_NilValue) {
+      options.constraint = of_variable_from_r(given("constraint"));
+    }
+    if (given("dtype") != R_NilValue) options.dtype = dtype_from_r(given("dtype"));
+    if (given("use_resource") != R_NilValue) {
+      options.use_resource = Rf_asLogical(given("use_resource")) == TRUE;
+    }
     const std::string full = scope.variables->name();
     open_scopes().push_back(std::move(scope));
     return full;

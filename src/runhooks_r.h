@@ -178,6 +178,17 @@ class DefaultGraph {
 };
 std::shared_ptr<Graph> default_graph();
 
+// --- r_optimizer.cpp: functions of R that variables have
+
+// NULL is none. What it gives is a tensor, or NULL (no regularization loss).
+OfVariable of_variable_from_r(SEXP x);
+Initializer initializer_from_r(SEXP x);
+
+// --- r_graph.cpp: operations
+
+// An operation of the registry: `inputs` are tensors, variables or R values, `attrs` a named list.
+SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
+
 // --- r_convert.cpp: values
 
 // The text of an element of a character vector. R itself would jump over our frames where it has

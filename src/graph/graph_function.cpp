@@ -1,13 +1,15 @@
 #include "graph/graph_function.h"
 
+#include <algorithm>
+
 #include "graph/variable.h"
 
 namespace runhooks {
 
 namespace {
 
-std::map<std::string, GraphFunction>& functions() {
-  static auto* all = new std::map<std::string, GraphFunction>;
+std::vector<GraphFunctionDef>& functions() {
+  static auto* all = new std::vector<GraphFunctionDef>;
   return *all;
 }
 
@@ -35,14 +37,33 @@ bool plain_number(const Value& value, double* x, DType* natural) {
 
 }  // namespace
 
-GraphFunction find_graph_function(const std::string& name) {
-  auto found = functions().find(name);
-  if (found == functions().end()) fail(Code::kNotFound, "There is no function '", name, "'.");
-  return found->second;
+const std::vector<GraphFunctionDef>& all_graph_functions() { return functions(); }
+
+bool register_graph_function(const char* signature,
+                             const char* summary,
+                             GraphFunction function,
+                             bool is_scoped) {
+  functions().push_back({parse_signature(signature), summary, function, is_scoped});
+  return true;
 }
 
-bool register_graph_function(const char* name, GraphFunction function) {
-  return functions().emplace(name, function).second;
+Value call_graph_function(const GraphFunctionDef& def,
+                          Graph& graph,
+                          const Args& args,
+                          const std::vector<std::string>& given) {
+  std::unique_ptr<NameScope> scope;
+  if (def.is_scoped && args.has("name")) {
+    scope = std::make_unique<NameScope>(graph, args.text("name"));
+  }
+  const Value result = def.function(graph, args);
+  const std::vector<std::string> unread = args.unread();
+  for (const std::string& name : given) {
+    if (std::find(unread.begin(), unread.end(), name) == unread.end()) continue;
+    throw Error(Code::kUnimplemented,
+                str_cat("Unused argument: `", name, "` of ", args.owner(), " is not supported."),
+                {"Leave it at its default."});
+  }
+  return result;
 }
 
 Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {

@@ -8,20 +8,43 @@
 #include <vector>
 
 #include "graph/args.h"
+#include "graph/signature.h"
 
 namespace runhooks {
 
 using GraphFunction = Value (*)(Graph&, const Args&);
 
-// Throws not_found for a name that nobody registered.
-GraphFunction find_graph_function(const std::string& name);
-bool register_graph_function(const char* name, GraphFunction function);
+struct GraphFunctionDef {
+  Signature signature;
+  std::string summary;
+  GraphFunction function;
+  // Its `name` is the name scope of what it adds, which the caller opens.
+  bool is_scoped;
+};
 
-// Registers a function under its name below `tf`: RUNHOOKS_REGISTER_FUNCTION("nn.moments",
-// moments).
-#define RUNHOOKS_REGISTER_FUNCTION(name, function)                                     \
+const std::vector<GraphFunctionDef>& all_graph_functions();
+bool register_graph_function(const char* signature,
+                             const char* summary,
+                             GraphFunction function,
+                             bool is_scoped);
+
+// Registers a function with its signature below `tf`, see signature.h:
+// RUNHOOKS_REGISTER_FUNCTION("nn.top_k(input, k = 1, sorted = TRUE, name = NULL)",
+//                            "The k largest elements along the last dimension.", call_top_k).
+#define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                            \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __LINE__) = \
-      ::runhooks::register_graph_function(name, function)
+      ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, false)
+// The same for a function that knows nothing of `name`.
+#define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                     \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __LINE__) = \
+      ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, true)
+
+// Calls a function as scripts do. An argument that it does not read must have been left at its
+// default; which ones were not is for the caller to know: `given` are their names.
+Value call_graph_function(const GraphFunctionDef& def,
+                          Graph& graph,
+                          const Args& args,
+                          const std::vector<std::string>& given);
 
 // An argument as a tensor of the graph: a tensor or variable as it is, numbers as a constant of
 // type `dtype`, or where that is kInvalid of their own (a plain number is float32). Throws where it

@@ -232,6 +232,10 @@ OpRegistration& OpRegistration::endpoint(const char* name) {
   def_.endpoints.push_back(name);
   return *this;
 }
+OpRegistration& OpRegistration::r(const char* signature) {
+  def_.signatures.push_back(signature);
+  return *this;
+}
 OpRegistration& OpRegistration::summary(const char* text) {
   def_.summary = text;
   return *this;

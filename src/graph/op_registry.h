@@ -110,6 +110,9 @@ struct OpDef {
   std::vector<int> mutates;
   // How it is called under `tf$`; by default its type in snake case.
   std::vector<std::string> endpoints;
+  // How scripts call it where that does not follow from its inputs and attributes, see signature.h:
+  // "stack(values, axis = 0, name = 'stack')".
+  std::vector<std::string> signatures;
   std::string summary;
   // Inputs for the tests that run over the whole registry, see tests/cpp/test_registry.cpp.
   std::vector<std::string> examples;
@@ -144,6 +147,7 @@ class OpRegistration {
   OpRegistration& allocates_outputs();
   OpRegistration& mutates(int input);
   OpRegistration& endpoint(const char* name);
+  OpRegistration& r(const char* signature);
   OpRegistration& summary(const char* text);
   OpRegistration& example(const char* text);
 

@@ -87,6 +87,7 @@ VariablePtr make_variable_in_scope(Graph& graph,
   variable->shared_name = shared_name.empty() ? base : shared_name;
   variable->trainable = options.trainable;
   variable->is_resource = options.use_resource;
+  variable->constraint = options.constraint;
   if (options.use_resource) {
     add_resource_ops(graph, *variable, base);
   } else {
@@ -144,6 +145,7 @@ VariablePtr VariableStore::get(const std::string& name,
         Code::kNotFound,
         str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
   }
+  const OfVariable& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {
     initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();
@@ -155,6 +157,12 @@ VariablePtr VariableStore::get(const std::string& name,
       graph_, graph_.unique_name(full), [&] { return initializer(graph_, shape, options.dtype); },
       with_scope, full);
   by_name_[full] = variable;
+  variable->constraint = options.constraint ? options.constraint : current_.constraint;
+  if (regularizer) {
+    const NameScope scope(graph_, variable->op_name() + "/Regularizer/");
+    const Output loss = regularizer(graph_, variable->snapshot);
+    if (loss) graph_.add_to_collection(collection_keys::kRegularizationLosses, loss);
+  }
   return variable;
 }
 

@@ -39,6 +39,9 @@ struct SaveSliceInfo {
   Shape shape;
 };
 
+// Of a value a regularization loss, or another value (a constraint).
+using OfVariable = std::function<Output(Graph&, Output)>;
+
 class Variable {
  public:
   // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the
@@ -52,6 +55,8 @@ class Variable {
   Shape shape;
   bool trainable = true;
   bool is_resource = false;
+  // What an optimizer does to the value after each step; may be none.
+  OfVariable constraint;
   std::shared_ptr<SaveSliceInfo> slice;
 
   const std::string& op_name() const { return handle.op->name(); }
@@ -79,6 +84,7 @@ struct VariableOptions {
   Initializer initializer;  // none: zeros for integers and bools, else glorot uniform
   bool trainable = true;
   bool use_resource = false;
+  OfVariable regularizer, constraint;
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
@@ -100,6 +106,8 @@ class VariableStore {
     Reuse reuse = Reuse::kNever;
     Initializer initializer;
     Partitioner partitioner;
+    OfVariable regularizer, constraint;
+    DType dtype = DType::kFloat32;
     bool use_resource = false;
   };
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "graph/graph_function.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -108,9 +108,18 @@ Value call_clip_by_global_norm(Graph& graph, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION("clip_by_norm", call_clip_by_norm);
-RUNHOOKS_REGISTER_FUNCTION("clip_by_average_norm", call_clip_by_average_norm);
-RUNHOOKS_REGISTER_FUNCTION("global_norm", call_global_norm);
-RUNHOOKS_REGISTER_FUNCTION("clip_by_global_norm", call_clip_by_global_norm);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("clip_by_norm(t, clip_norm, axes = NULL, name = NULL)",
+                                  "t, scaled down to a norm of clip_norm where it is larger.",
+                                  call_clip_by_norm);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("clip_by_average_norm(t, clip_norm, name = NULL)",
+                                  "The same with the norm by element.",
+                                  call_clip_by_average_norm);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("global_norm, linalg.global_norm(t_list, name = NULL)",
+                                  "The norm of several tensors together.",
+                                  call_global_norm);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "clip_by_global_norm(t_list, clip_norm, use_norm = NULL, name = NULL)",
+    "Tensors, scaled down together; and their norm.",
+    call_clip_by_global_norm);
 
 }  // namespace runhooks

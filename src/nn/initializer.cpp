@@ -437,13 +437,20 @@ Value call_random_uniform(Graph& graph, const Args& args) {
                                   dtype, seed_argument(args), scope.name()));
 }
 
-template <Output (*kDraw)(Graph&, Output, double, double, DType, Seed, const std::string&)>
-Value call_normal(Graph& graph, const Args& args) {
-  const NameScope scope(graph, args.text("name"));
+using Draw = Output (*)(Graph&, Output, double, double, DType, Seed, const std::string&);
+
+Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
+  const NameScope scope(graph, args.text("name", name));
   const Output shape = shape_argument(graph, args);
-  return Value::of(kDraw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
-                         dtype_argument(args, "dtype", DType::kFloat32), seed_argument(args),
-                         scope.name()));
+  return Value::of(draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
+                        dtype_argument(args, "dtype", DType::kFloat32), seed_argument(args),
+                        scope.name()));
+}
+Value call_random_normal(Graph& graph, const Args& args) {
+  return call_normal(graph, args, random_normal, "random_normal");
+}
+Value call_truncated_normal(Graph& graph, const Args& args) {
+  return call_normal(graph, args, truncated_normal, "truncated_normal");
 }
 
 // The values of an initializer that a script calls itself.
@@ -458,9 +465,23 @@ Value call_initializer(Graph& graph, const Args& args) {
 [[maybe_unused]] const bool kDefaultSet =
     (default_initializer() = glorot_uniform_initializer(), true);
 
-RUNHOOKS_REGISTER_FUNCTION("random_uniform", call_random_uniform);
-RUNHOOKS_REGISTER_FUNCTION("random_normal", call_normal<random_normal>);
-RUNHOOKS_REGISTER_FUNCTION("truncated_normal", call_normal<truncated_normal>);
-RUNHOOKS_REGISTER_FUNCTION("initializers.values", call_initializer);
+RUNHOOKS_REGISTER_FUNCTION(
+    "random_uniform, random.uniform, python.ops.random_ops.random_uniform(shape, minval = 0, "
+    "maxval = NULL, dtype = 'float32', seed = NULL, name = NULL)",
+    "Numbers from minval to below maxval.",
+    call_random_uniform);
+RUNHOOKS_REGISTER_FUNCTION(
+    "random_normal, random.normal(shape, mean = 0, stddev = 1, dtype = 'float32', seed = NULL, "
+    "name = NULL)",
+    "Normal numbers.",
+    call_random_normal);
+RUNHOOKS_REGISTER_FUNCTION(
+    "truncated_normal, random.truncated_normal(shape, mean = 0, stddev = 1, dtype = 'float32', "
+    "seed = NULL, name = NULL)",
+    "Normal numbers of at most two standard deviations.",
+    call_truncated_normal);
+RUNHOOKS_REGISTER_FUNCTION("_initializer_values(initializer, shape, dtype = 'float32')",
+                           "The values of an initializer.",
+                           call_initializer);
 
 }  // namespace runhooks

@@ -2,8 +2,8 @@
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -103,6 +103,7 @@ Output dense(Graph& graph,
   variable.trainable = options.trainable;
   variable.collections = options.collections;
   variable.initializer = options.kernel_initializer;
+  variable.constraint = options.kernel_constraint;
   const Output kernel =
       parameter(graph, options.kernel_name, Shape{last_dim(inputs, "Dense"), units}, variable,
                 options.kernel_regularizer);
@@ -110,6 +111,7 @@ Output dense(Graph& graph,
   if (options.use_bias) {
     variable.initializer =
         options.bias_initializer ? options.bias_initializer : zeros_initializer();
+    variable.constraint = options.bias_constraint;
     bias = parameter(graph, options.bias_name, Shape{units}, variable, options.bias_regularizer);
   }
   Output result = times_matrix(graph, inputs, kernel);
@@ -183,8 +185,8 @@ Output batch_normalization_layer(Graph& graph,
   return batch_normalization(graph, inputs, used.mean, used.variance, beta, gamma, options.epsilon);
 }
 
-Output flatten(Graph& graph, Output inputs) {
-  const NameScope scope(graph, "flatten");
+Output flatten(Graph& graph, Output inputs, const std::string& name) {
+  const NameScope scope(graph, name);
   const Shape& shape = inputs.shape();
   int64_t width = 1;
   for (int i = 1; i < shape.rank(); ++i) {
@@ -237,6 +239,8 @@ DenseOptions dense_options(const Args& args) {
   options.bias_initializer = initializer_argument(args, "bias_initializer");
   options.kernel_regularizer = function_argument(args, "kernel_regularizer");
   options.bias_regularizer = function_argument(args, "bias_regularizer");
+  options.kernel_constraint = function_argument(args, "kernel_constraint");
+  options.bias_constraint = function_argument(args, "bias_constraint");
   options.trainable = args.flag("trainable", true);
   options.reuse = reuse_argument(args);
   return options;
@@ -258,13 +262,25 @@ Value call_fully_connected(Graph& graph, const Args& args) {
                          options, name));
 }
 
-Value call_dropout(Graph& graph, const Args& args) {
-  const Output x = tensor_argument(graph, args, "x");
-  const NameScope scope(graph, args.text("name", "dropout"));
-  const Value* rate = args.find("rate");
+// The share of what is dropped: `rate`, or 1 - `keep_prob`, a number or a tensor.
+Value rate_argument(Graph& graph, const Args& args, DType dtype) {
+  const Value *rate = args.find("rate"), *kept = args.find("keep_prob");
+  if ((rate != nullptr) == (kept != nullptr))
+    invalid_argument("Give one of `rate` and `keep_prob`.");
+  if (rate) return *rate;
+  double number;
+  if (value_number(*kept, &number)) return Value::of(1 - number);
+  const Output share = tensor_of_value(graph, *kept, "keep_prob", dtype);
+  return Value::of(subtract(graph, graph.scalar(share.dtype(), 1), share));
+}
+
+Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const std::string& name) {
+  const NameScope scope(graph, name);
   const Seed seed = seed_argument(args);
-  const bool is_tensor = rate && rate->get_if<Output>();
-  double number = is_tensor ? 0.5 : args.number("rate");
+  double number = 0.5;
+  if (!rate.get_if<Output>() && !rate.get_if<VariablePtr>() && !value_number(rate, &number)) {
+    invalid_argument("`rate` of ", args.owner(), " must be a number, not ", rate.kind(), ".");
+  }
   if (number < 0 || number >= 1) {
     invalid_argument("`rate` must be a number from 0 to below 1, not ", number, ".");
   }
@@ -273,9 +289,27 @@ Value call_dropout(Graph& graph, const Args& args) {
     invalid_argument("x has to be a floating point tensor since it's going to be scaled. Got a ",
                      dtype_name(x.dtype()), " tensor instead.");
   }
-  const Output share = tensor_argument(graph, args, "rate", x.dtype());
+  const Output share = tensor_of_value(graph, rate, "rate", x.dtype());
   const Output noise = tensor_argument_or_none(graph, args, "noise_shape", DType::kInt32);
   return Value::of(dropout(graph, x, share, seed, noise, scope.name()));
+}
+
+Value call_dropout(Graph& graph, const Args& args) {
+  const Output x = tensor_argument(graph, args, "x");
+  return drop(graph, args, x, rate_argument(graph, args, x.dtype()), args.text("name", "dropout"));
+}
+
+Value call_dropout_layer(Graph& graph, const Args& args) {
+  const Output inputs = tensor_argument(graph, args, "inputs");
+  const Value* rate = args.find("rate");
+  const NameScope scope(graph, args.text("name", "dropout"));
+  if (args.flag("training", false)) {
+    return drop(graph, args, inputs, rate ? *rate : Value::of(0.5), "dropout");
+  }
+  // What is asked for holds in training only.
+  seed_argument(args);
+  args.find("noise_shape");
+  return Value::of(static_cast<Output>(graph.op("Identity", {inputs})));
 }
 
 Value call_batch_normalization(Graph& graph, const Args& args) {
@@ -284,6 +318,8 @@ Value call_batch_normalization(Graph& graph, const Args& args) {
   if (axis != -1 && axis != inputs.shape().rank() - 1) {
     invalid_argument("`axis` must be the last dimension (-1), not ", axis, ".");
   }
+  args.flag("fused", false);     // another way to the same numbers
+  args.find("renorm_momentum");  // without `renorm`, which is refused
   BatchNormOptions options;
   options.momentum = args.number("momentum", 0.99);
   options.epsilon = args.number("epsilon", 0.001);
@@ -302,15 +338,44 @@ Value call_batch_normalization(Graph& graph, const Args& args) {
 }
 
 Value call_flatten(Graph& graph, const Args& args) {
-  return Value::of(flatten(graph, tensor_argument(graph, args, "inputs")));
+  return Value::of(
+      flatten(graph, tensor_argument(graph, args, "inputs"), args.text("name", "flatten")));
 }
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION("layers.dense", call_dense);
-RUNHOOKS_REGISTER_FUNCTION("contrib.layers.fully_connected", call_fully_connected);
-RUNHOOKS_REGISTER_FUNCTION("nn.dropout", call_dropout);
-RUNHOOKS_REGISTER_FUNCTION("layers.batch_normalization", call_batch_normalization);
-RUNHOOKS_REGISTER_FUNCTION("layers.flatten", call_flatten);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.dense(inputs, units, activation = NULL, use_bias = TRUE, kernel_initializer = NULL, "
+    "bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
+    "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
+    "TRUE, name = NULL, reuse = NULL)",
+    "A layer of all weights.",
+    call_dense);
+RUNHOOKS_REGISTER_FUNCTION(
+    "_fully_connected(inputs, num_outputs, activation, use_bias, kernel_initializer, "
+    "bias_initializer, kernel_regularizer, bias_regularizer, trainable, scope, reuse)",
+    "The layer of tf.contrib.",
+    call_fully_connected);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.dropout(x, keep_prob = NULL, noise_shape = NULL, seed = NULL, name = NULL, rate = NULL)",
+    "x without a random share of its elements.",
+    call_dropout);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.dropout(inputs, rate = 0.5, noise_shape = NULL, seed = NULL, training = FALSE, name = "
+    "NULL)",
+    "The same, while a model is trained.",
+    call_dropout_layer);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.batch_normalization(inputs, axis = -1, momentum = 0.99, epsilon = 0.001, center = "
+    "TRUE, scale = TRUE, beta_initializer = NULL, gamma_initializer = NULL, "
+    "moving_mean_initializer = NULL, moving_variance_initializer = NULL, beta_regularizer = NULL, "
+    "gamma_regularizer = NULL, beta_constraint = NULL, gamma_constraint = NULL, training = FALSE, "
+    "trainable = TRUE, name = NULL, reuse = NULL, renorm = FALSE, renorm_clipping = NULL, "
+    "renorm_momentum = 0.99, fused = NULL, virtual_batch_size = NULL, adjustment = NULL)",
+    "A layer that normalizes each feature.",
+    call_batch_normalization);
+RUNHOOKS_REGISTER_FUNCTION("layers.flatten(inputs, name = NULL, data_format = 'channels_last')",
+                           "All dimensions but the first as one.",
+                           call_flatten);
 
 }  // namespace runhooks

@@ -20,6 +20,8 @@ struct DenseOptions {
   Initializer bias_initializer;    // by default zeros
   // What they give joins the collection `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
+  // What an optimizer makes of them after each step.
+  TensorFunction kernel_constraint, bias_constraint;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
   // What tf.contrib.layers calls them otherwise.
@@ -63,6 +65,6 @@ Output batch_normalization_layer(Graph& graph,
                                  const std::string& name = "");
 
 // All but the first dimension as one.
-Output flatten(Graph& graph, Output inputs);
+Output flatten(Graph& graph, Output inputs, const std::string& name = "flatten");
 
 }  // namespace runhooks

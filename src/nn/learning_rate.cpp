@@ -177,14 +177,48 @@ Value linear_cosine_decay(Graph& graph, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION("train.exponential_decay", exponential_decay);
-RUNHOOKS_REGISTER_FUNCTION("train.natural_exp_decay", natural_exp_decay);
-RUNHOOKS_REGISTER_FUNCTION("train.inverse_time_decay", inverse_time_decay);
-RUNHOOKS_REGISTER_FUNCTION("train.polynomial_decay", polynomial_decay);
-RUNHOOKS_REGISTER_FUNCTION("train.piecewise_constant", piecewise_constant);
-RUNHOOKS_REGISTER_FUNCTION("train.cosine_decay", cosine_decay);
-RUNHOOKS_REGISTER_FUNCTION("train.cosine_decay_restarts", cosine_decay_restarts);
-RUNHOOKS_REGISTER_FUNCTION("train.linear_cosine_decay", linear_cosine_decay<false>);
-RUNHOOKS_REGISTER_FUNCTION("train.noisy_linear_cosine_decay", linear_cosine_decay<true>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase = "
+    "FALSE, name = NULL)",
+    "learning_rate * decay_rate ^ (global_step / decay_steps).",
+    exponential_decay);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase = "
+    "FALSE, name = NULL)",
+    "learning_rate * exp(-decay_rate * global_step / decay_steps).",
+    natural_exp_decay);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase = "
+    "FALSE, name = NULL)",
+    "learning_rate / (1 + decay_rate * global_step / decay_steps).",
+    inverse_time_decay);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate = 1e-04, "
+    "power = 1, cycle = FALSE, name = NULL)",
+    "A polynomial from learning_rate to end_learning_rate.",
+    polynomial_decay);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.piecewise_constant, train.piecewise_constant_decay(x, boundaries, values, name = NULL)",
+    "The value of the interval that x is in.",
+    piecewise_constant);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.cosine_decay(learning_rate, global_step, decay_steps, alpha = 0, name = NULL)",
+    "Half a cosine from learning_rate to alpha of it.",
+    cosine_decay);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul = 2, m_mul = "
+    "1, alpha = 0, name = NULL)",
+    "Half cosines that begin anew.",
+    cosine_decay_restarts);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods = 0.5, alpha = "
+    "0, beta = 0.001, name = NULL)",
+    "A line times a cosine.",
+    linear_cosine_decay<false>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "train.noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance = "
+    "1, variance_decay = 0.55, num_periods = 0.5, alpha = 0, beta = 0.001, name = NULL)",
+    "The same with noise.",
+    linear_cosine_decay<true>);
 
 }  // namespace runhooks

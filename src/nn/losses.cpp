@@ -1,8 +1,8 @@
 // The losses of tf.losses, and tf.nn's Poisson loss in the same form.
-#include "nn/loss.h"
 #include "graph/graph_function.h"
-#include "ops/gradient_helpers.h"
+#include "nn/loss.h"
 #include "nn/nn_functions.h"
+#include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -342,19 +342,69 @@ Value call_total_loss(Graph& g, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION("losses.mean_squared_error", call_mean_squared_error);
-RUNHOOKS_REGISTER_FUNCTION("losses.absolute_difference", call_absolute_difference);
-RUNHOOKS_REGISTER_FUNCTION("losses.huber_loss", call_huber_loss);
-RUNHOOKS_REGISTER_FUNCTION("losses.log_loss", call_log_loss);
-RUNHOOKS_REGISTER_FUNCTION("losses.hinge_loss", call_hinge_loss);
-RUNHOOKS_REGISTER_FUNCTION("losses.cosine_distance", call_cosine_distance);
-RUNHOOKS_REGISTER_FUNCTION("losses.mean_pairwise_squared_error", call_mean_pairwise_squared_error);
-RUNHOOKS_REGISTER_FUNCTION("losses.sigmoid_cross_entropy", call_sigmoid_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("losses.softmax_cross_entropy", call_softmax_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("losses.sparse_softmax_cross_entropy",
-                           call_sparse_softmax_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("losses.compute_weighted_loss", call_compute_weighted_loss);
-RUNHOOKS_REGISTER_FUNCTION("losses.get_regularization_loss", call_regularization_loss);
-RUNHOOKS_REGISTER_FUNCTION("losses.get_total_loss", call_total_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.mean_squared_error(labels, predictions, weights = 1, scope = NULL, loss_collection = "
+    "'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The mean of the squared differences.",
+    call_mean_squared_error);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.absolute_difference(labels, predictions, weights = 1, scope = NULL, loss_collection = "
+    "'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The mean of the absolute differences.",
+    call_absolute_difference);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.huber_loss(labels, predictions, weights = 1, delta = 1, scope = NULL, loss_collection "
+    "= 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "Squared differences up to delta, absolute ones beyond.",
+    call_huber_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.log_loss(labels, predictions, weights = 1, epsilon = 1e-07, scope = NULL, "
+    "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The log loss of probabilities.",
+    call_log_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.hinge_loss(labels, logits, weights = 1, scope = NULL, loss_collection = 'losses', "
+    "reduction = 'weighted_sum_by_nonzero_weights')",
+    "The hinge loss of logits of two classes.",
+    call_hinge_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.cosine_distance(labels, predictions, axis = NULL, weights = 1, scope = NULL, "
+    "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights', dim as axis = "
+    "NULL)",
+    "1 minus the cosine of unit vectors.",
+    call_cosine_distance);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.mean_pairwise_squared_error(labels, predictions, weights = 1, scope = NULL, "
+    "loss_collection = 'losses')",
+    "Squared errors of the differences between all pairs of an example.",
+    call_mean_pairwise_squared_error);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.sigmoid_cross_entropy(multi_class_labels, logits, weights = 1, label_smoothing = 0, "
+    "scope = NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The cross entropy of independent classes.",
+    call_sigmoid_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.softmax_cross_entropy(onehot_labels, logits, weights = 1, label_smoothing = 0, scope = "
+    "NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The cross entropy of one class of several.",
+    call_softmax_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.sparse_softmax_cross_entropy(labels, logits, weights = 1, scope = NULL, "
+    "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
+    "The same with labels that are numbers of classes.",
+    call_sparse_softmax_cross_entropy);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.compute_weighted_loss(losses, weights = 1, scope = NULL, loss_collection = 'losses', "
+    "reduction = 'weighted_sum_by_nonzero_weights')",
+    "Losses, weighted and reduced to one.",
+    call_compute_weighted_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.get_regularization_loss(scope = NULL, name = 'total_regularization_loss')",
+    "The sum of the regularization losses.",
+    call_regularization_loss);
+RUNHOOKS_REGISTER_FUNCTION(
+    "losses.get_total_loss(add_regularization_losses = TRUE, name = 'total_loss', scope = NULL)",
+    "The sum of all losses.",
+    call_total_loss);
 
 }  // namespace runhooks

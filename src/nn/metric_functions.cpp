@@ -1,6 +1,6 @@
 // The metrics under their names in tf.metrics, as scripts call them.
-#include "nn/metric.h"
 #include "graph/graph_function.h"
+#include "nn/metric.h"
 
 namespace runhooks {
 
@@ -148,42 +148,151 @@ Metric average_precision_at_k(const Call& c) {
 
 }  // namespace
 
-#define RUNHOOKS_REGISTER_METRIC(function) \
-  RUNHOOKS_REGISTER_FUNCTION("metrics." #function, call<function>)
-#define RUNHOOKS_REGISTER_COUNT(name, outcome) \
-  RUNHOOKS_REGISTER_FUNCTION("metrics." name, call<count<Outcome::outcome>>)
-#define RUNHOOKS_REGISTER_COUNT_AT(name, outcome)              \
-  RUNHOOKS_REGISTER_FUNCTION("metrics." name "_at_thresholds", \
-                             call<count_at_thresholds<Outcome::outcome>>)
-
-RUNHOOKS_REGISTER_METRIC(mean);
-RUNHOOKS_REGISTER_METRIC(accuracy);
-RUNHOOKS_REGISTER_METRIC(mean_squared_error);
-RUNHOOKS_REGISTER_METRIC(root_mean_squared_error);
-RUNHOOKS_REGISTER_METRIC(mean_absolute_error);
-RUNHOOKS_REGISTER_METRIC(mean_relative_error);
-RUNHOOKS_REGISTER_METRIC(mean_cosine_distance);
-RUNHOOKS_REGISTER_METRIC(percentage_below);
-RUNHOOKS_REGISTER_METRIC(mean_tensor);
-RUNHOOKS_REGISTER_METRIC(precision);
-RUNHOOKS_REGISTER_METRIC(recall);
-RUNHOOKS_REGISTER_METRIC(precision_at_thresholds);
-RUNHOOKS_REGISTER_METRIC(recall_at_thresholds);
-RUNHOOKS_REGISTER_METRIC(auc);
-RUNHOOKS_REGISTER_METRIC(sensitivity_at_specificity);
-RUNHOOKS_REGISTER_METRIC(specificity_at_sensitivity);
-RUNHOOKS_REGISTER_METRIC(mean_per_class_accuracy);
-RUNHOOKS_REGISTER_METRIC(mean_iou);
-RUNHOOKS_REGISTER_METRIC(recall_at_k);
-RUNHOOKS_REGISTER_METRIC(precision_at_k);
-RUNHOOKS_REGISTER_METRIC(average_precision_at_k);
-RUNHOOKS_REGISTER_COUNT("true_positives", kTruePositives);
-RUNHOOKS_REGISTER_COUNT("false_positives", kFalsePositives);
-RUNHOOKS_REGISTER_COUNT("true_negatives", kTrueNegatives);
-RUNHOOKS_REGISTER_COUNT("false_negatives", kFalseNegatives);
-RUNHOOKS_REGISTER_COUNT_AT("true_positives", kTruePositives);
-RUNHOOKS_REGISTER_COUNT_AT("false_positives", kFalsePositives);
-RUNHOOKS_REGISTER_COUNT_AT("true_negatives", kTrueNegatives);
-RUNHOOKS_REGISTER_COUNT_AT("false_negatives", kFalseNegatives);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean(values, weights = NULL, metrics_collections = NULL, updates_collections = NULL, "
+    "name = NULL)",
+    "The weighted mean.",
+    call<mean>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_tensor(values, weights = NULL, metrics_collections = NULL, updates_collections = "
+    "NULL, name = NULL)",
+    "The weighted mean by element.",
+    call<mean_tensor>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.accuracy(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The share of predictions that are right.",
+    call<accuracy>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_squared_error(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The mean of the squared errors.",
+    call<mean_squared_error>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.root_mean_squared_error(labels, predictions, weights = NULL, metrics_collections = "
+    "NULL, updates_collections = NULL, name = NULL)",
+    "Its square root.",
+    call<root_mean_squared_error>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_absolute_error(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The mean of the absolute errors.",
+    call<mean_absolute_error>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_relative_error(labels, predictions, normalizer, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The mean of the errors divided by the normalizer.",
+    call<mean_relative_error>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_cosine_distance(labels, predictions, dim, weights = NULL, metrics_collections = "
+    "NULL, updates_collections = NULL, name = NULL)",
+    "The mean of 1 minus the cosine.",
+    call<mean_cosine_distance>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.percentage_below(values, threshold, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The share of values below the threshold.",
+    call<percentage_below>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.precision(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "Of what is predicted true the share that is.",
+    call<precision>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.recall(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "Of what is true the share that is predicted.",
+    call<recall>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.precision_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Precision at each threshold.",
+    call<precision_at_thresholds>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.recall_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Recall at each threshold.",
+    call<recall_at_thresholds>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.sensitivity_at_specificity(labels, predictions, specificity, weights = NULL, "
+    "num_thresholds = 200, metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Sensitivity where the specificity is the given one.",
+    call<sensitivity_at_specificity>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.specificity_at_sensitivity(labels, predictions, sensitivity, weights = NULL, "
+    "num_thresholds = 200, metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Specificity where the sensitivity is the given one.",
+    call<specificity_at_sensitivity>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_per_class_accuracy(labels, predictions, num_classes, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The mean of the classes' accuracies.",
+    call<mean_per_class_accuracy>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.mean_iou(labels, predictions, num_classes, weights = NULL, metrics_collections = "
+    "NULL, updates_collections = NULL, name = NULL)",
+    "The mean of the classes' intersection over union.",
+    call<mean_iou>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.auc(labels, predictions, weights = NULL, num_thresholds = 200, metrics_collections = "
+    "NULL, updates_collections = NULL, curve = 'ROC', name = NULL, summation_method = "
+    "'trapezoidal', thresholds = NULL)",
+    "The area under the curve ROC or PR.",
+    call<auc>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.recall_at_k(labels, predictions, k, class_id = NULL, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Recall of the k best predictions.",
+    call<recall_at_k>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.precision_at_k, metrics.sparse_precision_at_k(labels, predictions, k, class_id = "
+    "NULL, weights = NULL, metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "Precision of the k best predictions.",
+    call<precision_at_k>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.average_precision_at_k, metrics.sparse_average_precision_at_k(labels, predictions, k, "
+    "weights = NULL, metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The mean precision of the 1 to k best predictions.",
+    call<average_precision_at_k>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.true_positives(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The number of true positives.",
+    call<count<Outcome::kTruePositives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.true_positives_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The same at each threshold.",
+    call<count_at_thresholds<Outcome::kTruePositives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.false_positives(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The number of false positives.",
+    call<count<Outcome::kFalsePositives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.false_positives_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The same at each threshold.",
+    call<count_at_thresholds<Outcome::kFalsePositives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.true_negatives(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The number of true negatives.",
+    call<count<Outcome::kTrueNegatives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.true_negatives_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The same at each threshold.",
+    call<count_at_thresholds<Outcome::kTrueNegatives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.false_negatives(labels, predictions, weights = NULL, metrics_collections = NULL, "
+    "updates_collections = NULL, name = NULL)",
+    "The number of false negatives.",
+    call<count<Outcome::kFalseNegatives>>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.false_negatives_at_thresholds(labels, predictions, thresholds, weights = NULL, "
+    "metrics_collections = NULL, updates_collections = NULL, name = NULL)",
+    "The same at each threshold.",
+    call<count_at_thresholds<Outcome::kFalseNegatives>>);
 
 }  // namespace runhooks

@@ -278,8 +278,21 @@ Value call_softmax(Graph& g, const Args& args) {
 Value call_log_softmax(Graph& g, const Args& args) {
   return Value::of(log_softmax(g, tensor_argument(g, args, "logits"), args.integer("axis", -1)));
 }
-Value call_activation(Graph& g, const Args& args) {
-  return Value::of(activation(g, args.text("kind"), tensor_argument(g, args, "features")));
+Value call_crelu(Graph& g, const Args& args) {
+  return Value::of(activation(g, "crelu", tensor_argument(g, args, "features")));
+}
+Value call_swish(Graph& g, const Args& args) {
+  return Value::of(activation(g, "swish", tensor_argument(g, args, "features")));
+}
+Value call_log_sigmoid(Graph& g, const Args& args) {
+  return Value::of(activation(g, "log_sigmoid", tensor_argument(g, args, "x")));
+}
+// The classes are the last dimension.
+void check_last_axis(const Args& args, Output logits) {
+  const int64_t axis = args.integer("axis", -1);
+  if (axis == -1 || axis == logits.shape().rank() - 1) return;
+  fail(Code::kUnimplemented, "`axis` of ", args.owner(), " must be the last one (-1), not ", axis,
+       ".");
 }
 Value call_sigmoid_cross_entropy(Graph& g, const Args& args) {
   const Output logits = tensor_argument(g, args, "logits");
@@ -289,6 +302,7 @@ Value call_sigmoid_cross_entropy(Graph& g, const Args& args) {
 template <bool kDifferentiatesLabels>
 Value call_softmax_cross_entropy(Graph& g, const Args& args) {
   const Output logits = tensor_argument(g, args, "logits");
+  check_last_axis(args, logits);
   const Output labels = cast(g, tensor_argument(g, args, "labels", logits.dtype()), logits.dtype());
   return Value::of(softmax_cross_entropy_with_logits(g, labels, logits, kDifferentiatesLabels));
 }
@@ -314,6 +328,7 @@ Value call_l2_normalize(Graph& g, const Args& args) {
       l2_normalize(g, tensor_argument(g, args, "x"), axes, args.number("epsilon", 1e-12)));
 }
 Value call_moments(Graph& g, const Args& args) {
+  args.find("shift");  // TensorFlow looks at it no more than this
   const Moments both = moments(g, tensor_argument(g, args, "x"), whole_numbers(args, "axes"),
                                args.flag("keep_dims", false));
   return value_list({both.mean, both.variance});
@@ -358,23 +373,75 @@ Value call_one_hot(Graph& g, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION("nn.softmax", call_softmax);
-RUNHOOKS_REGISTER_FUNCTION("nn.log_softmax", call_log_softmax);
-RUNHOOKS_REGISTER_FUNCTION("nn.activation", call_activation);
-RUNHOOKS_REGISTER_FUNCTION("nn.sigmoid_cross_entropy_with_logits", call_sigmoid_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("nn.softmax_cross_entropy_with_logits",
-                           call_softmax_cross_entropy<false>);
-RUNHOOKS_REGISTER_FUNCTION("nn.softmax_cross_entropy_with_logits_v2",
-                           call_softmax_cross_entropy<true>);
-RUNHOOKS_REGISTER_FUNCTION("nn.sparse_softmax_cross_entropy_with_logits",
-                           call_sparse_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("nn.weighted_cross_entropy_with_logits", call_weighted_cross_entropy);
-RUNHOOKS_REGISTER_FUNCTION("nn.log_poisson_loss", call_log_poisson_loss);
-RUNHOOKS_REGISTER_FUNCTION("nn.l2_normalize", call_l2_normalize);
-RUNHOOKS_REGISTER_FUNCTION("nn.moments", call_moments);
-RUNHOOKS_REGISTER_FUNCTION("nn.batch_normalization", call_batch_normalization);
-RUNHOOKS_REGISTER_FUNCTION("nn.top_k", call_top_k);
-RUNHOOKS_REGISTER_FUNCTION("nn.in_top_k", call_in_top_k);
-RUNHOOKS_REGISTER_FUNCTION("one_hot", call_one_hot);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
+    "Numbers that add up to 1 along an axis.",
+    call_softmax);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.log_softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
+    "Their logarithms.",
+    call_log_softmax);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("nn.crelu(features, name = NULL, axis = -1)",
+                                  "relu of features and of their negatives, side by side.",
+                                  call_crelu);
+RUNHOOKS_REGISTER_FUNCTION("nn.swish(features)", "features * sigmoid(features).", call_swish);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("log_sigmoid, math.log_sigmoid, nn.log_sigmoid(x, name = NULL)",
+                                  "The logarithm of the sigmoid.",
+                                  call_log_sigmoid);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.sigmoid_cross_entropy_with_logits(_sentinel = NULL, labels = NULL, logits = NULL, name = "
+    "NULL)",
+    "The cross entropy of independent classes, by element.",
+    call_sigmoid_cross_entropy);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.softmax_cross_entropy_with_logits(_sentinel = NULL, labels = NULL, logits = NULL, dim as "
+    "axis = -1, name = NULL, axis = NULL)",
+    "The cross entropy of classes; no gradient flows to the labels.",
+    call_softmax_cross_entropy<false>);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.softmax_cross_entropy_with_logits_v2(labels, logits, axis = NULL, name = NULL, dim as axis "
+    "= NULL)",
+    "The cross entropy of classes.",
+    call_softmax_cross_entropy<true>);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.sparse_softmax_cross_entropy_with_logits(_sentinel = NULL, labels = NULL, logits = NULL, "
+    "name = NULL)",
+    "The same with labels that are numbers of classes.",
+    call_sparse_cross_entropy);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.weighted_cross_entropy_with_logits(labels as targets = NULL, logits = NULL, pos_weight = "
+    "NULL, name = NULL, targets = NULL)",
+    "The same as the sigmoid's with a weight of what is true.",
+    call_weighted_cross_entropy);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.log_poisson_loss(targets, log_input, compute_full_loss = FALSE, name = NULL)",
+    "The loss of a Poisson distribution's logarithm.",
+    call_log_poisson_loss);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.l2_normalize, math.l2_normalize(x, axis = NULL, epsilon = 1e-12, name = NULL, dim as axis "
+    "= NULL)",
+    "x, scaled to norm 1 along axes.",
+    call_l2_normalize);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.moments(x, axes, shift = NULL, name = NULL, keep_dims = NULL, keepdims as keep_dims = "
+    "NULL)",
+    "Mean and variance.",
+    call_moments);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name = NULL)",
+    "x, normalized.",
+    call_batch_normalization);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.top_k, math.top_k(input, k = 1, sorted = TRUE, name = NULL)",
+    "The k largest elements along the last dimension, and where they are.",
+    call_top_k);
+RUNHOOKS_REGISTER_SCOPED_FUNCTION("nn.in_top_k(predictions, targets, k, name = NULL)",
+                                  "Whether the target is among the k best predictions.",
+                                  call_in_top_k);
+RUNHOOKS_REGISTER_FUNCTION(
+    "one_hot(indices, depth, on_value = NULL, off_value = NULL, axis = NULL, dtype = NULL, name = "
+    "NULL)",
+    "on_value at the indices, off_value elsewhere.",
+    call_one_hot);
 
 }  // namespace runhooks

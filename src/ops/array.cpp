@@ -253,6 +253,7 @@ RUNHOOKS_REGISTER_OP("Placeholder")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.Placeholder")
+    .r("placeholder(dtype, shape = NULL, name = NULL)")
     .summary("A tensor that is fed when it is used.");
 
 RUNHOOKS_REGISTER_OP("PlaceholderWithDefault")
@@ -307,6 +308,7 @@ RUNHOOKS_REGISTER_OP("EnsureShape")
     })
     .alias()
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
+    .r("ensure_shape(x as input, shape, name = NULL)")
     .summary("The input; an error where it has not the expected shape.")
     .example("f[2,3] | shape=[2,3]");
 
@@ -333,6 +335,8 @@ RUNHOOKS_REGISTER_OP("ExpandDims")
     .alias()
     .gradient(reshape_back)
     .endpoint("raw_ops.ExpandDims")
+    .r("expand_dims(input, axis as dim = NULL, name = NULL, dim = NULL)")
+    .r("raw_ops.ExpandDims(input, axis as dim, name = NULL)")
     .summary("A dimension of 1 inserted.")
     .example("f[2,3] i:-1");
 
@@ -345,6 +349,8 @@ RUNHOOKS_REGISTER_OP("Squeeze")
     .alias()
     .gradient(reshape_back)
     .endpoint("raw_ops.Squeeze")
+    .r("squeeze(input, axis as squeeze_dims = NULL, name = NULL, squeeze_dims = NULL)")
+    .r("raw_ops.Squeeze(input, axis as squeeze_dims = list(), name = NULL)")
     .summary("Dimensions of 1 taken out.")
     .example("f[2,1,3]");
 
@@ -371,6 +377,7 @@ RUNHOOKS_REGISTER_OP("ZerosLike")
     .shape(unchanged_shape)
     .kernel(kernel_of<ZerosLikeKernel>())
     .not_differentiable()
+    .endpoint("raw_ops.ZerosLike")
     .summary("Zeros of the shape and type of x.")
     .example("f[2,3]");
 

@@ -240,6 +240,7 @@ RUNHOOKS_REGISTER_OP("Shape")
     .reads_shape_only()
     .not_differentiable()
     .endpoint("raw_ops.Shape")
+    .r("shape(input, name = NULL, out_type = 'int32')")
     .summary("The dimensions of the input.")
     .example("f[2,3]");
 
@@ -253,6 +254,7 @@ RUNHOOKS_REGISTER_OP("Size")
     .reads_shape_only()
     .not_differentiable()
     .endpoint("raw_ops.Size")
+    .r("size(input, name = NULL, out_type = 'int32')")
     .summary("The number of elements of the input.")
     .example("f[2,3]");
 
@@ -299,7 +301,7 @@ RUNHOOKS_REGISTER_OP("Pack")
       for (int i = 0; i < parts->num_outputs(); ++i) grads.push_back(parts->output(i));
       return grads;
     })
-    .endpoint("stack")
+    .r("stack(values, axis = 0, name = 'stack')")
     .summary("Tensors of one shape stacked along a new axis.")
     .example("f[2,3] f[2,3]")
     .example("f[2,3] f[2,3] | axis=1");
@@ -343,6 +345,7 @@ RUNHOOKS_REGISTER_OP("ConcatV2")
       return grads;
     })
     .endpoint("raw_ops.ConcatV2")
+    .r("concat(values, axis, name = 'concat')")
     .summary("Tensors joined along an axis.")
     .example("f[2,3] f[2,1] i:1")
     .example("f[2,3] f[1,3] i:-2");

@@ -193,6 +193,8 @@ RUNHOOKS_REGISTER_OP("Slice")
       const Output paddings = paddings_of_slice(g, op.input(0), op.input(1), op.output(0));
       return {g.op("Pad", {dy[0], paddings}), Gradient(), Gradient()};
     })
+    .r("slice(input_ as input, begin, size, name = NULL)")
+    .endpoint("raw_ops.Slice")
     .summary("The box of the given size that starts at begin; size -1 is up to the end.")
     .example("f[4,3] i{1,0} i{2,-1}")
     .example("f[4,3,2] i{1,2,0} i{2,1,2}");
@@ -209,6 +211,7 @@ RUNHOOKS_REGISTER_OP("Pad")
       Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
       return {g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))}), Gradient()};
     })
+    .r("pad(tensor as input, paddings, mode = 'CONSTANT', name = NULL, constant_values = 0)")
     .summary("The tensor with zeros around it.")
     .example("f[2,3] i[2,2]{1,0,0,2}");
 
@@ -223,7 +226,7 @@ RUNHOOKS_REGISTER_OP("Unpack")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("Pack", dy).attr("axis", op.attr_int("axis"))};
     })
-    .endpoint("unstack")
+    .endpoint("raw_ops.Unpack")
     .summary("The parts along an axis as tensors of their own.")
     .example("f[2,3] | num=2")
     .example("f[2,3] | num=3 axis=1");

@@ -62,7 +62,7 @@ RUNHOOKS_REGISTER_OP("Assert")
     .kernel(kernel_of<AssertKernel>())
     .stateful()
     .not_differentiable()
-    .endpoint("debugging.Assert")
+    .r("debugging.Assert, Assert(condition, data, summarize = NULL, name = NULL)")
     .summary("Ends the run by an error that shows `data` where the condition does not hold.");
 
 }  // namespace runhooks

@@ -1,4 +1,5 @@
 // Rows taken from tensors and variables, and added to variables.
+#include <algorithm>
 #include <cstring>
 
 #include "graph/variable.h"
@@ -12,17 +13,21 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-void copy_slices(const Tensor& params, const Tensor& at, int axis, Tensor& out) {
-  int64_t outer = 1, inner = 1;
-  for (int i = 0; i < axis; ++i) outer *= params.shape().dim(i);
+// The first `batch_dims` dimensions are the same in both: each batch has indices of its own.
+void copy_slices(const Tensor& params, const Tensor& at, int axis, int batch_dims, Tensor& out) {
+  int64_t batches = 1, outer = 1, inner = 1;
+  for (int i = 0; i < batch_dims; ++i) batches *= params.shape().dim(i);
+  for (int i = batch_dims; i < axis; ++i) outer *= params.shape().dim(i);
   for (int i = axis + 1; i < params.shape().rank(); ++i) inner *= params.shape().dim(i);
   const int64_t rows = params.shape().dim(axis);
   const size_t bytes = static_cast<size_t>(inner) * dtype_size(params.dtype());
   const Indices indices(at);
+  const int64_t n = batches == 0 ? 0 : indices.size() / batches;
   const auto* from = static_cast<const char*>(params.raw());
   auto* to = static_cast<char*>(out.raw());
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < indices.size(); ++i, to += bytes) {
+  for (int64_t o = 0; o < batches * outer; ++o) {
+    const int64_t first = o / outer * n;
+    for (int64_t i = first; i < first + n; ++i, to += bytes) {
       const int64_t row = o * rows + indices.checked(i, rows);
       std::memcpy(to, from + static_cast<size_t>(row) * bytes, bytes);
     }
@@ -39,10 +44,30 @@ int axis_of(const Tensor& axis, int rank) {
   return static_cast<int>(positive);
 }
 
+// Counted from the front; throws where the two shapes do not begin alike.
+int batch_dims_of(const Operation& op, const Shape& params, const Shape& indices, int axis) {
+  const int64_t given = op.attr<int64_t>("batch_dims");
+  const int64_t positive = given < 0 ? given + indices.rank() : given;
+  if (positive < 0 || positive > std::min(axis, indices.rank())) {
+    invalid_argument("batch_dims must be in [", -indices.rank(), ", ",
+                     std::min(axis, indices.rank()), "], but got ", given, ".");
+  }
+  for (int i = 0; i < positive; ++i) {
+    const int64_t a = params.dim(i), b = indices.dim(i);
+    if (a >= 0 && b >= 0 && a != b) {
+      invalid_argument("The first ", positive, " dimensions of shapes ", params, " and ", indices,
+                       " must be the same for batch_dims = ", given, ".");
+    }
+  }
+  return static_cast<int>(positive);
+}
+
 class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    copy_slices(c.input(0), c.input(1), axis_of(c.input(2), c.input(0).shape().rank()),
+    const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
+    const int axis = axis_of(c.input(2), params.rank());
+    copy_slices(c.input(0), c.input(1), axis, batch_dims_of(c.op(), params, indices, axis),
                 c.output(0));
   }
 };
@@ -52,9 +77,10 @@ void gather_shape(ShapeContext& c) {
   const Tensor* axis = c.value(2);
   if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
   const int at = axis_of(*axis, params.rank());
+  const int batch_dims = batch_dims_of(c.op(), params, indices, at);
   Shape out;
   for (int i = 0; i < at; ++i) out.append(params.dim(i));
-  for (int i = 0; i < indices.rank(); ++i) out.append(indices.dim(i));
+  for (int i = batch_dims; i < indices.rank(); ++i) out.append(indices.dim(i));
   for (int i = at + 1; i < params.rank(); ++i) out.append(params.dim(i));
   c.set_output(0, out);
 }
@@ -78,8 +104,9 @@ Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const bool is_first =
       axis_op.type() == "Const" && axis_op.attr<Tensor>("value").integers()[0] == 0;
   if (!is_first) {
-    fail(Code::kUnimplemented, "The gradient of GatherV2 is there for axis 0 only; operation '",
-         op.name(), "' gathers along another one.");
+    fail(Code::kUnimplemented,
+         "The gradient of GatherV2 is there for axis 0 and no batch_dims only; operation '",
+         op.name(), "' gathers along another axis.");
   }
   return {row_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
 }
@@ -96,9 +123,12 @@ class ResourceGatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& params = state_of(c).value();
+    if (c.op().attr<int64_t>("batch_dims") != 0) {
+      fail(Code::kUnimplemented, "ResourceGather has no batch_dims here; gather from its value.");
+    }
     Shape shape = c.input(1).shape();
     for (int i = 1; i < params.shape().rank(); ++i) shape.append(params.shape().dim(i));
-    copy_slices(params, c.input(1), 0, c.allocate_output(0, params.dtype(), shape));
+    copy_slices(params, c.input(1), 0, 0, c.allocate_output(0, params.dtype(), shape));
   }
 };
 

@@ -60,9 +60,50 @@ struct Test {
   using Kernel = UnaryKernel<T, bool, F>;
 };
 
-template <typename F>
+// Which element of the operand each element of the result takes.
+std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
+  const BroadcastLayout layout = broadcast_layout(operand, out, out);
+  std::vector<int64_t> all;
+  for (int64_t block = 0; block < layout.n / std::max<int64_t>(layout.inner, 1); ++block) {
+    const int64_t offset =
+        layout.a_offsets.empty() ? 0 : layout.a_offsets[static_cast<size_t>(block)];
+    for (int64_t i = 0; i < layout.inner; ++i) all.push_back(offset + i * layout.a_step);
+  }
+  return all;
+}
+
+// Of one dictionary the codes tell, of two the texts.
+template <bool kEqual>
+class CompareStrings : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const Shape& out = c.output(0).shape();
+    x_at_ = positions(c.input(0).shape(), out);
+    y_at_ = positions(c.input(1).shape(), out);
+  }
+  void compute(KernelContext& c) override {
+    const Tensor &x = c.input(0), &y = c.input(1);
+    const bool is_shared = x.dictionary() == y.dictionary();
+    bool* z = c.output(0).data<bool>();
+    for (size_t i = 0; i < x_at_.size(); ++i) {
+      const bool same = is_shared ? x.data<int32_t>()[x_at_[i]] == y.data<int32_t>()[y_at_[i]]
+                                  : x.string_at(x_at_[i]) == y.string_at(y_at_[i]);
+      z[i] = same == kEqual;
+    }
+  }
+
+ private:
+  std::vector<int64_t> x_at_, y_at_;
+};
+
+template <typename F, bool kEqual>
 KernelFactory compare() {
-  return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
+  const KernelFactory numbers =
+      kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
+  return [numbers](const Operation& op) -> std::unique_ptr<Kernel> {
+    if (op.attr_type("T") == DType::kString) return std::make_unique<CompareStrings<kEqual>>();
+    return numbers(op);
+  };
 }
 
 template <typename F>
@@ -102,17 +143,6 @@ class SelectKernel : public Kernel {
   }
 
  private:
-  // Which element of the operand each element of the result takes.
-  static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
-    const BroadcastLayout layout = broadcast_layout(operand, out, out);
-    std::vector<int64_t> all;
-    for (int64_t block = 0; block < layout.n / std::max<int64_t>(layout.inner, 1); ++block) {
-      const int64_t offset =
-          layout.a_offsets.empty() ? 0 : layout.a_offsets[static_cast<size_t>(block)];
-      for (int64_t i = 0; i < layout.inner; ++i) all.push_back(offset + i * layout.a_step);
-    }
-    return all;
-  }
   std::vector<std::vector<int64_t>> positions_;
 };
 
@@ -128,12 +158,12 @@ class SelectKernel : public Kernel {
       .example("f[2,3] f[3]")
 
 RUNHOOKS_COMPARISON_OP("Equal")
-    .attr("T: {float, double, int32, int64, bool}")
-    .kernel(compare<EqualFn>())
+    .attr("T: {float, double, int32, int64, bool, string}")
+    .kernel(compare<EqualFn, true>())
     .summary("x == y, elementwise.");
 RUNHOOKS_COMPARISON_OP("NotEqual")
-    .attr("T: {float, double, int32, int64, bool}")
-    .kernel(compare<NotEqualFn>())
+    .attr("T: {float, double, int32, int64, bool, string}")
+    .kernel(compare<NotEqualFn, false>())
     .summary("x != y, elementwise.");
 RUNHOOKS_COMPARISON_OP("Less")
     .attr("T: numbertype")
@@ -218,7 +248,7 @@ RUNHOOKS_REGISTER_OP("SelectV2")
       };
       return {Gradient(), reduce(dx, op.input(1)), reduce(dz, op.input(2))};
     })
-    .endpoint("where_v2")
+    .r("where_v2(condition, x as t = NULL, y as e = NULL, name = NULL)")
     .summary("Elements of t where the condition holds, else of e.")
     .example("b[2,3] f[2,3] f[2,3]")
     .example("b[2,1] f[3] f[]");

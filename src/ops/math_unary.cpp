@@ -260,6 +260,7 @@ RUNHOOKS_REGISTER_OP("Cast")
       return {cast(g, dy[0], op.input(0).dtype())};
     })
     .endpoint("raw_ops.Cast")
+    .r("cast(x, dtype as DstT, name = NULL)")
     .summary("x in another type; fractions are cut off.")
     .example("f[2,3] | DstT=double")
     .example("i{1,2} | DstT=float");

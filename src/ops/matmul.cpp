@@ -1,7 +1,7 @@
 // Matrix products and what goes with them in a dense layer.
+#include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
-#include "base/threads.h"
 
 namespace runhooks {
 
@@ -40,8 +40,14 @@ void multiply(
   sgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
 }
 
-void multiply(
-    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* y) {
+void multiply(bool ta,
+              bool tb,
+              int64_t m,
+              int64_t n,
+              int64_t k,
+              const double* a,
+              const double* b,
+              double* y) {
   dgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
 }
 
@@ -118,29 +124,75 @@ int64_t rows_of(const Tensor& x, int64_t width) {
   return width == 0 ? 0 : x.num_elements() / width;
 }
 
-// Adds a vector to the last dimension of every row.
+bool has_channels_first(const Operation& op) {
+  return op.attr<std::string>("data_format") == "NCHW";
+}
+
+// The dimension that has one bias an element: the last one, or behind the batch.
+int channel_axis(const Operation& op, const Shape& x) {
+  if (!has_channels_first(op)) return x.rank() - 1;
+  if (x.rank() < 3) {
+    invalid_argument("The input must have at least 3 dimensions for NCHW; got shape ", x, ".");
+  }
+  return 1;
+}
+
+// How many elements follow each other in one channel.
+int64_t elements_of_channel(const Shape& x) {
+  int64_t n = 1;
+  for (int i = 2; i < x.rank(); ++i) n *= x.dim(i);
+  return n;
+}
+
+// Adds a vector to the last dimension of every row, or one element of it to each channel.
 template <typename T>
 class BiasAddKernel : public Kernel {
  public:
   bool uses_threads() const override { return true; }
+  void prepare(KernelContext& c) override { channels_first_ = has_channels_first(c.op()); }
   void compute(KernelContext& c) override {
     const Tensor &x = c.input(0), &bias = c.input(1);
     const int64_t width = bias.num_elements();
-    add_bias(rows_of(x, width), width, x.data<T>(), bias.data<T>(),
-             c.output(0).template data<T>());
+    if (channels_first_) return add_to_channels(x, bias, c.output(0));
+    add_bias(rows_of(x, width), width, x.data<T>(), bias.data<T>(), c.output(0).template data<T>());
   }
+
+ private:
+  static void add_to_channels(const Tensor& x, const Tensor& bias, Tensor& out) {
+    const int64_t n = elements_of_channel(x.shape()), channels = bias.num_elements();
+    const T *from = x.data<T>(), *b = bias.data<T>();
+    T* y = out.data<T>();
+    for (int64_t block = 0; block * n < x.num_elements(); ++block, from += n, y += n) {
+      for (int64_t i = 0; i < n; ++i) y[i] = from[i] + b[block % channels];
+    }
+  }
+  bool channels_first_ = false;
 };
 
 template <typename T>
 class BiasAddGradKernel : public Kernel {
  public:
   bool uses_threads() const override { return true; }
+  void prepare(KernelContext& c) override { channels_first_ = has_channels_first(c.op()); }
   void compute(KernelContext& c) override {
     const Tensor& dy = c.input(0);
     Tensor& sums = c.output(0);
     const int64_t width = sums.num_elements();
+    if (channels_first_) return sum_channels(dy, sums);
     sum_columns(rows_of(dy, width), width, dy.data<T>(), sums.data<T>());
   }
+
+ private:
+  static void sum_channels(const Tensor& dy, Tensor& sums) {
+    const int64_t n = elements_of_channel(dy.shape()), channels = sums.num_elements();
+    const T* from = dy.data<T>();
+    T* y = sums.data<T>();
+    std::fill(y, y + channels, T(0));
+    for (int64_t block = 0; block * n < dy.num_elements(); ++block, from += n) {
+      for (int64_t i = 0; i < n; ++i) y[block % channels] += from[i];
+    }
+  }
+  bool channels_first_ = false;
 };
 
 template <typename T>
@@ -164,7 +216,7 @@ void bias_add_shape(ShapeContext& c) {
   if (x.has_rank()) {
     if (x.rank() < 2)
       invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
-    const int64_t width = x.dim(x.rank() - 1);
+    const int64_t width = x.dim(channel_axis(c.op(), x));
     if (width >= 0 && bias.dim(0) >= 0 && width != bias.dim(0)) {
       invalid_argument("A bias of ", bias.dim(0), " elements cannot be added to shape ", x, ".");
     }
@@ -185,6 +237,8 @@ RUNHOOKS_REGISTER_OP("MatMul")
     .kernel(kernel_by_type<MatMulKernel, float, double, int32_t, int64_t>())
     .gradient(matmul_gradient)
     .endpoint("raw_ops.MatMul")
+    .r("matmul(a, b, transpose_a = FALSE, transpose_b = FALSE, adjoint_a as transpose_a = FALSE, "
+       "adjoint_b as transpose_b = FALSE, a_is_sparse = FALSE, b_is_sparse = FALSE, name = NULL)")
     .summary("The matrix product of a and b.")
     .example("f[2,3] f[3,4]")
     .example("f[3,2] f[3,4] | transpose_a=true")
@@ -199,12 +253,14 @@ RUNHOOKS_REGISTER_OP("BiasAdd")
     .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .shape(bias_add_shape)
     .kernel(kernel_by_type<BiasAddKernel, float, double, int32_t, int64_t>())
-    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
-      return {dy[0], g.op("BiasAddGrad", {dy[0]})};
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const auto& format = op.attr<std::string>("data_format");
+      return {dy[0], g.op("BiasAddGrad", {dy[0]}).attr("data_format", format)};
     })
-    .endpoint("nn.bias_add")
+    .r("nn.bias_add(value, bias, data_format = NULL, name = NULL)")
     .summary("A vector added to each row.")
-    .example("f[2,3] f[3]");
+    .example("f[2,3] f[3]")
+    .example("f[2,3,2] f[3] | data_format=NCHW");
 
 RUNHOOKS_REGISTER_OP("BiasAddGrad")
     .input("out_backprop: T")
@@ -213,15 +269,23 @@ RUNHOOKS_REGISTER_OP("BiasAddGrad")
     .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .shape([](ShapeContext& c) {
       const Shape& x = c.input(0);
-      c.set_output(0, Shape{x.has_rank() ? x.dim(x.rank() - 1) : Shape::kUnknownDim});
+      const bool is_known = x.has_rank();
+      c.set_output(0, Shape{is_known ? x.dim(channel_axis(c.op(), x)) : Shape::kUnknownDim});
     })
     .kernel(kernel_by_type<BiasAddGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {g.op("BroadcastTo", {dy[0], shape_of(g, op.input(0))})};
+      Output by_channel = dy[0];
+      if (has_channels_first(op)) {
+        std::vector<int32_t> dims(static_cast<size_t>(op.input(0).shape().rank()) - 1, 1);
+        dims[0] = -1;
+        by_channel = g.op("Reshape", {dy[0], g.int_vector(dims)});
+      }
+      return {g.op("BroadcastTo", {by_channel, shape_of(g, op.input(0))})};
     })
     .endpoint("raw_ops.BiasAddGrad")
     .summary("The sum over all but the last dimension.")
-    .example("f[4,3]");
+    .example("f[4,3]")
+    .example("f[2,3,2] | data_format=NCHW");
 
 RUNHOOKS_REGISTER_OP("AddN")
     .input("inputs: N * T")

@@ -265,9 +265,11 @@ RUNHOOKS_REGISTER_OP("OneHot")
       .example("f[2,3,2] i:-2 | output_type=int32")
 
 RUNHOOKS_ARG_OP("ArgMax")
+    .r("arg_max(input, dimension, output_type = 'int64', name = NULL)")
     .kernel(kernel_by_type<ArgMaxKernel, float, double, int32_t, int64_t>())
     .summary("The index of the largest element along an axis; the first of several.");
 RUNHOOKS_ARG_OP("ArgMin")
+    .r("arg_min(input, dimension, output_type = 'int64', name = NULL)")
     .kernel(kernel_by_type<ArgMinKernel, float, double, int32_t, int64_t>())
     .summary("The index of the smallest element along an axis; the first of several.");
 

@@ -90,6 +90,7 @@ RUNHOOKS_REGISTER_OP("Qr")
     .kernel(kernel_by_type<QrKernel, float, double>())
     .not_differentiable()
     .endpoint("qr")
+    .r("qr(input, full_matrices = FALSE, name = NULL)")
     .summary("q, whose columns are orthonormal, and r, upper triangular, with q r the input.")
     .example("f[4,3]")
     .example("f[2,3]");

@@ -305,21 +305,21 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 }  // namespace
 
-#define RUNHOOKS_REDUCTION(type)               \
-  RUNHOOKS_REGISTER_OP(type)                   \
-      .input("input: T")                       \
-      .input("reduction_indices: Tidx")        \
-      .output("output: T")                     \
-      .attr("keep_dims: bool = false")         \
-      .attr("T: numbertype")                   \
-      .attr("Tidx: {int32, int64} = DT_INT32") \
-      .shape(reduce_shape)                     \
+#define RUNHOOKS_REDUCTION(type)                                                               \
+  RUNHOOKS_REGISTER_OP(type)                                                                   \
+      .input("input: T")                                                                       \
+      .input("reduction_indices: Tidx")                                                        \
+      .output("output: T")                                                                     \
+      .attr("keep_dims: bool = false")                                                         \
+      .attr("T: numbertype")                                                                   \
+      .attr("Tidx: {int32, int64} = DT_INT32")                                                 \
+      .shape(reduce_shape)                                                                     \
+      .r("raw_ops." type "(input, axis as reduction_indices, keep_dims = FALSE, name = NULL)") \
       .may_alias()
 
 RUNHOOKS_REDUCTION("Sum")
     .kernel(all_numbers<SumFn>())
     .gradient(sum_gradient)
-    .endpoint("raw_ops.Sum")
     .summary("The sum along axes.")
     .example("f[2,3] i{0}")
     .example("f[2,3] i{0,1}")
@@ -329,7 +329,6 @@ RUNHOOKS_REDUCTION("Sum")
 RUNHOOKS_REDUCTION("Mean")
     .kernel(all_numbers<MeanFn>())
     .gradient(mean_gradient)
-    .endpoint("raw_ops.Mean")
     .summary("The mean along axes.")
     .example("f[2,3] i{0}")
     .example("f[2,3] i{0,1}")
@@ -337,41 +336,37 @@ RUNHOOKS_REDUCTION("Mean")
 RUNHOOKS_REDUCTION("Max")
     .kernel(all_numbers<MaxFn>())
     .gradient(extremum_gradient)
-    .endpoint("raw_ops.Max")
     .summary("The maximum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Min")
     .kernel(all_numbers<MinFn>())
     .gradient(extremum_gradient)
-    .endpoint("raw_ops.Min")
     .summary("The minimum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Prod")
     .kernel(all_numbers<ProdFn>())
     .gradient(prod_gradient)
-    .endpoint("raw_ops.Prod")
     .summary("The product along axes.")
     .example("f[2,3] i{1}");
 
-#define RUNHOOKS_LOGICAL_REDUCTION(type)       \
-  RUNHOOKS_REGISTER_OP(type)                   \
-      .input("input: bool")                    \
-      .input("reduction_indices: Tidx")        \
-      .output("output: bool")                  \
-      .attr("keep_dims: bool = false")         \
-      .attr("Tidx: {int32, int64} = DT_INT32") \
-      .shape(reduce_shape)                     \
-      .may_alias()                             \
-      .not_differentiable()                    \
+#define RUNHOOKS_LOGICAL_REDUCTION(type)                                                       \
+  RUNHOOKS_REGISTER_OP(type)                                                                   \
+      .input("input: bool")                                                                    \
+      .input("reduction_indices: Tidx")                                                        \
+      .output("output: bool")                                                                  \
+      .attr("keep_dims: bool = false")                                                         \
+      .attr("Tidx: {int32, int64} = DT_INT32")                                                 \
+      .shape(reduce_shape)                                                                     \
+      .r("raw_ops." type "(input, axis as reduction_indices, keep_dims = FALSE, name = NULL)") \
+      .may_alias()                                                                             \
+      .not_differentiable()                                                                    \
       .example("b[2,3] i{1}")
 
 RUNHOOKS_LOGICAL_REDUCTION("All")
     .kernel(kernel_of<ReduceKernel<bool, AllFn>>())
-    .endpoint("raw_ops.All")
     .summary("Whether all are TRUE along axes.");
 RUNHOOKS_LOGICAL_REDUCTION("Any")
     .kernel(kernel_of<ReduceKernel<bool, AnyFn>>())
-    .endpoint("raw_ops.Any")
     .summary("Whether any is TRUE along axes.");
 
 }  // namespace runhooks

@@ -229,7 +229,8 @@ bool register_sparse_segment(const std::string& name,
       .kernel(kernel)
       .allocates_outputs()
       .gradient(sparse_segment_gradient(grad_type.c_str()))
-      .endpoint(endpoint)
+      .r(str_cat(endpoint, "(data, indices, segment_ids, name = NULL, num_segments = NULL)")
+             .c_str())
       .summary("The rows at indices, combined by segment.")
       .example("f[4,2] i{1,1,3} i{0,0,2}");
   OpRegistration(grad_type.c_str())

@@ -347,6 +347,7 @@ RUNHOOKS_REGISTER_OP("Where")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.Where")
+    .r("raw_ops.Where(condition as input, name = NULL)")
     .summary("The coordinates of the elements that are TRUE or not 0.")
     .example("b[3,2]")
     .example("f[3]");
@@ -370,7 +371,8 @@ RUNHOOKS_REGISTER_OP("SparseToDense")
       const Output taken = g.op("Sum", {values, g.int_vector({0})});
       return {Gradient(), Gradient(), values, subtract(g, all, taken)};
     })
-    .endpoint("sparse_to_dense")
+    .r("sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value = 0, "
+       "validate_indices = TRUE, name = NULL)")
     .summary("The dense tensor of a sparse one.")
     .example("i[2,2]{0,1,2,0} i{3,2} f[2] f[]");
 
@@ -490,7 +492,7 @@ RUNHOOKS_REGISTER_OP("GatherNd")
       const Output shape = cast(g, shape_of(g, op.input(0)), op.input(1).dtype());
       return {g.op("ScatterNd", {op.input(1), dy[0], shape}), Gradient()};
     })
-    .endpoint("gather_nd")
+    .r("gather_nd(params, indices, name = NULL, batch_dims = 0)")
     .summary("The slices at rows of coordinates.")
     .example("f[3,2] i[2,2]{0,1,0,1}")
     .example("f[3,2] i[2,1]{2,0}");

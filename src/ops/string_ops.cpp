@@ -137,8 +137,8 @@ RUNHOOKS_REGISTER_OP("StringToNumber")
     .shape(unchanged_shape)
     .kernel(kernel_of<StringToNumberKernel>())
     .not_differentiable()
-    .endpoint("string_to_number")
-    .endpoint("strings.to_number")
+    .r("string_to_number, strings.to_number(string_tensor = NULL, out_type = 'float32', "
+       "name = NULL, input as string_tensor = NULL)")
     .summary("Each text as a number.")
     .example("s{1,2.5,-3e2}")
     .example("s{1,2} | out_type=int64");

@@ -228,7 +228,7 @@ RUNHOOKS_REGISTER_OP("IsVariableInitialized")
     .kernel(kernel_of<IsInitializedKernel>())
     .stateful()
     .not_differentiable()
-    .endpoint("is_variable_initialized")
+    .r("is_variable_initialized(variable as ref)")
     .summary("Whether a variable has a value.");
 
 RUNHOOKS_REGISTER_OP("AssignVariableOp")

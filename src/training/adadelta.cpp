@@ -28,11 +28,7 @@ struct AdadeltaRule {
 
 class Adadelta : public Optimizer {
  public:
-  explicit Adadelta(const Args& args) : Optimizer(args.text("name", "Adadelta"), args) {
-    check_not_negative(args, "learning_rate");
-    check_between(args, "rho", 0, 1);
-    check_not_negative(args, "epsilon");
-  }
+  explicit Adadelta(const Args& args) : Optimizer(args.text("name", "Adadelta"), args) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -60,6 +56,14 @@ RUNHOOKS_REGISTER_APPLY_OP(AdadeltaRule,
                            "Adadelta",
                            {"var", "accum", "accum_update"},
                            {"lr: T", "rho: T", "epsilon: T", "grad: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("Adadelta", Adadelta);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "Adadelta",
+    Adadelta,
+    "train.AdadeltaOptimizer",
+    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
+     "rho = 0.95: number in [0, 1]. How much of the means is kept.",
+     "epsilon = 1e-08: number in [0, Inf). Keeps quotients finite.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'Adadelta': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

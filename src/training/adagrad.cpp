@@ -30,10 +30,7 @@ struct AdagradRule {
 
 class Adagrad : public Optimizer {
  public:
-  explicit Adagrad(const Args& args) : Optimizer(args.text("name", "Adagrad"), args) {
-    check_not_negative(args, "learning_rate");
-    check_positive(args, "initial_accumulator_value");
-  }
+  explicit Adagrad(const Args& args) : Optimizer(args.text("name", "Adagrad"), args) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -54,6 +51,13 @@ class Adagrad : public Optimizer {
 
 RUNHOOKS_REGISTER_APPLY_OP(
     AdagradRule, "Adagrad", {"var", "accum"}, {"lr: T", "grad: T"}, {"update_slots: bool = true"});
-RUNHOOKS_REGISTER_OPTIMIZER("Adagrad", Adagrad);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "Adagrad",
+    Adagrad,
+    "train.AdagradOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "initial_accumulator_value = 0.1: number in (0, Inf). What the sums of squares begin with.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'Adagrad': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

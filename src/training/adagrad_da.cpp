@@ -30,12 +30,7 @@ struct AdagradDARule {
 
 class AdagradDA : public Optimizer {
  public:
-  explicit AdagradDA(const Args& args) : Optimizer(args.text("name", "AdagradDA"), args) {
-    check_not_negative(args, "learning_rate");
-    check_positive(args, "initial_gradient_squared_accumulator_value");
-    check_not_negative(args, "l1_regularization_strength");
-    check_not_negative(args, "l2_regularization_strength");
-  }
+  explicit AdagradDA(const Args& args) : Optimizer(args.text("name", "AdagradDA"), args) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -49,7 +44,13 @@ class AdagradDA : public Optimizer {
     l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
     l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
     // The number of this step, counted from 1.
-    const VariablePtr step = get_or_create_global_step(graph);
+    const Value* given = args().find("global_step");
+    const auto* variable = given ? given->get_if<VariablePtr>() : nullptr;
+    if (given && !variable) {
+      invalid_argument("`global_step` of ", args().owner(), " must be a variable, not ",
+                       given->kind(), ".");
+    }
+    const VariablePtr step = variable ? *variable : get_or_create_global_step(graph);
     const Output one = graph.scalar(DType::kInt64, 1);
     next_step_ = graph.op("AddV2", {step->snapshot, one}).named("add");
   }
@@ -70,6 +71,17 @@ RUNHOOKS_REGISTER_APPLY_OP(AdagradDARule,
                            "AdagradDA",
                            {"var", "gradient_accumulator", "gradient_squared_accumulator"},
                            {"grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"});
-RUNHOOKS_REGISTER_OPTIMIZER("AdagradDA", AdagradDA);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "AdagradDA",
+    AdagradDA,
+    "train.AdagradDAOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "global_step = NULL: any. The number of the step; by default that of the graph.",
+     "initial_gradient_squared_accumulator_value = 0.1: number in (0, Inf). What the sums of "
+     "squares begin with.",
+     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
+     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'AdagradDA': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

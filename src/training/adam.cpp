@@ -68,6 +68,15 @@ RUNHOOKS_REGISTER_APPLY_OP(AdamRule,
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "grad: T"},
                            {"use_nesterov: bool = false"});
-RUNHOOKS_REGISTER_OPTIMIZER("Adam", Adam);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "Adam",
+    Adam,
+    "train.AdamOptimizer",
+    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
+     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
+     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
+     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'Adam': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -9,12 +9,7 @@ constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
 }  // namespace
 
 AdamFamily::AdamFamily(const std::string& name, const Args& args, double default_epsilon)
-    : Optimizer(name, args), default_epsilon_(default_epsilon) {
-  check_not_negative(args, "learning_rate");
-  check_between(args, "beta1", 0, 1);
-  check_between(args, "beta2", 0, 1);
-  check_positive(args, "epsilon");
-}
+    : Optimizer(name, args), default_epsilon_(default_epsilon) {}
 
 void AdamFamily::create_slots(Graph& graph, const VariablePtr& variable) {
   make_slot(graph, variable, "m", zeros_initializer());

@@ -31,9 +31,7 @@ struct AdamWRule {
 
 class AdamW : public AdamFamily {
  public:
-  explicit AdamW(const Args& args) : AdamFamily(args.text("name", "AdamW"), args, 1e-8) {
-    check_not_negative(args, "weight_decay");
-  }
+  explicit AdamW(const Args& args) : AdamFamily(args.text("name", "AdamW"), args, 1e-8) {}
 
  protected:
   void prepare(Graph& graph) override {
@@ -60,6 +58,16 @@ RUNHOOKS_REGISTER_APPLY_OP(AdamWRule,
                            {"var", "m", "v"},
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "weight_decay: T", "grad: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("AdamW", AdamW);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "AdamW",
+    AdamW,
+    "train.AdamWOptimizer, contrib.opt.AdamWOptimizer",
+    {"weight_decay: number in [0, Inf). The share of each weight that is taken off in a step.",
+     "learning_rate = 0.001: number in [0, Inf). How far a step goes.",
+     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
+     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
+     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'AdamW': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -168,7 +168,8 @@ bool register_apply_op(const char* name,
       op.mutates(static_cast<int>(i));
     }
     for (const std::string& input : inputs) {
-      op.input(input.c_str());
+      // what is subtracted from a whole variable is `delta`, from rows of it `grad`
+      op.input(is_sparse && input == "delta: T" ? "grad: T" : input.c_str());
       const bool is_gradient = input == "grad: T" || input == "delta: T";
       if (is_sparse && is_gradient) op.input("indices: Tindices");
     }

@@ -157,20 +157,14 @@ class Ftrl : public Optimizer {
  public:
   explicit Ftrl(const Args& args)
       : Optimizer(args.text("name", "Ftrl"), args),
-        has_shrinkage_(args.number("l2_shrinkage_regularization_strength", 0) > 0) {
-    check_not_negative(args, "learning_rate");
-    check_not_negative(args, "initial_accumulator_value");
-    check_between(args, "learning_rate_power", -1e308, 0);
-    check_not_negative(args, "l1_regularization_strength");
-    check_not_negative(args, "l2_regularization_strength");
-    check_not_negative(args, "l2_shrinkage_regularization_strength");
-  }
+        has_shrinkage_(args.number("l2_shrinkage_regularization_strength", 0) > 0) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
     make_slot(graph, variable, "accum",
-              constant_initializer(args().number("initial_accumulator_value", 0.1)));
-    make_slot(graph, variable, "linear", zeros_initializer());
+              constant_initializer(args().number("initial_accumulator_value", 0.1)),
+              args().text("accum_name", ""));
+    make_slot(graph, variable, "linear", zeros_initializer(), args().text("linear_name", ""));
   }
   void prepare(Graph& graph) override {
     learning_rate_ = hyperparameter(graph, "learning_rate");
@@ -206,6 +200,21 @@ RUNHOOKS_REGISTER_APPLY_OP(FtrlV2Rule,
                            {"var", "accum", "linear"},
                            {"grad: T", "lr: T", "l1: T", "l2: T", "l2_shrinkage: T",
                             "lr_power: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("Ftrl", Ftrl);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "Ftrl",
+    Ftrl,
+    "train.FtrlOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "learning_rate_power = -0.5: number in (-Inf, 0]. How the rate falls; 0 for one that does "
+     "not.",
+     "initial_accumulator_value = 0.1: number in [0, Inf). What the sums of squares begin with.",
+     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
+     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'Ftrl': string. The name scope of the step, and the slots' name.",
+     "accum_name = NULL: string. The name of the slot of squares, by default `name`.",
+     "linear_name = NULL: string. The name of the other slot.",
+     "l2_shrinkage_regularization_strength = 0: number in [0, Inf). Shrinks weights with each "
+     "step."});
 
 }  // namespace runhooks

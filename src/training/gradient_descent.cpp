@@ -21,9 +21,7 @@ struct GradientDescentRule {
 class GradientDescent : public Optimizer {
  public:
   explicit GradientDescent(const Args& args)
-      : Optimizer(args.text("name", "GradientDescent"), args) {
-    check_not_negative(args, "learning_rate");
-  }
+      : Optimizer(args.text("name", "GradientDescent"), args) {}
 
  protected:
   void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
@@ -51,6 +49,12 @@ RUNHOOKS_REGISTER_APPLY_OP(GradientDescentRule,
                            "GradientDescent",
                            {"var"},
                            {"alpha: T", "delta: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("SGD", GradientDescent);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "SGD",
+    GradientDescent,
+    "train.GradientDescentOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'GradientDescent': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

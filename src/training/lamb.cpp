@@ -39,9 +39,7 @@ struct LambRule {
 
 class Lamb : public AdamFamily {
  public:
-  explicit Lamb(const Args& args) : AdamFamily(args.text("name", "LAMB"), args, 1e-6) {
-    check_not_negative(args, "weight_decay_rate");
-  }
+  explicit Lamb(const Args& args) : AdamFamily(args.text("name", "LAMB"), args, 1e-6) {}
 
  protected:
   void prepare(Graph& graph) override {
@@ -84,6 +82,19 @@ RUNHOOKS_REGISTER_APPLY_OP(LambRule,
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "weight_decay_rate: T", "grad: T"},
                            {"adapts: bool = true"});
-RUNHOOKS_REGISTER_OPTIMIZER("LAMB", Lamb);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "LAMB",
+    Lamb,
+    "train.LAMBOptimizer, contrib.opt.LAMBOptimizer",
+    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
+     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
+     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
+     "epsilon = 1e-06: number in (0, Inf). Keeps quotients finite.",
+     "weight_decay_rate = 0: number in [0, Inf). The share of each weight that is taken off in a "
+     "step.",
+     "exclude_from_weight_decay = NULL: any. Patterns of the names of variables that keep it.",
+     "exclude_from_layer_adaptation = NULL: any. Patterns of the names of variables whose step is "
+     "not scaled.",
+     "name = 'LAMB': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

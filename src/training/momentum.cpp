@@ -24,10 +24,7 @@ struct MomentumRule {
 
 class Momentum : public Optimizer {
  public:
-  explicit Momentum(const Args& args) : Optimizer(args.text("name", "Momentum"), args) {
-    check_not_negative(args, "learning_rate");
-    check_not_negative(args, "momentum");
-  }
+  explicit Momentum(const Args& args) : Optimizer(args.text("name", "Momentum"), args) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -55,6 +52,14 @@ RUNHOOKS_REGISTER_APPLY_OP(MomentumRule,
                            {"var", "accum"},
                            {"lr: T", "grad: T", "momentum: T"},
                            {"use_nesterov: bool = false"});
-RUNHOOKS_REGISTER_OPTIMIZER("Momentum", Momentum);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "Momentum",
+    Momentum,
+    "train.MomentumOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "momentum: number in [0, Inf). How much of the last step is kept.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'Momentum': string. The name scope of the step, and the slots' name.",
+     "use_nesterov = FALSE: flag. Whether the gradient counts as that of the point ahead."});
 
 }  // namespace runhooks

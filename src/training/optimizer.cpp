@@ -16,12 +16,15 @@ Operation* noted(Graph& graph, Operation* train_op) {
 
 std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
                                                               Output loss,
-                                                              std::vector<VariablePtr> variables) {
+                                                              std::vector<VariablePtr> variables,
+                                                              Output grad_loss) {
   if (variables.empty()) variables = variables_in(graph, collection_keys::kTrainableVariables);
   if (variables.empty()) invalid_argument("No variables to optimize.");
   std::vector<Output> xs;
   for (const VariablePtr& variable : variables) xs.push_back(variable->handle);
-  const std::vector<Gradient> grads = gradients(graph, {loss}, xs);
+  std::vector<Output> weights;
+  if (grad_loss) weights.push_back(grad_loss);
+  const std::vector<Gradient> grads = gradients(graph, {loss}, xs, weights);
   std::vector<GradientAndVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) result.push_back({grads[i], variables[i]});
   return result;
@@ -40,6 +43,23 @@ Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   distinct.values = sums->output(0);
   distinct.indices = sums->output(1);
   return distinct;
+}
+
+// After the update the variable becomes what its constraint makes of it.
+Operation* constrained(Graph& graph, const GradientAndVariable& pair, Operation* update) {
+  const Variable& variable = *pair.variable;
+  if (!variable.constraint) return update;
+  if (pair.gradient.is_indexed_slices()) {
+    fail(Code::kFailedPrecondition, "Cannot use a constraint function on a sparse variable; '",
+         variable.name(), "' has one.");
+  }
+  const ControlDependencies after(graph, {update});
+  const Output value =
+      variable.is_resource
+          ? graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype)
+          : graph.op("Identity", {variable.handle});
+  const Output good = variable.constraint(graph, value);
+  return graph.op(variable.is_resource ? "AssignVariableOp" : "Assign", {variable.handle, good});
 }
 
 }  // namespace
@@ -68,7 +88,8 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   std::vector<Operation*> updates;
   for (const GradientAndVariable& pair : given) {
     NameScope update_scope(graph, "update_" + pair.variable->op_name());
-    updates.push_back(apply(graph, *pair.variable, distinct_rows(graph, pair.gradient)));
+    Operation* update = apply(graph, *pair.variable, distinct_rows(graph, pair.gradient));
+    updates.push_back(constrained(graph, pair, update));
   }
   if (!global_step) {
     // The step itself carries the name of the scope.
@@ -102,9 +123,11 @@ VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_na
 VariablePtr Optimizer::make_slot(Graph& graph,
                                  const VariablePtr& variable,
                                  const std::string& slot_name,
-                                 const Initializer& initializer) {
+                                 const Initializer& initializer,
+                                 const std::string& variable_name) {
   VariableStore& store = graph.variables();
-  const std::string base = variable->op_name() + "/" + name_;
+  const std::string base =
+      variable->op_name() + "/" + (variable_name.empty() ? name_ : variable_name);
   const std::string prefix = store.current().name.empty() ? "" : store.current().name + "/";
   std::string name = base;
   for (int i = 1; store.find(prefix + name); ++i) name = str_cat(base, "_", i);
@@ -185,32 +208,6 @@ std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
   for (const auto& entry : Factory<Optimizer>::instance().entries()) names.push_back(entry.type);
   return names;
-}
-
-namespace {
-
-template <typename Holds>
-void check_number(const Args& args, const std::string& name, const char* wanted, Holds holds) {
-  const Value* value = args.find(name);
-  double x;
-  if (!value || !value_number(*value, &x)) return;
-  if (!holds(x))
-    invalid_argument("`", name, "` of ", args.owner(), " must be ", wanted, ", not ", x, ".");
-}
-
-}  // namespace
-
-void check_positive(const Args& args, const std::string& name) {
-  check_number(args, name, "positive", [](double x) { return x > 0; });
-}
-
-void check_not_negative(const Args& args, const std::string& name) {
-  check_number(args, name, "0 or more", [](double x) { return x >= 0; });
-}
-
-void check_between(const Args& args, const std::string& name, double low, double high) {
-  const std::string wanted = str_cat("between ", low, " and ", high);
-  check_number(args, name, wanted.c_str(), [=](double x) { return x >= low && x <= high; });
 }
 
 }  // namespace runhooks

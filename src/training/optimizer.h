@@ -29,10 +29,12 @@ class Optimizer {
 
   const std::string& name() const { return name_; }
 
-  // Gradients of the loss with respect to `variables`, by default all trainable ones.
+  // Gradients of the loss with respect to `variables`, by default all trainable ones; `grad_loss`,
+  // if given, is what the loss's own gradient is taken to be.
   std::vector<GradientAndVariable> compute_gradients(Graph& graph,
                                                      Output loss,
-                                                     std::vector<VariablePtr> variables = {});
+                                                     std::vector<VariablePtr> variables = {},
+                                                     Output grad_loss = Output());
   // The operation of a step: updates every variable that has a gradient, then adds 1 to
   // `global_step`, if given.
   Operation* apply_gradients(Graph& graph,
@@ -61,10 +63,12 @@ class Optimizer {
   virtual Operation* finish(Graph& graph, const std::vector<Operation*>& updates);
 
   const Args& args() const { return args_; }
+  // Its variable is called as the optimizer, or `variable_name`.
   VariablePtr make_slot(Graph& graph,
                         const VariablePtr& variable,
                         const std::string& slot_name,
-                        const Initializer& initializer);
+                        const Initializer& initializer,
+                        const std::string& variable_name = "");
   // A hyperparameter as a constant named after itself, or the tensor or function that was given for
   // it.
   Output hyperparameter(Graph& graph, const std::string& name, double otherwise);
@@ -96,18 +100,16 @@ class Optimizer {
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args);
 std::vector<std::string> optimizer_names();
 
-// Registers an optimizer class under `type`, the name that estimators know it by.
-#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class)                                             \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __LINE__) =      \
-      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                            \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> { \
-            return std::make_shared<Class>(args);                                            \
-          })
-
-// Throws where a hyperparameter that is given as a number does not hold; tensors and functions are
-// taken as they are.
-void check_positive(const Args& args, const std::string& name);
-void check_not_negative(const Args& args, const std::string& name);
-void check_between(const Args& args, const std::string& name, double low, double high);
+// Registers an optimizer class under `type`, the name that estimators know it by, and says how
+// scripts make one and what its arguments may be, see ArgSpec. `use_locking` is taken and without
+// effect: the updates of one variable never overlap.
+#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class, ...)                                   \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __LINE__) = \
+      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                       \
+          type,                                                                         \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> {  \
+            return std::make_shared<Class>(args);                                       \
+          },                                                                            \
+          __VA_ARGS__)
 
 }  // namespace runhooks

@@ -26,12 +26,7 @@ struct ProximalAdagradRule {
 class ProximalAdagrad : public Optimizer {
  public:
   explicit ProximalAdagrad(const Args& args)
-      : Optimizer(args.text("name", "ProximalAdagrad"), args) {
-    check_not_negative(args, "learning_rate");
-    check_positive(args, "initial_accumulator_value");
-    check_not_negative(args, "l1_regularization_strength");
-    check_not_negative(args, "l2_regularization_strength");
-  }
+      : Optimizer(args.text("name", "ProximalAdagrad"), args) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -59,6 +54,15 @@ RUNHOOKS_REGISTER_APPLY_OP(ProximalAdagradRule,
                            "ProximalAdagrad",
                            {"var", "accum"},
                            {"lr: T", "l1: T", "l2: T", "grad: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("ProximalAdagrad", ProximalAdagrad);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "ProximalAdagrad",
+    ProximalAdagrad,
+    "train.ProximalAdagradOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "initial_accumulator_value = 0.1: number in (0, Inf). What the sums of squares begin with.",
+     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
+     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'ProximalAdagrad': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

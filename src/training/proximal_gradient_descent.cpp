@@ -24,11 +24,7 @@ struct ProximalGradientDescentRule {
 class ProximalGradientDescent : public Optimizer {
  public:
   explicit ProximalGradientDescent(const Args& args)
-      : Optimizer(args.text("name", "ProximalGradientDescent"), args) {
-    check_not_negative(args, "learning_rate");
-    check_not_negative(args, "l1_regularization_strength");
-    check_not_negative(args, "l2_regularization_strength");
-  }
+      : Optimizer(args.text("name", "ProximalGradientDescent"), args) {}
 
  protected:
   void prepare(Graph& graph) override {
@@ -52,6 +48,14 @@ RUNHOOKS_REGISTER_APPLY_OP(ProximalGradientDescentRule,
                            "ProximalGradientDescent",
                            {"var"},
                            {"alpha: T", "l1: T", "l2: T", "delta: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("ProximalGradientDescent", ProximalGradientDescent);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "ProximalGradientDescent",
+    ProximalGradientDescent,
+    "train.ProximalGradientDescentOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
+     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'ProximalGradientDescent': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

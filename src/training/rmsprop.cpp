@@ -45,12 +45,7 @@ struct CenteredRMSPropRule {
 class RMSProp : public Optimizer {
  public:
   explicit RMSProp(const Args& args)
-      : Optimizer(args.text("name", "RMSProp"), args), centered_(args.flag("centered", false)) {
-    check_not_negative(args, "learning_rate");
-    check_between(args, "decay", 0, 1);
-    check_not_negative(args, "momentum");
-    check_not_negative(args, "epsilon");
-  }
+      : Optimizer(args.text("name", "RMSProp"), args), centered_(args.flag("centered", false)) {}
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -90,6 +85,16 @@ RUNHOOKS_REGISTER_APPLY_OP(CenteredRMSPropRule,
                            "CenteredRMSProp",
                            {"var", "mg", "ms", "mom"},
                            {"lr: T", "rho: T", "momentum: T", "epsilon: T", "grad: T"});
-RUNHOOKS_REGISTER_OPTIMIZER("RMSProp", RMSProp);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "RMSProp",
+    RMSProp,
+    "train.RMSPropOptimizer",
+    {"learning_rate: number in [0, Inf). How far a step goes.",
+     "decay = 0.9: number in [0, 1]. How much of the mean of the squares is kept.",
+     "momentum = 0: number in [0, Inf). How much of the last step is kept.",
+     "epsilon = 1e-10: number in [0, Inf). Keeps quotients finite.",
+     "use_locking = FALSE: flag. Without effect.",
+     "centered = FALSE: flag. Whether the mean of the gradients is taken off.",
+     "name = 'RMSProp': string. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -1,0 +1,148 @@
+#include "graph/signature.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+namespace runhooks {
+
+namespace {
+
+std::string trim(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+// At commas that are in no parenthesis and no quotes.
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  bool is_quoted = false;
+  for (const char c : text) {
+    if (c == '\'') is_quoted = !is_quoted;
+    if (!is_quoted) depth += (c == '(') - (c == ')');
+    if (c == ',' && depth == 0 && !is_quoted) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  for (std::string& part : parts) part = trim(part);
+  if (parts.size() == 1 && parts[0].empty()) parts.clear();
+  return parts;
+}
+
+SignatureArgument parse_argument(const std::string& text) {
+  SignatureArgument argument;
+  const size_t equals = text.find(" = ");
+  const std::string head = trim(text.substr(0, equals));
+  if (equals != std::string::npos) argument.fallback = trim(text.substr(equals + 3));
+  const size_t as = head.find(" as ");
+  argument.name = trim(head.substr(0, as));
+  argument.target = as == std::string::npos ? argument.name : trim(head.substr(as + 4));
+  return argument;
+}
+
+// "SquaredDifference" is squared_difference, "GatherV2" gather.
+std::string snake_case(const std::string& type) {
+  const bool is_v2 = type.size() > 2 && type.compare(type.size() - 2, 2, "V2") == 0;
+  std::string snake;
+  for (size_t i = 0; i < type.size() - (is_v2 ? 2 : 0); ++i) {
+    const bool is_upper = std::isupper(static_cast<unsigned char>(type[i])) != 0;
+    const bool after_lower = i > 0 && !std::isupper(static_cast<unsigned char>(type[i - 1]));
+    if (is_upper && after_lower) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
+  }
+  return snake;
+}
+
+bool is_list(const AttrValue& value) {
+  return std::holds_alternative<std::vector<int64_t>>(value) ||
+         std::holds_alternative<std::vector<DType>>(value) ||
+         std::holds_alternative<std::vector<Shape>>(value) ||
+         std::holds_alternative<std::vector<std::string>>(value);
+}
+
+// A default in R's words; empty where there is none.
+std::string in_r(const AttrDef& attr) {
+  const AttrValue& value = attr.default_value;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";
+  if (const auto* whole = std::get_if<int64_t>(&value)) return str_cat(*whole);
+  if (const auto* number = std::get_if<float>(&value)) {
+    char text[32];  // the digits that a float has: 0.2
+    std::snprintf(text, sizeof text, "%.7g", static_cast<double>(*number));
+    return text;
+  }
+  if (const auto* type = std::get_if<DType>(&value)) return str_cat("'", dtype_name(*type), "'");
+  if (std::holds_alternative<Shape>(value)) return "NULL";
+  if (is_list(value)) return "list()";
+  const auto* text = std::get_if<std::string>(&value);
+  if (!text) return "";
+  std::string quoted = "'";
+  for (const char c : *text) quoted += c == '\t' ? "\\t" : std::string(1, c);
+  return quoted + "'";
+}
+
+// Type attributes and lengths that follow from the inputs.
+bool is_inferred(const OpDef& def, const AttrDef& attr) {
+  return std::any_of(def.inputs.begin(), def.inputs.end(), [&](const ArgDef& arg) {
+    return arg.type_attr == attr.name || arg.number_attr == attr.name ||
+           arg.type_list_attr == attr.name;
+  });
+}
+
+Signature derived_signature(const OpDef& def) {
+  Signature signature;
+  for (const ArgDef& input : def.inputs) {
+    signature.arguments.push_back({input.name, input.name, ""});
+  }
+  for (const bool has_default : {false, true}) {
+    for (const AttrDef& attr : def.attrs) {
+      const std::string fallback = in_r(attr);
+      if (fallback.empty() == has_default || is_inferred(def, attr)) continue;
+      signature.arguments.push_back({attr.name, attr.name, fallback});
+    }
+  }
+  signature.arguments.push_back({"name", "name", "NULL"});
+  return signature;
+}
+
+}  // namespace
+
+const SignatureArgument* Signature::find(const std::string& name) const {
+  for (const SignatureArgument& argument : arguments) {
+    if (argument.name == name) return &argument;
+  }
+  return nullptr;
+}
+
+Signature parse_signature(const std::string& text) {
+  const size_t open = text.find('(');
+  if (open == std::string::npos || text.back() != ')') {
+    fail(Code::kInternal, "'", text, "' is no signature.");
+  }
+  Signature signature;
+  signature.endpoints = split_at_commas(text.substr(0, open));
+  for (const auto& part : split_at_commas(text.substr(open + 1, text.size() - open - 2))) {
+    signature.arguments.push_back(parse_argument(part));
+  }
+  return signature;
+}
+
+std::vector<Signature> signatures_of(const OpDef& def) {
+  std::vector<Signature> signatures;
+  std::vector<std::string> rest = def.endpoints;
+  for (const std::string& text : def.signatures) {
+    signatures.push_back(parse_signature(text));
+    for (const std::string& name : signatures.back().endpoints) {
+      rest.erase(std::remove(rest.begin(), rest.end(), name), rest.end());
+    }
+  }
+  if (def.endpoints.empty() && def.signatures.empty()) rest = {snake_case(def.type)};
+  if (rest.empty()) return signatures;
+  signatures.push_back(derived_signature(def));
+  signatures.back().endpoints = rest;
+  return signatures;
+}
+
+}  // namespace runhooks

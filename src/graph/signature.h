@@ -1,0 +1,37 @@
+// What lives here: Signature, how scripts call an op or a graph function: names below `tf`, arguments, defaults.
+// Who may use it: the registries of ops and graph functions, the bindings.
+// What it must not know: what an op does, R's objects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+struct SignatureArgument {
+  std::string name;  // as TensorFlow has it
+  // The input, attribute or argument of the core that it is. Two arguments of one target are names
+  // of one thing, such as `keepdims` and the deprecated `keep_dims`.
+  std::string target;
+  std::string fallback;  // its default in R's words ("NULL", "-1", "'stack'"); empty: required
+};
+
+// "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)"; several names stand before
+// the parenthesis with commas between them. Names that begin with "_" are not shown to scripts.
+struct Signature {
+  std::vector<std::string> endpoints;
+  std::vector<SignatureArgument> arguments;
+
+  const SignatureArgument* find(const std::string& name) const;
+};
+
+// Throws where the text is none.
+Signature parse_signature(const std::string& text);
+
+// All signatures of an op: those it names itself, and for its other endpoints the one that follows
+// from its interface as in TensorFlow: inputs, attributes that must be given, the other ones, name.
+std::vector<Signature> signatures_of(const OpDef& def);
+
+}  // namespace runhooks
