@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/read_line.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/integer_cache.h"
@@ -148,8 +149,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
     if (!file) fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
-    for (std::string line; vocabulary_->size() < size && std::getline(file, line);) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
+    for (std::string line; vocabulary_->size() < size && read_line(file, &line);) {
       if (is_number) {
         vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
       } else {
