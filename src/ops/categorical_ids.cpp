@@ -277,6 +277,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
+    .order_insensitive()
     .not_differentiable()
     .endpoint("raw_ops.VocabularyFileIds")
     .summary("The place of each value of a feature in a vocabulary, a file of one word a line.");
