@@ -59,7 +59,7 @@ uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
 // linear map kept as four tables.
 constexpr size_t kStream = 1024;
 
-constexpr uint32_t map_bits(const std::array<uint32_t, 32>& map, uint32_t crc) {
+constexpr uint32_t apply_map(const std::array<uint32_t, 32>& map, uint32_t crc) {
   uint32_t out = 0;
   for (size_t bit = 0; crc; ++bit, crc >>= 1) {
     if (crc & 1) out ^= map[bit];
@@ -75,12 +75,12 @@ ShiftTables make_shift_tables(size_t bytes) {
   for (size_t bit = 1; bit < 32; ++bit) map[bit] = uint32_t{1} << (bit - 1);
   for (size_t bits = 1; bits < 8 * bytes; bits *= 2) {
     std::array<uint32_t, 32> squared{};
-    for (size_t bit = 0; bit < 32; ++bit) squared[bit] = map_bits(map, map[bit]);
+    for (size_t bit = 0; bit < 32; ++bit) squared[bit] = apply_map(map, map[bit]);
     map = squared;
   }
   ShiftTables tables{};
   for (size_t k = 0; k < 4; ++k) {
-    for (uint32_t i = 0; i < 256; ++i) tables[k][i] = map_bits(map, i << (8 * k));
+    for (uint32_t i = 0; i < 256; ++i) tables[k][i] = apply_map(map, i << (8 * k));
   }
   return tables;
 }
