@@ -24,7 +24,7 @@ Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   if (!parts[0]->slice && !parts[0]->is_resource) return parts[0]->snapshot;
   const std::string& name = parts[0]->slice ? parts[0]->slice->full_name : parts[0]->shared_name;
   if (Operation* known = graph.find_operation(name)) {
-    if (known->type() == "Identity") return known->output(0);
+    if (known->def().is_identity) return known->output(0);
   }
   NameScope scope(graph, name + "/");
   std::vector<Output> values;

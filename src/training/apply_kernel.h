@@ -69,8 +69,7 @@ class ApplyInputs {
   void look_ahead(int64_t rows) { ahead_ = rows; }
   // Known where the gradient comes from an op that adds what belongs to the same row.
   bool has_distinct_rows() const {
-    const std::string& maker = op().inputs()[static_cast<size_t>(indices_at_)].op->type();
-    return maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows";
+    return op().input(indices_at_).op->def().has_distinct_rows;
   }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
@@ -184,6 +183,7 @@ bool register_apply_op(const char* name,
         const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
         if (shape) c.set_output(0, std::get<Shape>(*shape));
       })
+        .updates_variables()
         .not_differentiable()
         .lower(is_sparse ? lower_rows : lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
