@@ -62,9 +62,14 @@ pointer_of <- function(name) {
   NULL
 }
 
-# These two would let the tests' own clock and their own sleep stand in for the real ones.
+# Pointers of each kind where a pointer may be, of one kind where there is none.
+is_pointer <- function(x) is.environment(x) || typeof(x) == "externalptr"
+bad_for <- function(plausible_value) {
+  others <- setdiff(grep("^null ", names(bad), value = TRUE), c("null tensor", "null variable"))
+  if (is_pointer(plausible_value)) names(bad) else setdiff(names(bad), others)
+}
+
 functions <- sort(ls(core, pattern = "^cpp_"))
-note <- file(accepted, "a")
 for (i in seq(first, length(functions))) {
   name <- functions[[i]]
   f <- core[[name]]
@@ -81,19 +86,18 @@ for (i in seq(first, length(functions))) {
       },
       error = function(e) "error"
     )
-    if (outcome == "accepted") writeLines(sprintf("%s(%s)", name, what), note)
+    if (outcome == "accepted") cat(name, "(", what, ")\n", sep = "", file = accepted, append = TRUE)
   }
-  for (kind in names(bad)) {
-    for (parameter in parameters) {
+  for (parameter in parameters) {
+    for (kind in bad_for(base[[parameter]])) {
       changed <- base
       changed[parameter] <- bad[kind]
       call_with(changed, paste(parameter, "=", kind))
     }
-    if (length(parameters)) {
-      call_with(setNames(rep(bad[kind], length(parameters)), parameters), paste("all =", kind))
-    }
+  }
+  for (kind in if (length(parameters) > 1) bad_for(NULL)) {
+    call_with(setNames(rep(bad[kind], length(parameters)), parameters), paste("all =", kind))
   }
 }
-close(note)
 core$cpp_clock_set(NULL)
 writeLines("done", place)
