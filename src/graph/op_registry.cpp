@@ -199,6 +199,10 @@ OpRegistration& OpRegistration::gradient(GradientFn fn) {
   def_.gradient_fn = std::move(fn);
   return *this;
 }
+OpRegistration& OpRegistration::lower(LowerFn fn) {
+  def_.lower_fn = std::move(fn);
+  return *this;
+}
 OpRegistration& OpRegistration::not_differentiable() {
   def_.not_differentiable = true;
   return *this;

@@ -89,6 +89,12 @@ struct Gradient {
 using GradientFn =
     std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
 
+// Writes an op that TensorFlow does not know in TensorFlow's (graph/lowering.h): adds operations to
+// a graph in which the op is missing, whose name scope is the op's own, and that has its inputs.
+// The last of them is called "<the op's name>/", so that it takes the op's name, and has its
+// outputs.
+using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
+
 struct OpDef {
   std::string type;
   std::vector<ArgDef> inputs, outputs;
@@ -96,6 +102,7 @@ struct OpDef {
   std::function<void(ShapeContext&)> shape_fn;
   KernelFactory kernel_factory;
   GradientFn gradient_fn;
+  LowerFn lower_fn;  // of ops of our own
   bool not_differentiable = false;
   bool is_stateful = false;
   // Stateful, yet among operations that do not depend on it it may run earlier or later, or beside
@@ -155,6 +162,7 @@ class OpRegistration {
   OpRegistration& shape(std::function<void(ShapeContext&)> fn);
   OpRegistration& kernel(KernelFactory factory);
   OpRegistration& gradient(GradientFn fn);
+  OpRegistration& lower(LowerFn fn);
   OpRegistration& not_differentiable();
   OpRegistration& stateful();
   OpRegistration& order_insensitive();

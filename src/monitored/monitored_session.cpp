@@ -29,11 +29,13 @@ LoopFailure failure_in_flight() {
     throw;
   } catch (const ForeignUnwind& unwind) {
     failure.is_interrupt = unwind.is_interrupt();
-  } catch (const Interrupted&) {
-    failure.is_interrupt = true;
   } catch (...) {
   }
   return failure;
+}
+
+[[noreturn]] void fail_closed() {
+  fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
 }
 
 struct WhileTrue {
@@ -159,8 +161,17 @@ HookStates MonitoredSession::hook_states() {
   return states;
 }
 
+// What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
-  for (const HookPtr& hook : hooks_) hook->on_error(session_.get(), failure);
+  for (const HookPtr& hook : hooks_) {
+    try {
+      hook->on_error(session_.get(), failure);
+    } catch (const std::exception& error) {
+      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " failed: ", error.what()));
+    } catch (const ForeignUnwind&) {
+      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " was left by a jump."));
+    }
+  }
 }
 
 void MonitoredSession::close_session() {
@@ -171,7 +182,7 @@ void MonitoredSession::close_session() {
 }
 
 Session& MonitoredSession::session() {
-  if (!session_) fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
+  if (!session_) fail_closed();
   return *session_;
 }
 
@@ -212,7 +223,7 @@ Session& MonitoredSession::ready_session() {
 const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   ready_session();
   const Executor& executor = run_once(caller);
-  if (options_.interrupted && options_.interrupted()) throw Interrupted();
+  if (options_.check_interrupt) options_.check_interrupt();
   return executor;
 }
 
@@ -245,7 +256,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     call_hook(hook, "before_run", [&](RunHook& h) { args = h.before_run(context); });
     requests_.add(args);
   }
-  session_->check_open();
+  session_->check_open();  // a hook may have closed it
   const MergedRun& merged = requests_.merge(*session_, caller);
   Executor& executor = *merged.executor;
   try {

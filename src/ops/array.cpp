@@ -18,6 +18,19 @@ class ConstKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
+// Copies: which input an output would share cannot be said of an op of several.
+class IdentityNKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const Tensor& x = c.input(i);
+      Tensor& y = c.allocate_output(i, x.dtype(), x.shape());
+      if (x.dtype() == DType::kString) y.set_dictionary(x.dictionary());
+      if (x.num_elements() > 0) std::memcpy(y.raw(), x.raw(), x.num_bytes());
+    }
+  }
+};
+
 class UnfedPlaceholderKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -282,6 +295,24 @@ RUNHOOKS_REGISTER_OP("Identity")
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .summary("The input itself, under a name of its own.")
     .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("IdentityN")
+    .input("input: T")
+    .output("output: T")
+    .attr("T: list(type)")
+    .shape([](ShapeContext& c) {
+      for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
+    })
+    .kernel(kernel_of<IdentityNKernel>())
+    .allocates_outputs()
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads {
+      Grads grads;
+      for (const Output& d : dy) grads.push_back(is_floating(d.dtype()) ? Gradient(d) : Gradient());
+      return grads;
+    })
+    .endpoint("identity_n")
+    .summary("Several inputs themselves, as the outputs of one op.")
+    .example("f[2,3] i{1,2}");
 
 RUNHOOKS_REGISTER_OP("StopGradient")
     .input("input: T")

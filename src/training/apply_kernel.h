@@ -149,12 +149,14 @@ struct ApplyRule {
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
 // SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T").
+// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` writes an update
+// that TensorFlow does not know in its ops.
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
                        const std::vector<std::string>& inputs,
-                       const std::vector<std::string>& attrs = {}) {
+                       const std::vector<std::string>& attrs = {},
+                       const LowerFn& lower = nullptr) {
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
     if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
@@ -182,6 +184,7 @@ bool register_apply_op(const char* name,
       })
         .updates_variables()
         .not_differentiable()
+        .lower(lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
         .summary(is_sparse ? "One step of an optimizer on rows of one variable."
                            : "One step of an optimizer on one variable.");
