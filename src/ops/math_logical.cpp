@@ -1,7 +1,6 @@
 // Comparisons, logic, and the choice between two tensors.
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
