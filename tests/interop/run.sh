@@ -21,5 +21,10 @@ Rscript tests/interop/model.R begin "$work/model" &&
 echo "== event files, .meta and graph.pbtxt of a run here, read by TensorFlow"
 "$RUNHOOKS_TF_PYTHON" tests/interop/events_check.py "$work/model" || failed=1
 
+echo "== random feature columns, as TensorFlow's"
+# RUNHOOKS_SEED repeats a run
+"$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
+  Rscript tests/interop/columns.R "$work/columns.json" || failed=1
+
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
 exit $failed
