@@ -125,8 +125,6 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
 
 flatten_columns <- function(x) {
   if (is_column(x) || !is.list(x)) return(list(x))
-  # sapply() makes a matrix of columns with as many fields
-  if (is.matrix(x)) x <- lapply(seq_len(ncol(x)), function(j) rebuild_column(x[, j]))
   unlist(lapply(regroup(x, "type", rebuild_column), flatten_columns), recursive = FALSE)
 }
 

@@ -8,10 +8,12 @@ new_head <- function(type, call = parent.frame()) {
   check_string(given$name, null = TRUE, arg = "name", call = call)
   vectors <- intersect(names(given), c("thresholds", "label_vocabulary", "head_weights"))
   given[vectors] <- lapply(given[vectors], plain_vector)
-  structure(
-    c(list(type = type), given[lengths(given) > 0]),
-    owner = paste0(type, "()"), class = "runhooks_head"
-  )
+  rebuild_head(c(list(type = type), given[lengths(given) > 0]))
+}
+
+rebuild_head <- function(fields) {
+  if (!is_string(fields$type)) return(NULL)
+  structure(fields, owner = paste0(fields$type, "()"), class = "runhooks_head")
 }
 
 is_head <- function(x) inherits(x, "runhooks_head")
@@ -116,7 +118,7 @@ multi_label_head <- function(n_classes, thresholds = NULL, weight_column = NULL,
 #' @rdname heads
 #' @export
 multi_head <- function(heads, head_weights = NULL) {
-  if (is_head(heads)) heads <- list(heads)
+  heads <- if (is_head(heads)) list(heads) else regroup(heads, "type", rebuild_head)
   good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
   check_arg(good, heads, "a list of heads", "heads", environment())
   names <- lapply(heads, function(head) unclass(head)$name)

@@ -353,3 +353,18 @@ test_that("stop_requested is TRUE at once, and a coordinator that was kept says 
   train(mtcars_model(), mtcars_input(), hooks = hook)
   expect_equal(seen, list(FALSE, TRUE, FALSE, TRUE))
 })
+
+test_that("hooks and heads that sapply() has put side by side are hooks and heads", {
+  calls <- 0
+  hooks <- sapply(c(a = 1, b = 2), function(i) session_run_hook(begin = function() calls <<- calls + i))
+  train(mtcars_model(), mtcars_input(), steps = 1, hooks = hooks)
+  expect_equal(calls, 3)
+  stops <- sapply(1:2, function(n) hook_stop_at_step(num_steps = n))
+  model <- mtcars_model()
+  train(model, mtcars_input(), hooks = stops)
+  expect_equal(variable_value(model, "global_step")[[1]], 1)
+  expect_identical(
+    multi_head(sapply(c("a", "b"), function(name) regression_head(name = name))),
+    multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
+  )
+})
