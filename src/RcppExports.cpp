@@ -10,6 +10,36 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_carried_files
+SEXP cpp_carried_files(std::string folder);
+RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_carried_files
+void cpp_write_carried_files(std::string folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    cpp_write_carried_files(folder, files);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_can_write_in
+bool cpp_can_write_in(std::string folder);
+RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_column_name
 std::string cpp_column_name(SEXP spec);
 RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
@@ -915,6 +945,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_write_plain_file
+void cpp_write_plain_file(std::string path, SEXP x, std::string owner);
+RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::string >::type owner(ownerSEXP);
+    cpp_write_plain_file(path, x, owner);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_read_plain_file
+SEXP cpp_read_plain_file(std::string path);
+RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_py_func
 SEXP cpp_py_func(SEXP func, SEXP inputs, std::vector<std::string> output_types, bool is_stateful, std::string name);
 RcppExport SEXP _runhooks_cpp_py_func(SEXP funcSEXP, SEXP inputsSEXP, SEXP output_typesSEXP, SEXP is_statefulSEXP, SEXP nameSEXP) {
@@ -1201,6 +1252,9 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
+    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
+    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
     {"_runhooks_cpp_column_info", (DL_FUNC) &_runhooks_cpp_column_info, 1},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
@@ -1285,6 +1339,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
+    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 4},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
@@ -1315,7 +1371,9 @@ static const R_CallMethodDef CallEntries[] = {
     {NULL, NULL, 0}
 };
 
+void init_carried_class(DllInfo* library);
 RcppExport void R_init_runhooks(DllInfo *dll) {
     R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
+    init_carried_class(dll);
 }
