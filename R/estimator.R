@@ -29,31 +29,20 @@ engine_dir <- function(engine) {
   engine <- unclass(engine)
   kept <- engine$kept
   folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
-  if (is.null(kept$files) || dir.exists(folder)) return(folder)
-  kept$model_dir <- tempfile("runhooks-")
-  dir.create(kept$model_dir)
-  for (name in names(kept$files)) {
-    writeBin(kept$files[[name]], file.path(kept$model_dir, name))
-  }
-  kept$model_dir
+  if (!is.list(kept$files) || dir.exists(folder)) return(folder)
+  made <- tempfile("runhooks-")
+  dir.create(made)
+  cpp_write_carried_files(made, kept$files)
+  kept$model_dir <- made
+  made
 }
 
 # Called after training. Folders that the user named speak for themselves.
 keep_checkpoint <- function(object) {
   folder <- model_dir(object)
-  path <- cpp_latest_checkpoint(folder)
-  if (is.null(path) || !startsWith(folder, tempdir())) return(invisible())
-  base <- basename(path)
-  names <- list.files(folder)
-  names <- names[names == paste0(base, ".index") | startsWith(names, paste0(base, ".data-"))]
-  files <- lapply(setNames(nm = names), function(name) {
-    readBin(file.path(folder, name), "raw", file.size(file.path(folder, name)))
-  })
-  record <- file.path(folder, record_file)
-  if (file.exists(record)) files[[record_file]] <- readBin(record, "raw", file.size(record))
-  files$checkpoint <- charToRaw(sprintf("model_checkpoint_path: \"%s\"\n", base))
+  if (!startsWith(folder, tempdir())) return(invisible())
   kept <- unclass(object$estimator)$kept
-  kept$files <- files
+  kept$files <- cpp_carried_files(folder)
 }
 
 #' @export
@@ -180,9 +169,7 @@ core_config <- function(object) {
 check_model_dir <- function(folder, call = parent.frame()) {
   existing <- folder
   while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
-  probe <- tempfile(".runhooks-", existing)
-  writable <- dir.exists(existing) && suppressWarnings(file.create(probe))
-  unlink(probe)
+  writable <- dir.exists(existing) && cpp_can_write_in(existing)
   if (!writable) {
     stop_runhooks(
       c(

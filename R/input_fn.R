@@ -32,7 +32,7 @@ the$mode <- NULL
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
 #'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
 #'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
-#' @section Levels: A model remembers, in the file `runhooks.rds` of its folder, the kind of each
+#' @section Levels: A model remembers, in the file `runhooks.data` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a
 #'   bucket for unknown words), strings do for factors and whole numbers for integers. A classifier

@@ -2,7 +2,7 @@
 # the words of the classes. A file beside the checkpoints, so that a model that is made again on the
 # same folder knows it too.
 
-record_file <- "runhooks.rds"
+record_file <- "runhooks.data"
 
 # NULL where nothing is known.
 training_record <- function(estimator) {
@@ -10,9 +10,12 @@ training_record <- function(estimator) {
   folder <- model_dir(estimator)
   if (is.null(folder)) return(NULL)
   path <- file.path(folder, record_file)
-  if (!file.exists(path)) return(NULL)
-  record <- tryCatch(readRDS(path), error = function(error) NULL, warning = function(w) NULL)
-  if (is.list(record) && identical(record$version, 1L)) return(record)
+  if (!file.exists(path)) {
+    note_unread_record(folder)
+    return(NULL)
+  }
+  record <- tryCatch(cpp_read_plain_file(path), runhooks_error_data_loss = function(error) NULL)
+  if (is_record(record)) return(record)
   stop_runhooks(
     c(
       "The file {.path {path}} is damaged, or was written by another version of runhooks.",
@@ -22,23 +25,43 @@ training_record <- function(estimator) {
   )
 }
 
-# The whole file or nothing, whatever happens meanwhile.
-write_record <- function(record, folder) {
-  dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-  partial <- tempfile(".runhooks-", folder)
-  on.exit(unlink(partial))
-  saveRDS(record, partial)
-  file.rename(partial, file.path(folder, record_file))
+# Earlier versions wrote R's own format, which can hold code: such a file is never read.
+note_unread_record <- function(folder) {
+  path <- file.path(folder, "runhooks.rds")
+  if (!file.exists(path)) return(invisible())
+  rlang::inform(
+    c(
+      paste0("The file ", path, " of an earlier version of runhooks is not read."),
+      i = "It held the levels of factors, in a form that can hold code, too.",
+      i = "Train the model again to write them anew; until then it takes those of new data."
+    ),
+    .frequency = "once", .frequency_id = paste0("runhooks_record:", path)
+  )
 }
 
-# Where training failed before its first checkpoint there is nothing to know.
-forget_untrained <- function(folder, was_there) {
-  # an odd state file is what the error on its way is about
-  is_trained <- tryCatch(!is.null(cpp_latest_checkpoint(folder)), error = function(e) TRUE)
-  if (is_trained) return(invisible())
-  unlink(file.path(folder, record_file))
-  is_empty <- dir.exists(folder) && length(list.files(folder, all.files = TRUE, no.. = TRUE)) == 0
-  if (!was_there && is_empty) unlink(folder, recursive = TRUE)
+# Whoever wrote the folder may have put anything into the file.
+is_record <- function(x) {
+  is.list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
+    all(vapply(x[["features"]], is_known_column, NA)) &&
+    (is.null(x[["response"]]) || is_known_response(x[["response"]]))
+}
+
+is_plain_list <- function(x) is.list(x) && !is.object(x)
+
+is_known_column <- function(x) {
+  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
+    is_words(x[["levels"]])
+}
+
+is_known_response <- function(x) {
+  is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
+    x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
+}
+
+is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
+
+write_record <- function(record, folder) {
+  cpp_write_plain_file(file.path(folder, record_file), record, "What the model knows of its data")
 }
 
 # The record with what the columns at hand add to it: training knows levels that it has seen. Kinds

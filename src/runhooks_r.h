@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
+#include "io/plain_data.h"
 #include "runhooks_types.h"
 #include "session/run_hook.h"
 
@@ -262,6 +263,14 @@ class RCallable : public Callable {
 Feature feature_from_r(SEXP feature);
 // A list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);
+
+// --- r_plain.cpp: what may be written to files that others read
+
+// Numbers, strings, lists, ... with attributes. Whatever else is found in it is an error that names
+// the place, `whole` being the name of all ("state"), and `owner` whose it is.
+PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole);
+// Not protected. Attributes that do not fit are kDataLoss.
+SEXP plain_to_r(const PlainData& data);
 
 // --- r_session.cpp: runs
 
