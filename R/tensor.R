@@ -202,7 +202,7 @@ tensor_operator <- function(operator, e1, e2, n) {
       "!" = tf_op("LogicalNot", e1)
     ))
   }
-  if (operator == "/") return(cpp_tf_call("truediv", list(x = e1, y = e2, name = "RealDiv")))
+  if (operator == "/") return(cpp_tf_call("truediv", list(x = e1, y = e2)))
   tf_op(binary_ops[[operator]], e1, e2)
 }
 

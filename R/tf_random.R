@@ -1,7 +1,10 @@
 # Seeds of tf$random, and initializers: what variables begin with.
 
 random_symbols <- function() {
-  set_seed <- function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
+  set_seed <- function(seed) {
+    check_whole(seed, null = TRUE)
+    invisible(cpp_graph_seed(cpp_graph_default(), seed))
+  }
   list(
     set_random_seed = set_seed, random.set_random_seed = set_seed, random.set_seed = set_seed
   )

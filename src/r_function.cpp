@@ -92,12 +92,12 @@ using Bindings = std::vector<std::pair<std::string, Bound>>;
 // Which value each argument of the core has: of several names of one thing the one that was given.
 Bindings bind_arguments(const Signature& signature, SEXP given, const std::string& owner) {
   Bindings bindings;
-  SEXP names = Rf_getAttrib(given, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(given); ++i) {
-    const std::string name = utf8_of(STRING_ELT(names, i));
+  const RList arguments(given, "the arguments of a function");
+  for (R_xlen_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments.name(i);
     const SignatureArgument* argument = signature.find(name);
     if (!argument) invalid_argument("Unused argument: ", owner, " has no `", name, "`.");
-    SEXP x = VECTOR_ELT(given, i);
+    SEXP x = arguments[i];
     if (x == R_MissingArg) invalid_argument("`", name, "` of ", owner, " is missing.");
     const Bound bound{name, x, is_default(x, argument->fallback)};
     auto same = std::find_if(bindings.begin(), bindings.end(),
@@ -177,7 +177,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 
 // `given`: the arguments by TensorFlow's names; what is missing has no value.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_tf_call(std::string endpoint, SEXP given) {
+SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return border([&]() -> SEXP {
     const auto found = symbols().find(endpoint);
     if (found == symbols().end()) fail(Code::kNotFound, "There is no function '", endpoint, "'.");

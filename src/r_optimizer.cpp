@@ -10,22 +10,23 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
-  const auto value = value_from_r(spec);
-  const Args& args = **value.get_if<std::shared_ptr<Args>>();
+  const auto given = spec_from_r(spec, "an optimizer");
+  const Args& args = *given;
   return make_optimizer(args.text("type"), args);
 }
 
 std::vector<VariablePtr> variables_from_r(SEXP list) {
   std::vector<VariablePtr> variables;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i)
-    variables.push_back(variable_of(VECTOR_ELT(list, i)));
+  const RList given(list, "the variables");
+  for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
   return variables;
 }
 
 std::vector<Output> tensors_from_r(SEXP list) {
   std::vector<Output> tensors;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    SEXP x = VECTOR_ELT(list, i);
+  const RList given(list, "the tensors");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP x = given[i];
     tensors.push_back(is_variable(x) ? variable_of(x)->handle : tensor_of(x));
   }
   return tensors;
@@ -38,7 +39,7 @@ namespace r {
 
 OfVariable of_variable_from_r(SEXP x) {
   if (x == R_NilValue) return nullptr;
-  auto function = std::make_shared<Held>(x);
+  auto function = std::make_shared<Held>(function_from_r(x, "a regularizer or constraint"));
   return [function](Graph& graph, Output value) -> Output {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> tensor(tensor_handle(value));
@@ -96,19 +97,16 @@ Gradient gradient_from_r(SEXP x) {
 
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_new(SEXP initial_value,
-                      std::string name,
-                      bool trainable,
-                      std::vector<std::string> collections,
-                      SEXP more) {
+SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections, SEXP more) {
   return border([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
     options.collections = collections;
     options.dtype = value.dtype();
     options.trainable = trainable;
-    options.constraint = of_variable_from_r(list_element(more, "constraint"));
-    options.use_resource = Rf_asLogical(list_element(more, "use_resource")) == TRUE;
+    const RList given(more, "the options of a variable");
+    options.constraint = of_variable_from_r(given.find("constraint"));
+    options.use_resource = is_true(given.find("use_resource"));
     return variable_handle(make_variable(value.graph(), value, name, options));
   });
 }
@@ -117,21 +115,22 @@ SEXP cpp_variable_new(SEXP initial_value,
 // or a function of the shape and the name of the type that gives one.
 // `more` are the arguments regularizer, constraint and use_resource.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_get(std::string name,
+SEXP cpp_variable_get(Text name,
                       SEXP shape,
                       SEXP dtype,
                       SEXP initializer,
                       bool trainable,
-                      std::vector<std::string> collections,
+                      Texts collections,
                       SEXP more) {
   return border([&]() -> SEXP {
     VariableOptions options;
     const DType wanted = dtype_from_r(dtype);
     options.dtype =
         wanted == DType::kInvalid ? default_graph()->variables().current().dtype : wanted;
-    options.regularizer = of_variable_from_r(list_element(more, "regularizer"));
-    options.constraint = of_variable_from_r(list_element(more, "constraint"));
-    options.use_resource = Rf_asLogical(list_element(more, "use_resource")) == TRUE;
+    const RList given(more, "the options of a variable");
+    options.regularizer = of_variable_from_r(given.find("regularizer"));
+    options.constraint = of_variable_from_r(given.find("constraint"));
+    options.use_resource = is_true(given.find("use_resource"));
     options.trainable = trainable;
     options.collections = collections;
     Shape dims = shape_from_r(shape);
@@ -148,7 +147,7 @@ SEXP cpp_variable_get(std::string name,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variables_initializer(std::string collection) {
+SEXP cpp_variables_initializer(Text collection) {
   return border([&]() -> SEXP {
     const auto graph = default_graph();
     std::vector<Operation*> initializers;
@@ -176,10 +175,10 @@ SEXP cpp_variable_initializer(SEXP variable) {
 
 // `grad_ys`: NULL, or a list with a tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, std::string name) {
+SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
   return border([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
-    if (targets.empty()) invalid_argument("`ys` must be one tensor or more.");
+    if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
     const auto grads = gradients(targets[0].graph(), targets, tensors_from_r(xs),
                                  tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
     Rcpp::List list(grads.size());
@@ -193,6 +192,7 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, std::str
 SEXP cpp_dense_gradient(SEXP gradient) {
   return border([&]() -> SEXP {
     const Gradient rows = gradient_from_r(gradient);
+    if (rows.is_none()) invalid_argument("There is no gradient.");
     return tensor_handle(dense_gradient(rows.values.graph(), rows));
   });
 }
@@ -218,11 +218,12 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
 SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name) {
   return border([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
-    for (R_xlen_t i = 0; i < Rf_xlength(pairs); ++i) {
-      SEXP pair = VECTOR_ELT(pairs, i);
+    const RList all(pairs, "the pairs of gradients and variables");
+    for (R_xlen_t i = 0; i < all.size(); ++i) {
+      const RList pair(all[i], "a gradient and its variable");
       GradientAndVariable entry;
-      entry.gradient = gradient_from_r(VECTOR_ELT(pair, 0));
-      entry.variable = variable_of(VECTOR_ELT(pair, 1));
+      entry.gradient = gradient_from_r(pair[0]);
+      entry.variable = variable_of(pair[1]);
       given.push_back(entry);
     }
     if (given.empty()) invalid_argument("No variables provided.");
@@ -263,8 +264,8 @@ SEXP cpp_optimizer_specs() {
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
   border([&] {
-    const auto value = value_from_r(spec);
-    const Args& args = **value.get_if<std::shared_ptr<Args>>();
+    const auto given = spec_from_r(spec, "an optimizer");
+    const Args& args = *given;
     check_arguments(Factory<Optimizer>::instance().find("optimizer", args.text("type")).arguments,
                     args);
   });

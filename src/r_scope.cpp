@@ -29,9 +29,8 @@ Operation* operation_behind(SEXP x) {
 
 std::vector<Operation*> operations_behind(SEXP list) {
   std::vector<Operation*> ops;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    ops.push_back(operation_behind(VECTOR_ELT(list, i)));
-  }
+  const RList given(list, "the inputs");
+  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
   return ops;
 }
 
@@ -49,7 +48,7 @@ using namespace runhooks::r;
 
 // The scope's name, with a "/" at the end.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_name(SEXP graph, std::string name) {
+std::string cpp_scope_open_name(SEXP graph, Text name) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -63,10 +62,7 @@ std::string cpp_scope_open_name(SEXP graph, std::string name) {
 // `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
 // variables: initializer, regularizer, constraint, dtype, use_resource; NULL is the outer scope's.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_variables(SEXP graph,
-                                     std::string name,
-                                     std::string reuse,
-                                     SEXP defaults) {
+std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -75,7 +71,8 @@ std::string cpp_scope_open_variables(SEXP graph,
     if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
     if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
     VariableStore::Scope& options = scope.variables->options();
-    auto given = [&](const char* argument) { return list_element(defaults, argument); };
+    const RList all(defaults, "the defaults of variables");
+    auto given = [&](const char* argument) { return all.find(argument); };
     if (given("initializer") != R_NilValue) {
       options.initializer = initializer_from_r(given("initializer"));
     }
@@ -87,7 +84,7 @@ std::string cpp_scope_open_variables(SEXP graph,
     }
     if (given("dtype") != R_NilValue) options.dtype = dtype_from_r(given("dtype"));
     if (given("use_resource") != R_NilValue) {
-      options.use_resource = Rf_asLogical(given("use_resource")) == TRUE;
+      options.use_resource = is_true(given("use_resource"));
     }
     const std::string full = scope.variables->name();
     open_scopes().push_back(std::move(scope));
@@ -116,7 +113,7 @@ void cpp_scope_close() {
 
 // An operation that runs after all of `inputs`.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_group(SEXP inputs, std::string name) {
+SEXP cpp_graph_group(SEXP inputs, Text name) {
   return border([&]() -> SEXP {
     const std::vector<Operation*> ops = operations_behind(inputs);
     Graph& graph = ops.empty() ? *default_graph() : ops.front()->graph();

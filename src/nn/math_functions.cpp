@@ -54,28 +54,6 @@ Value extremum(Graph& g, const Args& args, const char* type) {
 Value argmax(Graph& g, const Args& args) { return extremum(g, args, "ArgMax"); }
 Value argmin(Graph& g, const Args& args) { return extremum(g, args, "ArgMin"); }
 
-Value unstack(Graph& g, const Args& args) {
-  const Output value = tensor_argument(g, args, "value");
-  const int64_t axis = args.integer("axis", 0);
-  const Shape& shape = value.shape();
-  int64_t num = args.integer("num", -1);
-  if (num < 0 && shape.has_rank()) {
-    if (axis < -shape.rank() || axis >= shape.rank()) {
-      invalid_argument("`axis` of ", args.owner(), " is ", axis, ", not in [", -shape.rank(), ", ",
-                       shape.rank(), ").");
-    }
-    num = shape.dim(static_cast<int>(axis < 0 ? axis + shape.rank() : axis));
-  }
-  if (num < 0) invalid_argument("Cannot infer `num` from shape ", shape, ".");
-  Operation* op = g.op("Unpack", {value})
-                      .attr("num", num)
-                      .attr("axis", axis)
-                      .named(args.text("name", "unstack"));
-  std::vector<Output> parts;
-  for (int i = 0; i < op->num_outputs(); ++i) parts.push_back(op->output(i));
-  return value_list(parts);
-}
-
 Value gather(Graph& g, const Args& args) {
   const Output params = tensor_argument(g, args, "params");
   const Output indices = tensor_argument(g, args, "indices", DType::kInt32);
@@ -87,37 +65,6 @@ Value gather(Graph& g, const Args& args) {
   return Value::of(static_cast<Output>(g.op("GatherV2", {params, indices, along})
                                            .attr("batch_dims", batch_dims)
                                            .named(args.text("name", "GatherV2"))));
-}
-
-// The two operands; a number takes the type of the tensor beside it.
-std::pair<Output, Output> operands(Graph& g, const Args& args) {
-  const Value* x = args.find("x");
-  const bool x_is_number = x && !x->get_if<Output>() && !x->get_if<VariablePtr>();
-  if (!x_is_number) {
-    const Output first = tensor_argument(g, args, "x");
-    return {first, tensor_argument(g, args, "y", first.dtype())};
-  }
-  const Value* y = args.find("y");
-  const bool y_is_number = y && !y->get_if<Output>() && !y->get_if<VariablePtr>();
-  const Output second = tensor_argument(g, args, "y");
-  return {tensor_argument(g, args, "x", y_is_number ? DType::kInvalid : second.dtype()), second};
-}
-
-// Of integers too the quotient of real numbers, as Python's `/`.
-Value truediv(Graph& g, const Args& args) {
-  auto [x, y] = operands(g, args);
-  if (x.dtype() != y.dtype()) {
-    invalid_argument("x and y of ", args.owner(), " must have the same type; got ",
-                     dtype_name(x.dtype()), " and ", dtype_name(y.dtype()), ".");
-  }
-  if (is_integer(x.dtype())) {
-    const bool is_short = dtype_size(x.dtype()) < 4;
-    const DType real = is_short ? DType::kFloat32 : DType::kFloat64;
-    x = cast(g, x, real);
-    y = cast(g, y, real);
-  }
-  return Value::of(
-      static_cast<Output>(g.op("RealDiv", {x, y}).named(args.text("name", "truediv"))));
 }
 
 Value clip_by_value(Graph& g, const Args& args) {
@@ -199,18 +146,11 @@ RUNHOOKS_REGISTER_FUNCTION(
     "dimension as axis = NULL, output_type = 'int64')",
     "Where the smallest element along an axis is.",
     argmin);
-RUNHOOKS_REGISTER_FUNCTION("unstack(value, num = NULL, axis = 0, name = 'unstack')",
-                           "The parts of a tensor along an axis, a list.",
-                           unstack);
 RUNHOOKS_REGISTER_FUNCTION(
     "gather(params, indices, validate_indices = NULL, name = NULL, "
     "axis = NULL, batch_dims = 0)",
     "The slices of a tensor at indices along an axis.",
     gather);
-RUNHOOKS_REGISTER_FUNCTION("truediv, math.truediv(x, y, name = NULL)",
-                           "x / y; of integers float64.",
-                           truediv);
-RUNHOOKS_REGISTER_FUNCTION("divide, math.divide(x, y, name = NULL)", "x / y.", truediv);
 RUNHOOKS_REGISTER_FUNCTION("clip_by_value(t, clip_value_min, clip_value_max, name = NULL)",
                            "t, limited to an interval.",
                            clip_by_value);
