@@ -16,7 +16,9 @@ optimizer_symbols <- function() {
 
 optimizer_constructor <- function(type, names, defaults) {
   .type <- type
-  f <- function() new_optimizer(.type, mget(names(formals()), envir = environment()), sys.function())
+  f <- function() {
+    new_optimizer(.type, mget(names(formals()), envir = environment()), sys.function())
+  }
   has_default <- ifelse(nzchar(defaults), " = ", "")
   formals(f) <- signature_formals(paste0(names, has_default, defaults, collapse = ", "))
   f
@@ -46,8 +48,9 @@ optimizers_rd <- function() {
   sections <- lapply(split(specs, factor(specs$type, unique(specs$type))), function(own) {
     range <- ifelse(nzchar(own$range), paste0(" In ", own$range, "."), "")
     default <- ifelse(nzchar(own$default), paste0(" = ", own$default), "")
+    path <- sub("train.", "tf$train$", sub(",.*", "", own$endpoint[[1]]), fixed = TRUE)
     paste0(
-      "@section ", sub("train.", "tf$train$", sub(",.*", "", own$endpoint[[1]]), fixed = TRUE), ":\n",
+      "@section ", path, ":\n",
       "\\describe{\n",
       paste0("\\item{\\code{", own$name, default, "}}{", own$doc, range, "}", collapse = "\n"),
       "\n}"

@@ -271,7 +271,8 @@ gradients_of <- function(ys, grad_ys, call = parent.frame()) {
       call = call
     )
   }
-  Map(function(y, grad) if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype), ys, grad_ys)
+  begin <- function(y, grad) if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype)
+  Map(begin, ys, grad_ys)
 }
 
 or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad

@@ -1,5 +1,5 @@
-# tf$losses: what the collections of a graph have, and the names of reductions. The losses themselves
-# are the core's.
+# tf$losses: what the collections of a graph have, and the names of reductions. The losses are the
+# core's.
 
 loss_symbols <- function() {
   reductions <- c(

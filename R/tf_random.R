@@ -44,7 +44,9 @@ initializer_symbols <- function() {
   scaling <- function(scale, mode, distribution) {
     force(scale)
     function(seed = NULL, dtype = "float32") {
-      new_initializer("variance_scaling", dtype, scale = scale, mode = mode, distribution = distribution, seed = seed
+      new_initializer(
+        "variance_scaling", dtype,
+        scale = scale, mode = mode, distribution = distribution, seed = seed
       )
     }
   }
@@ -69,7 +71,9 @@ initializer_symbols <- function() {
     },
     variance_scaling = function(scale = 1, mode = "fan_in", distribution = "truncated_normal",
                                 seed = NULL, dtype = "float32") {
-      new_initializer("variance_scaling", dtype, scale = scale, mode = mode, distribution = distribution, seed = seed
+      new_initializer(
+        "variance_scaling", dtype,
+        scale = scale, mode = mode, distribution = distribution, seed = seed
       )
     },
     glorot_uniform = scaling(1, "fan_avg", "uniform"),

@@ -4,9 +4,9 @@
 #'
 #' `tf$<name>()` with its arguments, and what it gives. Names, positions and defaults are those of
 #' TensorFlow 1.15. Most give tensors; `name` is that of the operation. Beside them there are
-#' `tf$raw_ops$...`, the operations as the core has them, and what has pages of its own: [optimizers],
-#' hooks ([session_run_hook()] and its relatives), sessions ([monitored_session()]), feature columns
-#' ([feature_columns()]).
+#' `tf$raw_ops$...`, the operations as the core has them, and what has pages of its own:
+#' [optimizers], hooks ([session_run_hook()] and its relatives), sessions ([monitored_session()]),
+#' feature columns ([feature_columns()]).
 #'
 #' @eval tf_symbols_rd()
 #' @name tf_symbols

@@ -1,9 +1,10 @@
-"""Signatures of TensorFlow 1.15's names, for tests/testthat/golden/tf_signatures.tsv.
+r"""Signatures of TensorFlow 1.15's names, for tests/testthat/golden/tf_signatures.tsv.
 
-usage: tf1/bin/python tools/tf_signatures.py < names > tests/testthat/golden/tf_signatures.tsv
-Names come from R: cat(runhooks:::tf_names(), sep = "\n"). A line is a name and its arguments in R's words;
-`?` (a name in backquotes) is a default that is a function or an object. Classes are called by their __init__. Names that TensorFlow
-does not have, or whose arguments Python does not tell, are left out.
+usage: tf1/bin/python tools/tf_signatures.py < names > tf_signatures.tsv
+Names come from R: cat(runhooks:::tf_names(), sep = "\n"). A line is a name and its arguments in
+R's words; `?` in backquotes is a default that is a function or an object. Classes are called by
+their __init__. Names that TensorFlow does not have, or whose arguments Python does not tell, are
+left out.
 """
 
 import importlib

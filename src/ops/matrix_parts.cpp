@@ -146,8 +146,8 @@ RUNHOOKS_REGISTER_OP("MatrixDiag")
     .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
       return {g.op("MatrixDiagPart", {dy[0]})};
     })
-    .endpoint("matrix_diag")
-    .endpoint("linalg.diag")
+    .r("matrix_diag, linalg.diag(diagonal, name = 'diag', k = 0, num_rows = -1, num_cols = -1, "
+       "padding_value = 0)")
     .summary("Square matrices of their diagonals.")
     .example("f[2,3]");
 
@@ -163,8 +163,7 @@ RUNHOOKS_REGISTER_OP("MatrixDiagPart")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("MatrixSetDiag", {g.op("ZerosLike", {op.input(0)}), dy[0]})};
     })
-    .endpoint("matrix_diag_part")
-    .endpoint("linalg.diag_part")
+    .r("matrix_diag_part, linalg.diag_part(input, name = 'diag_part', k = 0, padding_value = 0)")
     .summary("The diagonals of matrices.")
     .example("f[2,3,4]");
 
@@ -179,8 +178,7 @@ RUNHOOKS_REGISTER_OP("MatrixSetDiag")
       const Output diagonal = g.op("MatrixDiagPart", {dy[0]});
       return {g.op("MatrixSetDiag", {dy[0], g.op("ZerosLike", {diagonal})}), diagonal};
     })
-    .endpoint("matrix_set_diag")
-    .endpoint("linalg.set_diag")
+    .r("matrix_set_diag, linalg.set_diag(input, diagonal, name = 'set_diag', k = 0)")
     .summary("Matrices with another diagonal.")
     .example("f[2,3,4] f[2,3]");
 

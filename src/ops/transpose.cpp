@@ -168,7 +168,7 @@ RUNHOOKS_REGISTER_OP("ListDiff")
     .kernel(kernel_by_type<ListDiffKernel, int32_t, int64_t, float, double>())
     .allocates_outputs()
     .not_differentiable()
-    .endpoint("setdiff1d")
+    .r("setdiff1d(x, y, index_dtype = 'int32', name = NULL)")
     .summary("The elements of x that are not in y, and their places in x.")
     .example("i{1,2,3,4} i{2,4}");
 

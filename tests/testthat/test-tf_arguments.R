@@ -20,9 +20,11 @@ test_that("positions are TensorFlow's", {
     lapply(run_in_graph(tf$unstack(tf$constant(matrix(1:6, 2)), 3L, 1L)), as.vector),
     list(1:2, 3:4, 5:6)
   )
-  expect_equal(run_in_graph(tf$nn$bias_add(tf$constant(diag(2)), tf$constant(c(1, 2)), "NHWC")),
+  bias <- array(c(1, 2), 2)
+  expect_equal(
+    run_in_graph(tf$nn$bias_add(tf$constant(diag(2)), tf$constant(bias), "NHWC")),
     matrix(c(2, 1, 2, 3), 2)
-  ) |> expect_error(class = "runhooks_error_invalid_argument") # float64 and float32
+  )
   graph <- tf$Graph()
   with_graph(graph, {
     expect_identical(tf$add(tf$constant(1), 2, "sum")$name, "sum:0")
@@ -59,14 +61,15 @@ test_that("arguments that nobody reads are refused, unless they are left at thei
     )
   }
   x <- matrix(1, 2, 2)
-  unused(tf$matmul(tf$constant(x), tf$constant(x), a_is_sparse = TRUE), "a_is_sparse")
-  expect_no_error(run_in_graph(tf$matmul(tf$constant(x), tf$constant(x), a_is_sparse = FALSE)))
+  unused(tf$linalg$diag(tf$constant(c(1, 2)), k = 1L), "k")
+  expect_no_error(run_in_graph(tf$linalg$diag(tf$constant(c(1, 2)), k = 0L)))
   unused(tf$pad(tf$constant(x), matrix(1L, 2, 2), mode = "REFLECT"), "mode")
   unused(
     tf$layers$batch_normalization(tf$constant(x), renorm = TRUE), "renorm"
   )
   unused(tf$metrics$auc(c(TRUE, FALSE), c(0.1, 0.2), thresholds = c(0.1, 0.5)), "thresholds")
-  unused(tf$get_variable("w", shape(1L), partitioner = tf$fixed_size_partitioner(2L)), "partitioner")
+  cut <- tf$fixed_size_partitioner(2L)
+  unused(tf$get_variable("w", shape(1L), partitioner = cut), "partitioner")
   unused(tf$gradients(tf$constant(1), tf$constant(1), gate_gradients = TRUE), "gate_gradients")
   unused(
     tf$train$GradientDescentOptimizer(0.1)$minimize(tf$constant(1), aggregation_method = 2L),
@@ -114,7 +117,8 @@ test_that("the gradient of a loss may be given", {
 test_that("variables have regularizers, initializers of their scope, constraints", {
   value <- run_in_graph(init = TRUE, {
     w <- tf$get_variable("w", shape(2L), initializer = tf$ones_initializer(),
-      regularizer = tf$contrib$layers$l2_regularizer(0.5), constraint = function(x) tf$minimum(x, 1.05)
+      regularizer = tf$contrib$layers$l2_regularizer(0.5),
+      constraint = function(x) tf$minimum(x, 1.05)
     )
     with(
       tf$variable_scope("s",
