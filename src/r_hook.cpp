@@ -411,15 +411,14 @@ SEXP cpp_context_progress(SEXP pointer) {
     const RunContext* context = context_of(pointer);
     if (!context) return progress;
     Session& session = context->session();
-    for (const auto& op : session.graph().operations()) {
-      if (op->type() != "IteratorV2") continue;
-      progress[0] = 0;
-      progress[1] = 1;
-      if (const DatasetIterator* iterator = find_iterator(session.resources(), op->name())) {
-        progress[0] = static_cast<double>(iterator->rows_seen());
-        progress[1] = static_cast<double>(iterator->epoch()) + 1;
-      }
-      break;
+    const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
+    if (iterators.empty()) return progress;
+    progress[0] = 0;
+    progress[1] = 1;
+    const std::string& name = std::get<Output>(iterators.front()).op->name();
+    if (const DatasetIterator* iterator = find_iterator(session.resources(), name)) {
+      progress[0] = static_cast<double>(iterator->rows_seen());
+      progress[1] = static_cast<double>(iterator->epoch()) + 1;
     }
     return progress;
   });

@@ -308,6 +308,11 @@ Tensor read_tensor(WireReader r) {
   }
   Tensor tensor(parts.dtype, parts.shape);
   std::memcpy(tensor.raw(), parts.content.data(), parts.content.size());
+  if (parts.dtype == DType::kBool) {
+    // any byte but 0 is TRUE; a bool that holds another one than 0 or 1 is no bool
+    auto* bytes = static_cast<unsigned char*>(tensor.raw());
+    for (size_t i = 0; i < count; ++i) bytes[i] = bytes[i] != 0;
+  }
   swap_on_big_endian(tensor.raw(), dtype_size(parts.dtype), count);
   return tensor;
 }

@@ -162,6 +162,17 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   return t;
 }
 
+Tensor Tensor::viewed_as(DType dtype, const Shape& shape) const {
+  Tensor t = *this;
+  t.dtype_ = dtype;
+  t.shape_ = shape;
+  t.count_ = shape.num_elements();
+  if (!buffer_ || t.num_bytes() > buffer_->capacity()) {
+    fail(Code::kInternal, "A buffer has no room for a tensor of shape ", shape, ".");
+  }
+  return t;
+}
+
 Tensor Tensor::copy() const {
   if (!buffer_) return *this;
   Tensor t(dtype_, shape_);

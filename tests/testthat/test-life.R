@@ -107,7 +107,7 @@ test_that("a forked child trains as its parent does", {
     train(model, mtcars_input(), steps = 3)
     variable_value(model)
   }
-  children <- parallel::mclapply(1:2, run, mc.cores = 2)
+  children <- in_forks(2, run)
   expect_equal(children[[1]], run(1))
   expect_equal(children[[2]], run(1))
 })
