@@ -1,5 +1,6 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
 #include "io/eval_metrics.h"
+#include "io/tensor_bundle.h"
 #include "io/event_file.h"
 #include "monitored/monitored_session.h"
 #include "runhooks_r.h"
@@ -225,5 +226,27 @@ void cpp_observe_loops(SEXP tell) {
     function_from_r(tell, "`tell`");
     const auto function = std::make_shared<Held>(tell);
     hook_decorator() = [function](HookList hooks) { return traced(hooks, function); };
+  });
+}
+
+// Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
+// [[Rcpp::export(rng = false)]]
+void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string) {
+  border([&] {
+    const auto n = static_cast<size_t>(Rf_xlength(bytes));
+    Tensor added(DType::kUint8, Shape{static_cast<int64_t>(n)});
+    std::memcpy(added.raw(), RAW(bytes), n);
+    if (is_string) {
+      added = Tensor::string_scalar(std::string(reinterpret_cast<const char*>(RAW(bytes)), n));
+    }
+    const BundleReader reader(path);
+    std::vector<std::pair<std::string, Tensor>> all;
+    for (const BundleReader::Info& info : reader.tensors()) {
+      if (info.name != name) all.emplace_back(info.name, reader.read(info.name));
+    }
+    all.emplace_back(name, added);
+    BundleWriter writer(path);
+    for (const auto& item : all) writer.add(item.first, item.second);
+    writer.finish();
   });
 }

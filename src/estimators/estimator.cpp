@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "estimators/evaluation_hooks.h"
+#include "estimators/model_folder.h"
 #include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
@@ -191,6 +192,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
+  const FolderInTraining folder(config_.model_dir);
   TrainResult result;
   if (options.max_steps > 0) {
     result.global_step = saved_global_step(config_.model_dir);

@@ -66,6 +66,7 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
   put_savers_last();
+  make_hook_saveables();
   if (hook_decorator()) hooks_ = hook_decorator()(std::move(hooks_));
   try {
     for (const HookPtr& hook : hooks_) {
@@ -97,7 +98,7 @@ void MonitoredSession::put_savers_last() {
 
 // A saver may be used again, by another session.
 void MonitoredSession::forget_saver() {
-  if (Saver* saver = creator_->saver()) saver->set_state_source(nullptr);
+  if (saver_) saver_->detach();
 }
 
 // The place is noted for whoever has to explain an error.
@@ -115,12 +116,13 @@ bool MonitoredSession::is_recoverable(const Error& error) const {
 void MonitoredSession::create_session() {
   for (int failures = 0;;) {
     try {
+      attach_hooks();
       session_ = creator_->create_session();
       where_.session = session_.get();
       coordinator_.clear_stop();
       stop_requested_ = false;
       requests_.clear();
-      restore_hooks();
+      hand_over_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
@@ -140,30 +142,43 @@ void MonitoredSession::create_session() {
   }
 }
 
-// What hooks gave for the checkpoint that the session comes from goes back to them.
-void MonitoredSession::restore_hooks() {
-  Saver* saver = creator_->saver();
-  if (!saver) return;
+void MonitoredSession::make_hook_saveables() {
   for (const HookPtr& hook : hooks_) {
-    auto state = saver->hook_states().find(hook->name());
-    if (state == saver->hook_states().end()) continue;
-    call_hook(hook, "restore_state", [&](RunHook& h) { h.restore_state(state->second); });
+    if (!hook->has_state()) continue;
+    HookSaveable::Calls calls;
+    calls.save = [this, hook](NamedTensors* state) {
+      if (has_failed_) return false;
+      call_hook(hook, "save_state", [state](RunHook& h) { *state = h.save_state(); });
+      return true;
+    };
+    calls.read = [this, hook](const NamedTensors& state) {
+      std::function<void()> take_over;
+      call_hook(hook, "restore_state", [&](RunHook& h) { take_over = h.read_state(state); });
+      return [this, hook, take_over] {
+        call_hook(hook, "restore_state", [&take_over](RunHook&) { take_over(); });
+      };
+    };
+    const auto same = std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
+                                    [&hook](const auto& s) { return s->hook() == hook->name(); });
+    hook_saveables_.push_back(
+        std::make_shared<HookSaveable>(hook->name(), static_cast<int>(same), calls));
   }
-  saver->set_state_source([this] { return hook_states(); });
 }
 
-HookStates MonitoredSession::hook_states() {
-  HookStates states;
-  for (const HookPtr& hook : hooks_) {
-    Tensor state;
-    call_hook(hook, "save_state", [&](RunHook& h) { state = h.save_state(); });
-    if (state.is_valid()) states[hook->name()] = state;
-  }
-  return states;
+void MonitoredSession::attach_hooks() {
+  if (hook_saveables_.empty()) return;
+  saver_ = creator_->ready_saver();
+  if (saver_) saver_->attach({hook_saveables_.begin(), hook_saveables_.end()});
+}
+
+// What hooks gave for the checkpoint that the session comes from goes back to them.
+void MonitoredSession::hand_over_states() {
+  for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
+  has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
       hook->on_error(session_.get(), failure);

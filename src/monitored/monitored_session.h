@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "monitored/hook_saveable.h"
 #include "monitored/run_requests.h"
 #include "monitored/session_creator.h"
 #include "session/run_hook.h"
@@ -76,8 +77,9 @@ class MonitoredSession {
   void call_hook(const HookPtr& hook, const char* method, Call call);
   void put_savers_last();
   void create_session();
-  void restore_hooks();
-  HookStates hook_states();
+  void make_hook_saveables();
+  void attach_hooks();
+  void hand_over_states();
   void close_session();
   void tell_failure(const LoopFailure& failure);
   void forget_saver();
@@ -87,6 +89,8 @@ class MonitoredSession {
   std::shared_ptr<Graph> graph_;
   std::unique_ptr<SessionCreator> creator_;
   HookList hooks_;
+  std::vector<std::shared_ptr<HookSaveable>> hook_saveables_;
+  std::shared_ptr<Saver> saver_;  // that the states of the hooks are attached to
   MonitoredOptions options_;
   bool graph_was_finalized_;
   std::unique_ptr<Session> session_;
@@ -96,6 +100,7 @@ class MonitoredSession {
   RunMetadata run_metadata_;
   bool stop_requested_ = false;
   bool is_running_ = false;  // the session, not the hooks
+  bool has_failed_ = false;
   bool closed_ = false;
 };
 

@@ -34,6 +34,11 @@ ChiefSessionCreator::ChiefSessionCreator(std::shared_ptr<Graph> graph,
       checkpoint_dir_(std::move(checkpoint_dir)),
       checkpoint_path_(std::move(checkpoint_path)) {}
 
+std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
+  scaffold_->finalize(*graph_);
+  return scaffold_->saver;
+}
+
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
   scaffold_->finalize(*graph_);
   log(LogLevel::kInfo, "Graph was finalized.");
@@ -71,7 +76,7 @@ bool ChiefSessionCreator::restore(Session& session) const {
   }
   if (path.empty()) return false;
   scaffold_->saver->restore(session, path);
-  scaffold_->saver->recover_last_checkpoints(known);
+  scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, known);
   return true;
 }
 

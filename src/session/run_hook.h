@@ -3,12 +3,13 @@
 // What it must not know: the loop, any particular hook, R.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/saveable.h"
 #include "session/coordinator.h"
 #include "session/session.h"
 
@@ -105,14 +106,12 @@ class RunHook {
   // Its after_run() may change variables: savers come after it.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
-  // What checkpoints keep of the hook; invalid where it has nothing to resume.
-  virtual Tensor save_state() { return Tensor(); }
-  // Before after_create_session(), where a checkpoint with a state of this hook was restored.
-  virtual void restore_state(const Tensor&) {}
+  // What checkpoints keep of the hook; empty where it has nothing to resume.
+  virtual NamedTensors save_state() { return {}; }
+  // Where a checkpoint with a state of this hook is restored: reads and checks it. What is returned
+  // takes it over; it is called before after_create_session().
+  virtual std::function<void()> read_state(const NamedTensors&) { return {}; }
 };
-
-// The states of hooks by name, as checkpoints keep them.
-using HookStates = std::map<std::string, Tensor>;
 
 using HookPtr = std::shared_ptr<RunHook>;
 using HookList = std::vector<HookPtr>;
