@@ -47,6 +47,36 @@ cpptest: core ## the core's tests, without R
 
 -include $(patsubst %.o,%.d,$(filter $(BUILD)/%,$(CPP_OBJECTS)))
 
+# --- the readers of files and messages under changed inputs: make fuzz [SECONDS=60] [SEED=1]
+# [INPUTS=more folders]. A finding ends it; `make fuzz AGAIN=yes` reads the input again.
+SECONDS = 60
+SEED = $(shell date +%s)
+INPUTS =
+AGAIN =
+FUZZ = .build/fuzz
+FUZZ_LAST = $(CURDIR)/$(FUZZ)/last
+FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/fuzz -MMD -MP \
+  -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# the core's layers that reading takes; the rest stays out, for it takes long to compile
+FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp src/base/*.cpp src/tensor/*.cpp src/graph/*.cpp src/io/*.cpp)
+FUZZ_OBJECTS = $(FUZZ_SOURCES:%.cpp=$(FUZZ)/%.o)
+
+$(FUZZ)/%.o: %.cpp
+	@mkdir -p $(dir $@)
+	$(CXX_LAUNCHER) $(CXX) $(FUZZ_FLAGS) -c $< -o $@
+
+$(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
+	$(CXX) $(FUZZ_FLAGS) $(FUZZ_OBJECTS) -o $@ -lz
+
+.PHONY: fuzz
+fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
+	@$(MAKE) -s -j2 $(FUZZ)/runhooks_fuzz
+	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
+	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files $(INPUTS)) || { \
+	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
+
+-include $(FUZZ_OBJECTS:.o=.d)
+
 # --- the package
 .PHONY: deps install build check docs document
 deps: ## what building and testing need, if it is missing
@@ -105,8 +135,9 @@ format: ## clang-format over the C++
 	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' \
 	  -exec clang-format -i {} +
 
-sanitize: ## core and R tests under address and undefined-behaviour sanitizers
+sanitize: ## core and R tests under address and undefined-behaviour sanitizers, and a minute of fuzz
 	@$(MAKE) cpptest SAN=address,undefined
+	@$(MAKE) fuzz
 	@sh tools/sanitize.sh $(T)
 
 valgrind: install ## the R tests under valgrind (slow)

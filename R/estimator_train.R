@@ -26,7 +26,8 @@
 #'   goes on); whatever a hook raises.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
 #'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
-#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`.
+#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`. A time limit
+#'   (`setTimeLimit()`) is an error like any other.
 #' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()],
 #'   [predict()][predict.tf_estimator].
 #' @family estimator methods

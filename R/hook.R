@@ -33,9 +33,9 @@ hook_methods <- list(
 #' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
 #'   form; `NULL` where nothing was.
 #' @param end `function(session)`.
-#' @param on_error `function(session, condition)`. Called when the loop ends by an error or an
-#'   interrupt, after the session has been closed; TensorFlow has no such method. An error in it is
-#'   a warning, so that it does not hide the one before.
+#' @param on_error `function(session, condition)`. Called when the loop ends by an error, an
+#'   interrupt or a jump (a restart), after the session has been closed; TensorFlow has no such
+#'   method. An error in it is a warning, so that it does not hide the one before.
 #' @param save_state,restore_state `function()` returns what checkpoints keep of the hook, plain data
 #'   (see below), or `NULL`. `function(state)` gets it back when a run is continued from a
 #'   checkpoint, before `after_create_session()`. The state belongs to the hook's name in the list

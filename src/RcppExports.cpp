@@ -12,31 +12,31 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // cpp_carried_files
-SEXP cpp_carried_files(std::string folder);
+SEXP cpp_carried_files(Text folder);
 RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_write_carried_files
-void cpp_write_carried_files(std::string folder, SEXP files);
+void cpp_write_carried_files(Text folder, SEXP files);
 RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
     cpp_write_carried_files(folder, files);
     return R_NilValue;
 END_RCPP
 }
 // cpp_can_write_in
-bool cpp_can_write_in(std::string folder);
+bool cpp_can_write_in(Text folder);
 RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
     return rcpp_result_gen;
 END_RCPP
@@ -979,22 +979,22 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_write_plain_file
-void cpp_write_plain_file(std::string path, SEXP x, std::string owner);
+void cpp_write_plain_file(Text path, SEXP x, Text owner);
 RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
     cpp_write_plain_file(path, x, owner);
     return R_NilValue;
 END_RCPP
 }
 // cpp_read_plain_file
-SEXP cpp_read_plain_file(std::string path);
+SEXP cpp_read_plain_file(Text path);
 RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
     return rcpp_result_gen;
 END_RCPP
@@ -1214,11 +1214,11 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_add_to_checkpoint
-void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string);
+void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string);
 RcppExport SEXP _runhooks_cpp_add_to_checkpoint(SEXP pathSEXP, SEXP nameSEXP, SEXP bytesSEXP, SEXP is_stringSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
     Rcpp::traits::input_parameter< bool >::type is_string(is_stringSEXP);
     cpp_add_to_checkpoint(path, name, bytes, is_string);

@@ -87,7 +87,7 @@ void init_carried_class(DllInfo* library) {
 
 // Stands for the newest checkpoint of the folder at the moment at which it is serialized.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_carried_files(std::string folder) {
+SEXP cpp_carried_files(Text folder) {
   return border([&]() -> SEXP {
     Rcpp::Shield<SEXP> path(Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
     return R_new_altrep(carried_class(), path, R_NilValue);
@@ -95,11 +95,11 @@ SEXP cpp_carried_files(std::string folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_write_carried_files(std::string folder, SEXP files) {
+void cpp_write_carried_files(Text folder, SEXP files) {
   border([&] { write_carried_files(folder, files_from_r(files)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-bool cpp_can_write_in(std::string folder) {
+bool cpp_can_write_in(Text folder) {
   return border([&] { return can_write_in(folder); });
 }

@@ -77,7 +77,6 @@ HookPtr in_memory_evaluator_from_r(SEXP hook) {
   options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
-  options.check_interrupt = check_user_interrupt;
   return std::make_shared<InMemoryEvaluatorHook>(
       estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
       whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
@@ -108,7 +107,6 @@ SEXP cpp_estimator_train(SEXP spec,
     if (warm_start != R_NilValue) {
       options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
     }
-    options.check_interrupt = check_user_interrupt;
     const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped);
@@ -130,7 +128,6 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.name = name;
     options.hooks = hooks_from_r(hooks);
-    options.check_interrupt = check_user_interrupt;
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
@@ -156,7 +153,6 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
-    options.check_interrupt = check_user_interrupt;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn), options);
     return make_handle(predictions, kPredictions);

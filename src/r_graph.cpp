@@ -1,4 +1,5 @@
 // Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+#include "base/memory.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -94,12 +95,30 @@ SEXP item_to_r(const CollectionItem& item) {
 
 }  // namespace
 
+namespace {
+
+// R's collector does not see what hangs on a graph that nobody needs any more: it is called after so
+// many graphs, or so much memory.
+void collect_now_and_then() {
+  constexpr int kGraphs = 32;
+  constexpr uint64_t kBytes = uint64_t{256} << 20;
+  static int graphs = 0;
+  static uint64_t taken_before = 0;
+  if (++graphs < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs = 0;
+  R_gc();
+  taken_before = memory_taken();
+}
+
+}  // namespace
+
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   auto* binding = static_cast<GraphBinding*>(graph->foreign.get());
   if (binding) {
     SEXP known = R_WeakRefKey(binding->weak_ref);
     if (known != R_NilValue) return known;
   }
+  collect_now_and_then();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
   Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
   SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));

@@ -4,10 +4,14 @@
 
 #include "runhooks_r.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 
 namespace runhooks {
 namespace r {
 
+namespace {
+
+// Leaves by R's jump where the user has asked to stop, or where a time limit of R's is reached.
 void check_user_interrupt() {
   static auto* token = new UnwindToken;
   call_r(
@@ -17,8 +21,6 @@ void check_user_interrupt() {
       },
       nullptr, *token);
 }
-
-namespace {
 
 void interruptible_sleep(double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -34,6 +36,7 @@ void interruptible_sleep(double seconds) {
 }  // namespace
 
 void setup_sleep() { set_sleep(interruptible_sleep); }
+void setup_interrupts() { set_interrupt_check(check_user_interrupt); }
 
 }  // namespace r
 }  // namespace runhooks

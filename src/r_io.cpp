@@ -28,6 +28,7 @@ using namespace runhooks::r;
 void cpp_log_setup() {
   set_log_sink(log_to_r);
   setup_sleep();
+  setup_interrupts();
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -105,7 +105,6 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     const HookList list = hooks_with_scaffold(hooks, parts);
     MonitoredOptions options;
     options.recovers = recovers;
-    options.check_interrupt = check_user_interrupt;
     auto binding = std::make_shared<MonitoredBinding>();
     binding->session = std::make_shared<MonitoredSession>(
         graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,

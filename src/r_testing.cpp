@@ -231,8 +231,9 @@ void cpp_observe_loops(SEXP tell) {
 
 // Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
 // [[Rcpp::export(rng = false)]]
-void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string) {
+void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   border([&] {
+    if (TYPEOF(bytes) != RAWSXP) invalid_argument("A raw vector is expected for `bytes`.");
     const auto n = static_cast<size_t>(Rf_xlength(bytes));
     Tensor added(DType::kUint8, Shape{static_cast<int64_t>(n)});
     std::memcpy(added.raw(), RAW(bytes), n);

@@ -379,9 +379,8 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x);
 
 // --- r_interrupt.cpp
 
-// Leaves by R's jump where the user has asked to stop, or where a time limit of R's is reached.
-// Costs some 40 ns.
-void check_user_interrupt();
+// The core asks R whether to go on.
+void setup_interrupts();
 // Hooks that wait can be interrupted.
 void setup_sleep();
 

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <limits>
 
@@ -15,6 +16,8 @@
 namespace runhooks {
 
 namespace {
+
+std::atomic<uint64_t> taken{0};
 
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
@@ -56,5 +59,17 @@ uint64_t memory_limit() {
   static const uint64_t limit = std::min(of_machine(), of_container());
   return limit;
 }
+
+bool take_memory(uint64_t bytes) {
+  const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t limit = memory_limit();
+  if (bytes <= limit && before <= limit - bytes) return true;
+  give_memory_back(bytes);
+  return false;
+}
+
+void give_memory_back(uint64_t bytes) { taken.fetch_sub(bytes, std::memory_order_relaxed); }
+
+uint64_t memory_taken() { return taken.load(std::memory_order_relaxed); }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// What lives here: how much memory the process may use.
+// What lives here: how much memory the process may use, and how much of it large buffers take.
 // Who may use it: every layer.
 // What it must not know: what the memory is for, R.
 #pragma once
@@ -10,5 +10,11 @@ namespace runhooks {
 // Bytes that the machine has, or the container that the process runs in, where that is less; the
 // largest number where the system does not tell.
 uint64_t memory_limit();
+
+// What large pieces of memory take together. A system that promises more than there is would end the
+// process when it is used: FALSE where the piece does not fit.
+bool take_memory(uint64_t bytes);
+void give_memory_back(uint64_t bytes);
+uint64_t memory_taken();
 
 }  // namespace runhooks

@@ -113,12 +113,6 @@ void keep_value(const Tensor& value, Tensor* kept) {
   }
 }
 
-MonitoredOptions loop_options(const std::function<void()>& check_interrupt) {
-  MonitoredOptions options;
-  options.check_interrupt = check_interrupt;
-  return options;
-}
-
 }  // namespace
 
 Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
@@ -220,7 +214,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   MonitoredSession session(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
-      std::move(hooks), loop_options(options.check_interrupt));
+      std::move(hooks));
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
@@ -287,8 +281,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
   const double start = now_seconds();
   MonitoredSession session(
-      graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks,
-      loop_options(options.check_interrupt));
+      graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks);
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args_);
   });
@@ -342,7 +335,7 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   auto session = std::make_unique<MonitoredSession>(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
-      hooks, loop_options(options.check_interrupt));
+      hooks);
   return std::make_unique<Predictions>(std::move(session), std::move(outputs));
 }
 

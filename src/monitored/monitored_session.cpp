@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 
 namespace runhooks {
@@ -238,7 +239,7 @@ Session& MonitoredSession::ready_session() {
 const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   ready_session();
   const Executor& executor = run_once(caller);
-  if (options_.check_interrupt) options_.check_interrupt();
+  check_interrupt();
   return executor;
 }
 

@@ -20,8 +20,6 @@ struct MonitoredOptions {
   bool recovers = true;
   // TensorFlow tries for ever; after so many failures of one run the last error surfaces.
   int max_failures = 10;
-  // Called after each run: throws a ForeignUnwind where the user has asked to stop.
-  std::function<void()> check_interrupt;
 };
 
 // Tests that compare whole traces put hooks of their own around those of every loop that begins;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
 #include "session/step_stats_collector.h"
@@ -15,13 +16,34 @@ namespace {
   fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
 }
 
+// Whether a run that ends behind it has left a trace: in a variable, an iterator, a generator.
+bool has_effects(const OpDef& def) {
+  const bool only_reads = def.holds_variable || def.reads_variable;
+  return !def.mutates.empty() || (def.is_stateful && !only_reads);
+}
+
+// Work on so many bytes takes much longer than the question whether to stop.
+bool is_long_work(const KernelContext& context) {
+  constexpr size_t kLong = 64 * 1024;
+  size_t bytes = 0;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    if (context.input(i).is_valid()) bytes += context.input(i).num_bytes();
+  }
+  return bytes > kLong;
+}
+
 }  // namespace
 
 Executor::Executor(std::shared_ptr<NodeTable> table,
                    const std::vector<Fetch>& fetches,
                    const std::vector<Output>& feeds)
     : plan_(std::move(table), fetches, feeds), results_(fetches.size()) {
-  for (const Plan::Node& node : plan_.nodes()) steps_.push_back({&node, node.item});
+  bool may_stop = true;
+  for (const Plan::Node& node : plan_.nodes()) {
+    may_stop = may_stop && !has_effects(node.item->op.def());
+    steps_.push_back({&node, node.item});
+    steps_.back().may_stop = may_stop;
+  }
   choose_hot_steps();
 }
 
@@ -128,6 +150,7 @@ void Executor::run_hot() {
   for (size_t k = 0; k < hot_.size(); ++k) {
     Step& step = *hot_[k];
     execute(step);
+    stop_if_asked(step);
     if (step.item->layout_changed) {
       settle(step);
       run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
@@ -147,14 +170,20 @@ void Executor::run_all_from(size_t first) {
       execute(step);
     }
     if (step.item->layout_changed) settle(step);
+    stop_if_asked(step);
   }
   if (always_prepare_changed) choose_hot_steps();
+}
+
+void Executor::stop_if_asked(const Step& step) {
+  if (step.is_long) check_interrupt();
 }
 
 // Whether the step turned out to need its preparation in every run.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
   if (item.is_outdated() || (step.node->is_invariant && !item.holds_invariant)) prepare(step);
+  step.is_long = step.may_stop && is_long_work(item.context);
   const bool before = step.always_prepare;
   step.always_prepare = step.always_prepare || (item.values_read & ~step.node->invariant_inputs);
   return step.always_prepare != before;

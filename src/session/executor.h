@@ -64,6 +64,9 @@ class Executor {
     // Its preparation reads values that change from run to run.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // the least time that it took; 0 while unknown
+    // Nothing has been changed when it is done, so that a run may be left there.
+    bool may_stop = false;
+    bool is_long = false;  // the last time when it was prepared
   };
   class Levels;
   static constexpr uint64_t kNeverVerified = 0;
@@ -88,6 +91,7 @@ class Executor {
   void compute_invariant(NodeItem& item, bool is_first);
 
   void execute(Step& step);
+  static void stop_if_asked(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
 

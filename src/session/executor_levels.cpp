@@ -46,6 +46,7 @@ void Executor::run_measured() {
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) settle(step);
+    stop_if_asked(step);
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     // what a busy machine adds is no cost
@@ -105,6 +106,7 @@ void Executor::run_levels() {
     const auto run_alone = [&](Step& step) {
       run_step(step);
       finish(step);
+      stop_if_asked(step);
     };
     if (layout_changed) {
       for (Step* step : level.idle) run_alone(*step);
@@ -112,6 +114,7 @@ void Executor::run_levels() {
     for (Step* step : level.alone) run_alone(*step);
     levels_->run_shared(level.shared, run_step);
     for (Step* step : level.shared) finish(*step);
+    if (!level.shared.empty()) stop_if_asked(*level.shared[0]);  // the longest
     layout_changed = layout_changed || changes;
   }
   if (always_prepare_changed) choose_hot_steps();

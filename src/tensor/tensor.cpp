@@ -23,36 +23,23 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #endif
 }
 
-// What large buffers take together. A system that promises more memory than there is would end the
-// process when it is used: what does not fit is refused.
+// Small ones are not worth the count.
 constexpr size_t kCounted = size_t{1} << 20;
-std::atomic<uint64_t> counted_bytes{0};
-
-void count_bytes(size_t bytes) {
-  if (bytes < kCounted) return;
-  const uint64_t before = counted_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  const uint64_t limit = memory_limit();
-  if (bytes <= limit && before <= limit - bytes) return;
-  counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
-       before, " bytes, and the machine has ", limit, ".");
-}
-
-void uncount_bytes(size_t bytes) {
-  if (bytes >= kCounted) counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-}
 
 }  // namespace
 
 Buffer* Buffer::allocate(size_t bytes) {
-  count_bytes(bytes);
+  if (bytes >= kCounted && !take_memory(bytes)) {
+    fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
+         memory_taken(), " bytes, and the machine has ", memory_limit(), ".");
+  }
   auto* buffer = new Buffer;
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
-    uncount_bytes(bytes);
+    if (bytes >= kCounted) give_memory_back(bytes);
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
@@ -65,7 +52,7 @@ Buffer* Buffer::allocate(size_t bytes) {
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::free(allocation_);
-    uncount_bytes(capacity_);
+    if (capacity_ >= kCounted) give_memory_back(capacity_);
     delete this;
   }
 }

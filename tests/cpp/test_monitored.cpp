@@ -1,5 +1,6 @@
 // The loop: the order of calls, how it ends, what it recovers from. The facts are
 // golden/hooks/README.md's.
+#include "base/interrupt.h"
 #include "monitored/monitored_session.h"
 #include "test.h"
 
@@ -265,16 +266,18 @@ TEST(loop_lets_hooks_run_the_session) {
 
 TEST(loop_interrupt_ends_after_the_step) {
   Loop loop;
-  int polls = 0;
-  loop.options.check_interrupt = [&] {
+  static int polls;
+  polls = 0;
+  set_interrupt_check([] {
     if (++polls == 2) throw ForeignUnwind(/*is_interrupt=*/true);
-  };
+  });
   bool interrupted = false;
   try {
     loop.run(5);
   } catch (const ForeignUnwind&) {
     interrupted = true;
   }
+  set_interrupt_check(nullptr);
   CHECK(interrupted);
   CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.interrupted B.interrupted"));
 }

@@ -13,6 +13,7 @@
 #include "io/crc32c.h"
 #include "io/event_file.h"
 #include "io/graph_def.h"
+#include "io/plain_data.h"
 #include "io/proto_schema.h"
 #include "io/record.h"
 #include "io/summary.h"
@@ -157,6 +158,8 @@ const std::vector<Reader>& readers() {
          std::string problem;
          parse_checkpoint_state(b, &state, &problem);
        }},
+      {"plain data", [](const std::string& b) { read_plain_data(b, "plain data"); }},
+      {"file of plain data", [](const std::string& b) { read_plain_file(file_of(b, "plain")); }},
       {"Summary", [](const std::string& b) { read_summary(b, "summary"); }},
       {"Event", [](const std::string& b) { read_event(b, "event"); }},
       {"event file",

@@ -129,17 +129,15 @@ endless_training <- "
 
 test_that("a time limit is an error of train(), in a batch process too", {
   script <- paste(endless_training, "
-    for (hooks in list(NULL, session_run_hook(after_run = function(context, values) NULL))) {
+    waiter <- session_run_hook(after_run = function(context, values) Sys.sleep(5))
+    idle <- session_run_hook(after_run = function(context, values) NULL)
+    for (hooks in list(NULL, idle, waiter)) {
       setTimeLimit(elapsed = 0.5, transient = TRUE)
       said <- tryCatch(train(model, input, steps = 1e9, hooks = hooks), error = conditionMessage)
       setTimeLimit()
       cat('said:', said, '\\n')
     }
-    # R raises it once more while a loop waits
-    setTimeLimit(elapsed = 0.5, transient = TRUE)
-    waiter <- session_run_hook(after_run = function(context, values) Sys.sleep(5))
-    said <- tryCatch(train(model, input, steps = 2, hooks = waiter), error = conditionMessage)
-    cat('said:', said, '\\nalive\\n')")
+    cat('alive\\n')")
   output <- run_script(script)
   expect_length(gregexpr("said: reached elapsed time limit", output)[[1]], 3)
   expect_match(output, "alive")
@@ -210,9 +208,15 @@ test_that("a forked child that leaves by quit() ends, also where helper threads 
     Sys.sleep(0.2) # a helper without work sleeps
     child <- parallel:::mcfork()
     if (inherits(child, 'masterProcess')) quit('no', 3, runLast = FALSE)
-    status <- system(paste('timeout 20 tail --pid', child$pid, '-f /dev/null'))
-    cat('child has left:', status == 0, '\\n')
-    if (status != 0) tools::pskill(child$pid, 9)"
+    # nobody has waited for it: it is a zombie then
+    is_alive <- function() {
+      state <- suppressWarnings(system2('ps', c('-o', 'stat=', '-p', child$pid), stdout = TRUE))
+      length(state) > 0 && !startsWith(state, 'Z')
+    }
+    deadline <- Sys.time() + 20
+    while (is_alive() && Sys.time() < deadline) Sys.sleep(0.1)
+    cat('child has left:', !is_alive(), '\\n')
+    if (is_alive()) tools::pskill(child$pid, 9)"
   expect_match(run_script(script), "child has left: TRUE")
 })
 
@@ -227,4 +231,35 @@ test_that("a batch that no memory holds is refused", {
     }"
   output <- run_script(script)
   expect_length(gregexpr("said: runhooks_error_resource_exhausted", output)[[1]], 3)
+})
+
+test_that("Ctrl-C is noticed inside of one long run", {
+  skip_on_os("windows")
+  started <- withr::local_tempfile()
+  script <- sprintf("
+    library(runhooks)
+    x <- tf$placeholder('float32', list(1000L, 1000L))
+    y <- x
+    for (i in 1:1000) y <- tf$matmul(y, x)
+    session <- tf$Session()
+    value <- matrix(0, 1000, 1000)
+    file.create('%s')
+    tryCatch(
+      session$run(tf$reduce_sum(y), feed_dict = dict(x = value)),
+      interrupt = function(condition) cat('interrupted\\n')
+    )
+    small <- session$run(tf$reduce_sum(x), feed_dict = dict(x = value))
+    cat('and runs again:', small, '\\n')", started)
+  process <- processx::process$new(
+    child_rscript(), c("-e", script), stdout = "|", stderr = "2>&1", env = child_env()
+  )
+  wait_for(function() file.exists(started), process)
+  Sys.sleep(1)
+  at <- Sys.time()
+  process$interrupt()
+  output <- process$read_all_output()
+  process$wait()
+  expect_match(output, "interrupted\nand runs again: 0")
+  # all of it takes 20 seconds and more; one of the products 30 milliseconds
+  expect_lt(as.numeric(Sys.time() - at, units = "secs"), 10)
 })

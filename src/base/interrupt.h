@@ -1,0 +1,14 @@
+// What lives here: the question whether the user has asked to stop.
+// Who may use it: every layer, on the session's thread.
+// What it must not know: who is asked, R.
+#pragma once
+
+namespace runhooks {
+
+// Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
+// costs some 40 ns.
+void check_interrupt();
+// Who is asked; NULL: nobody.
+void set_interrupt_check(void (*check)());
+
+}  // namespace runhooks
