@@ -54,9 +54,9 @@ namespace r {
 
 Feature feature_from_r(SEXP feature) {
   if (!Rf_inherits(feature, "tensorflow.sparse_tensor")) return tensor_of(feature);
-  return Feature(tensor_of(list_element(feature, "indices")),
-                 tensor_of(list_element(feature, "values")),
-                 tensor_of(list_element(feature, "dense_shape")));
+  const RList triple(feature, "a sparse tensor");
+  return Feature(tensor_of(triple.find("indices")), tensor_of(triple.find("values")),
+                 tensor_of(triple.find("dense_shape")));
 }
 
 SEXP reads_to_r(const std::vector<FeatureRead>& reads) {

@@ -190,6 +190,7 @@ void cpp_estimator_check(SEXP spec) {
 SEXP cpp_estimator_labels(SEXP spec) {
   return border([&]() -> SEXP {
     const auto args = args_from_r(spec, "the estimator");
+    args->set_owner(args->text("type") + "()");
     const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
     const LabelSpec labels = head->labels();
     static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};

@@ -258,7 +258,8 @@ RUNHOOKS_REGISTER_OP("HashIds")
     .endpoint("raw_ops.HashIds")
     .summary("The hash bucket of each value of a feature.")
     .example("s{a,bc,} | num_buckets=10")
-    .example("i{3,-1,7} | num_buckets=10");
+    .example("i{3,-1,7} | num_buckets=10")
+    .example("s{a,bc,} | num_buckets=10 drop_missing=false");
 
 RUNHOOKS_REGISTER_OP("VocabularyIds")
     .input("values: T")
@@ -275,7 +276,9 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .lower(lower_vocabulary_ids)
     .endpoint("raw_ops.VocabularyIds")
     .summary("The place of each value of a feature in a vocabulary.")
-    .example("s{a,bc,} s{bc,a}");
+    .example("s{a,bc,} s{bc,a}")
+    .example("s{a,bc,} s{bc,} | drop_missing=false")
+    .example("i{3,-1,7} l{-1,7} | num_oov_buckets=2 drop_missing=false");
 
 RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .input("values: T")
@@ -310,7 +313,8 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .lower(lower_identity_ids)
     .endpoint("raw_ops.IdentityIds")
     .summary("The values of a feature as ids, checked.")
-    .example("i{3,-1,7} | num_buckets=10");
+    .example("i{3,-1,7} | num_buckets=10")
+    .example("i{3,-1,7} | num_buckets=10 default_value=2 drop_missing=false");
 
 RUNHOOKS_REGISTER_OP("BucketIds")
     .input("values: T")

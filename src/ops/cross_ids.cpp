@@ -165,7 +165,9 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .lower(lower_cross_ids)
     .endpoint("raw_ops.CrossIds")
     .summary("The hash of each combination of the values that an example has.")
-    .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]");
+    .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]")
+    .example("l[3,2]{1,2,3,4,5,6} s{a,bc,a} b[3,2] | num_buckets=10 is_sparse=[1,0]")
+    .example("s{a,bc,a} l[3,2]{1,2,3,4,5,6} b[3,2] | num_buckets=10 is_sparse=[0,1]");
 
 RUNHOOKS_REGISTER_OP("MultiHot")
     .input("ids: int64")

@@ -1,5 +1,7 @@
 // Ids of categorical columns in TensorFlow's ops. They stay dense, with marks (ops/categorical.h),
 // so that each op can be lowered by itself.
+#include <algorithm>
+
 #include "ops/categorical.h"
 #include "ops/gradient_helpers.h"
 #include "ops/lowering.h"
@@ -13,10 +15,7 @@ using Outputs = std::vector<Output>;
 // TensorFlow's collection of files that an exported model takes along.
 constexpr const char* kAssetFilepaths = "asset_filepaths";
 
-bool drops_missing(const Operation& op) {
-  const AttrValue* drop = op.attrs().find("drop_missing");
-  return !drop || std::get<bool>(*drop);
-}
+bool drops_missing(const Operation& op) { return op.attr<bool>("drop_missing"); }
 
 Output absent_mark(Graph& g) { return int64_scalar(g, kAbsentId, "absent"); }
 
@@ -180,18 +179,18 @@ void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs) {
 // Keys behind which `present` says where the sparse ones have values. All become sparse, so that
 // they stay in their order: TensorFlow's op takes the sparse ones first.
 void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs) {
-  const size_t n = op.attr<std::vector<DType>>("Tkeys").size();
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
+  const auto masks =
+      std::count_if(is_sparse.begin(), is_sparse.end(), [](int64_t x) { return x != 0; });
+  const size_t n = inputs.size() - static_cast<size_t>(masks);
   Outputs indices, values, shapes;
   Output width = g.scalar(DType::kInt32, 1);
   for (size_t k = 0, mask = n; k < n; ++k) {
     const Output x = as_matrix(g, inputs[k]);
     const bool has_mask = k < is_sparse.size() && is_sparse[k] != 0;
     Output present;
-    if (has_mask && mask < inputs.size()) {
+    if (has_mask) {
       present = as_matrix(g, inputs[mask++]);
-    } else if (has_mask) {
-      present = g.op("NotEqual", {x, missing_value(g, x.dtype())});
     } else if (x.dtype() == DType::kInt64) {
       present = g.op("NotEqual", {x, absent_mark(g)});
     } else {
