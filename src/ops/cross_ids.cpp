@@ -4,10 +4,10 @@
 #include <cstring>
 #include <limits>
 
+#include "base/fingerprint.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/per_string.h"
-#include "base/fingerprint.h"
 
 namespace runhooks {
 
@@ -110,10 +110,15 @@ class MultiHotKernel : public Kernel {
   }
 };
 
+void check_key_type(DType type) {
+  if (type == DType::kString || type == DType::kInt64 || type == DType::kInt32) return;
+  invalid_argument("The keys of a cross must be strings or integers, not ", dtype_name(type), ".");
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("CrossIds")
-    .input("keys: Tkeys")
+    .input("keys: Tkeys, rank >= 1")
     .output("ids: int64")
     .attr("Tkeys: list(type)")
     .attr("num_buckets: int >= 0 = 0")
@@ -123,7 +128,8 @@ RUNHOOKS_REGISTER_OP("CrossIds")
       int64_t rows = -1, width = 1;
       for (int i = 0; i < c.num_inputs(); ++i) {
         const Shape& key = c.input(i);
-        if (!key.has_rank() || key.rank() < 1) continue;
+        check_key_type(c.op().input(i).dtype());
+        if (!key.has_rank()) continue;
         if (key.dim(0) >= 0) {
           if (rows >= 0 && rows != key.dim(0)) {
             invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
@@ -131,8 +137,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
           }
           rows = key.dim(0);
         }
-        for (int d = 1; d < key.rank(); ++d)
-          width = key.dim(d) < 0 || width < 0 ? -1 : width * key.dim(d);
+        for (int d = 1; d < key.rank(); ++d) width = product_of_dims(width, key.dim(d));
       }
       c.set_output(0, Shape{rows, width});
     })
@@ -143,7 +148,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]");
 
 RUNHOOKS_REGISTER_OP("MultiHot")
-    .input("ids: int64")
+    .input("ids: int64, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("depth: int >= 1")

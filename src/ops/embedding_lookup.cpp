@@ -211,6 +211,7 @@ class LookupGradKernel : public Kernel {
   void begin_places(const Lookup<T>& in) {
     if (has_places_) forget_places();  // an id was wrong the last time
     has_places_ = true;
+    check_memory(in.rows, sizeof(int32_t));
     place_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
   }
@@ -300,6 +301,12 @@ void lookup_shape(ShapeContext& c) {
   c.set_output(0, Shape{ids.has_rank() ? ids.dim(0) : -1, params.has_rank() ? params.dim(1) : -1});
 }
 
+// The gradient of the look-up's output, [batch, width].
+void check_gradient_shape(ShapeContext& c) {
+  const Shape params = c.with_rank(1, 2), ids = c.with_rank(2, 2);
+  c.input(0).merge_with(Shape{ids.dim(0), params.dim(1)});
+}
+
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
   std::vector<Output> inputs = {dy[0]};
   inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
@@ -324,8 +331,8 @@ std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
-    .input("params: T")
-    .input("ids: Tids")
+    .input("params: T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
@@ -346,9 +353,9 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
     .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=sqrtn max_norm=2");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
-    .input("grad: T")
-    .input("params: T")
-    .input("ids: Tids")
+    .input("grad: T, rank 2")
+    .input("params: T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("values: T")
     .output("indices: int64")
@@ -358,6 +365,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
     .shape([](ShapeContext& c) {
+      check_gradient_shape(c);
       Shape values = c.input(1);
       if (values.has_rank()) values.set_dim(0, -1);
       c.set_output(0, values);
@@ -371,9 +379,9 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1}");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
-    .input("grad: T")
-    .input("params: T")
-    .input("ids: Tids")
+    .input("grad: T, rank 2")
+    .input("params: T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
@@ -381,7 +389,10 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .attr("N: int >= 1")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
-    .shape([](ShapeContext& c) { c.set_output(0, c.input(3)); })
+    .shape([](ShapeContext& c) {
+      check_gradient_shape(c);
+      c.set_output(0, c.input(3));
+    })
     .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
     .not_differentiable()
     .endpoint("raw_ops.FusedEmbeddingLookupWeightsGrad")

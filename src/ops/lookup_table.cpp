@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "graph/op_registry.h"
+#include "ops/copy_elements.h"
 
 namespace runhooks {
 
@@ -17,6 +18,8 @@ std::string text_of(const Tensor& x, int64_t i) {
 
 class LookupTable : public Resource {
  public:
+  LookupTable(DType key, DType value) : key_type_(key), value_type_(value) {}
+  const char* kind() const override { return "table"; }
   void insert(const Tensor& keys, const Tensor& values) {
     if (keys.num_elements() != values.num_elements()) {
       invalid_argument("A table needs as many values as keys; got ", values.num_elements(), " and ",
@@ -48,9 +51,18 @@ class LookupTable : public Resource {
   double number(int64_t place) const { return numbers_[static_cast<size_t>(place)]; }
   const std::string& text(int64_t place) const { return texts_[static_cast<size_t>(place)]; }
   int64_t size() const { return static_cast<int64_t>(numbers_.size()); }
+  // Throws where keys or values are of other types than the table's.
+  void check_types(DType key, DType value) const {
+    if (key != key_type_ || value != value_type_) {
+      invalid_argument("Conflicting key/value dtypes ", dtype_name(key), "->", dtype_name(value),
+                       " with a table of ", dtype_name(key_type_), "->", dtype_name(value_type_),
+                       ".");
+    }
+  }
   bool is_initialized = false;
 
  private:
+  DType key_type_, value_type_;
   std::unordered_map<std::string, int64_t> places_;
   std::vector<double> numbers_;
   std::vector<std::string> texts_;
@@ -61,8 +73,11 @@ class HashTableKernel : public Kernel {
   void prepare(KernelContext& c) override {
     const auto& shared = c.op().attr<std::string>("shared_name");
     const std::string name = "table/" + (shared.empty() ? c.op().name() : shared);
-    c.set_output_resource(0, &c.resources().get_or_create<LookupTable>(
-                                 name, [] { return std::make_unique<LookupTable>(); }));
+    const DType key = c.op().attr_type("key_dtype"), value = c.op().attr_type("value_dtype");
+    auto& table = c.resources().get_or_create<LookupTable>(
+        name, [key, value] { return std::make_unique<LookupTable>(key, value); });
+    table.check_types(key, value);
+    c.set_output_resource(0, &table);
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
@@ -72,6 +87,7 @@ class ImportKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& table = c.input_resource<LookupTable>(0);
+    table.check_types(c.input(1).dtype(), c.input(2).dtype());
     table.insert(c.input(1), c.input(2));
     table.is_initialized = true;
   }
@@ -109,6 +125,7 @@ class InitializeFromFileKernel : public Kernel {
     if (index == -2) return line;
     if (index == -1) return str_cat(number);
     const auto& delimiter = c.op().attr<std::string>("delimiter");
+    if (delimiter.empty()) invalid_argument("The delimiter between fields must not be empty.");
     size_t begin = 0;
     for (int64_t i = 0; i < index; ++i) {
       begin = line.find(delimiter, begin);
@@ -129,13 +146,16 @@ class FindKernel : public Kernel {
       fail(Code::kFailedPrecondition, "Table not initialized.");
     }
     const Tensor &keys = c.input(1), &otherwise = c.input(2);
+    table.check_types(keys.dtype(), otherwise.dtype());
     Tensor& out = c.allocate_output(0, otherwise.dtype(), keys.shape());
-    if (out.dtype() == DType::kString) out.set_dictionary(dictionary_);
+    if (out.dtype() == DType::kString) {
+      out.set_dictionary(dictionary_.for_elements(keys.num_elements()));
+    }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
       const int64_t place = table.find(text_of(keys, i));
       if (out.dtype() == DType::kString) {
         out.data<int32_t>()[i] =
-            dictionary_->code(place < 0 ? otherwise.string_at(0) : table.text(place));
+            out.dictionary()->code(place < 0 ? otherwise.string_at(0) : table.text(place));
       } else {
         set_number(out, i, place < 0 ? otherwise.number_at(0) : table.number(place));
       }
@@ -148,8 +168,9 @@ class FindKernel : public Kernel {
     if (out.dtype() == DType::kFloat64) out.data<double>()[i] = x;
     if (out.dtype() == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(x);
     if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = static_cast<int64_t>(x);
+    if (out.dtype() == DType::kBool) out.data<bool>()[i] = x != 0;
   }
-  std::shared_ptr<StringDictionary> dictionary_ = std::make_shared<StringDictionary>();
+  OutputDictionary dictionary_;
 };
 
 class SizeKernel : public Kernel {
@@ -161,13 +182,16 @@ class SizeKernel : public Kernel {
 
 }  // namespace
 
+#define RUNHOOKS_KEY_TYPES "{string, int32, int64}"
+#define RUNHOOKS_VALUE_TYPES "{string, int32, int64, float, double, bool}"
+
 RUNHOOKS_REGISTER_OP("HashTableV2")
     .output("table_handle: resource")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
     .attr("use_node_name_sharing: bool = false")
-    .attr("key_dtype: type")
-    .attr("value_dtype: type")
+    .attr("key_dtype: " RUNHOOKS_KEY_TYPES)
+    .attr("value_dtype: " RUNHOOKS_VALUE_TYPES)
     .shape(scalar_shape)
     .kernel(kernel_of<HashTableKernel>())
     .stateful()
@@ -178,11 +202,11 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
 // What fills a table: the same with two names.
 #define RUNHOOKS_REGISTER_TABLE_IMPORT(type, Tkey, Tvalue) \
   RUNHOOKS_REGISTER_OP(type)                               \
-      .input("table_handle: resource")                     \
+      .input("table_handle: resource, table")              \
       .input("keys: " Tkey)                                \
       .input("values: " Tvalue)                            \
-      .attr(Tkey ": type")                                 \
-      .attr(Tvalue ": type")                               \
+      .attr(Tkey ": " RUNHOOKS_KEY_TYPES)                  \
+      .attr(Tvalue ": " RUNHOOKS_VALUE_TYPES)              \
       .shape(no_outputs)                                   \
       .kernel(kernel_of<ImportKernel>())                   \
       .stateful()                                          \
@@ -194,8 +218,8 @@ RUNHOOKS_REGISTER_TABLE_IMPORT("LookupTableImportV2", "Tin", "Tout");
 #undef RUNHOOKS_REGISTER_TABLE_IMPORT
 
 RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
-    .input("table_handle: resource")
-    .input("filename: string")
+    .input("table_handle: resource, table")
+    .input("filename: string, scalar")
     .attr("key_index: int >= -2")
     .attr("value_index: int >= -2")
     .attr("vocab_size: int = -1")
@@ -208,12 +232,12 @@ RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
     .summary("Puts the lines of a file into a table.");
 
 RUNHOOKS_REGISTER_OP("LookupTableFindV2")
-    .input("table_handle: resource")
+    .input("table_handle: resource, table")
     .input("keys: Tin")
-    .input("default_value: Tout")
+    .input("default_value: Tout, scalar")
     .output("values: Tout")
-    .attr("Tin: type")
-    .attr("Tout: type")
+    .attr("Tin: " RUNHOOKS_KEY_TYPES)
+    .attr("Tout: " RUNHOOKS_VALUE_TYPES)
     .shape([](ShapeContext& c) { c.set_output(0, c.input(1)); })
     .kernel(kernel_of<FindKernel>())
     .stateful()
@@ -223,7 +247,7 @@ RUNHOOKS_REGISTER_OP("LookupTableFindV2")
     .summary("The values of keys, or a default one.");
 
 RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
-    .input("table_handle: resource")
+    .input("table_handle: resource, table")
     .output("size: int64")
     .shape(scalar_shape)
     .kernel(kernel_of<SizeKernel>())

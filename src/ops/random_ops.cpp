@@ -2,8 +2,8 @@
 // seeds, which a session keeps; a run moves it by 256 numbers for each one drawn.
 #include <cmath>
 
-#include "graph/op_registry.h"
 #include "base/random.h"
+#include "graph/op_registry.h"
 
 namespace runhooks {
 
@@ -198,9 +198,6 @@ class UniformIntKernel : public Kernel {
 void shape_of_value(ShapeContext& c) {
   const Tensor* shape = c.value(0);
   if (shape) {
-    for (int64_t dim : shape->integers()) {
-      if (dim < 0) invalid_argument("Dimension ", dim, " must be >= 0.");
-    }
     c.set_output(0, Shape(shape->integers()));
     return;
   }
@@ -214,7 +211,7 @@ void shape_of_value(ShapeContext& c) {
 
 #define RUNHOOKS_RANDOM_OP(type)            \
   RUNHOOKS_REGISTER_OP(type)                \
-      .input("shape: T")                    \
+      .input("shape: T, vector, >= 0")      \
       .output("output: dtype")              \
       .attr("seed: int = 0")                \
       .attr("seed2: int = 0")               \
@@ -236,9 +233,9 @@ RUNHOOKS_RANDOM_OP("TruncatedNormal")
     .summary("The normal distribution without what is 2 or more away from 0.");
 
 RUNHOOKS_REGISTER_OP("RandomUniformInt")
-    .input("shape: T")
-    .input("minval: Tout")
-    .input("maxval: Tout")
+    .input("shape: T, vector, >= 0")
+    .input("minval: Tout, scalar")
+    .input("maxval: Tout, scalar")
     .output("output: Tout")
     .attr("seed: int = 0")
     .attr("seed2: int = 0")

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -52,7 +53,7 @@ struct SumFn {
   }
   template <typename A>
   static A combine(A a, A b) {
-    return a + b;
+    return wrapping_add(a, b);
   }
   template <typename T, typename A>
   static T finish(A a, int64_t) {
@@ -75,7 +76,7 @@ struct ProdFn {
   }
   template <typename T>
   static T combine(T a, T b) {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
   template <typename T, typename A>
   static T finish(A a, int64_t) {
@@ -305,15 +306,15 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 }  // namespace
 
-#define RUNHOOKS_REDUCTION(type)               \
-  RUNHOOKS_REGISTER_OP(type)                   \
-      .input("input: T")                       \
-      .input("reduction_indices: Tidx")        \
-      .output("output: T")                     \
-      .attr("keep_dims: bool = false")         \
-      .attr("T: numbertype")                   \
-      .attr("Tidx: {int32, int64} = DT_INT32") \
-      .shape(reduce_shape)                     \
+#define RUNHOOKS_REDUCTION(type)                   \
+  RUNHOOKS_REGISTER_OP(type)                       \
+      .input("input: T")                           \
+      .input("reduction_indices: Tidx, rank <= 1") \
+      .output("output: T")                         \
+      .attr("keep_dims: bool = false")             \
+      .attr("T: numbertype")                       \
+      .attr("Tidx: {int32, int64} = DT_INT32")     \
+      .shape(reduce_shape)                         \
       .may_alias()
 
 RUNHOOKS_REDUCTION("Sum")
@@ -353,16 +354,16 @@ RUNHOOKS_REDUCTION("Prod")
     .summary("The product along axes.")
     .example("f[2,3] i{1}");
 
-#define RUNHOOKS_LOGICAL_REDUCTION(type)       \
-  RUNHOOKS_REGISTER_OP(type)                   \
-      .input("input: bool")                    \
-      .input("reduction_indices: Tidx")        \
-      .output("output: bool")                  \
-      .attr("keep_dims: bool = false")         \
-      .attr("Tidx: {int32, int64} = DT_INT32") \
-      .shape(reduce_shape)                     \
-      .may_alias()                             \
-      .not_differentiable()                    \
+#define RUNHOOKS_LOGICAL_REDUCTION(type)           \
+  RUNHOOKS_REGISTER_OP(type)                       \
+      .input("input: bool")                        \
+      .input("reduction_indices: Tidx, rank <= 1") \
+      .output("output: bool")                      \
+      .attr("keep_dims: bool = false")             \
+      .attr("Tidx: {int32, int64} = DT_INT32")     \
+      .shape(reduce_shape)                         \
+      .may_alias()                                 \
+      .not_differentiable()                        \
       .example("b[2,3] i{1}")
 
 RUNHOOKS_LOGICAL_REDUCTION("All")

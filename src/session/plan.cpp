@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/op_check.h"
 #include "graph/variable.h"
 
 namespace runhooks {
@@ -62,28 +63,27 @@ Slot* Plan::slot_of(const Output& output) {
 void Plan::add_node(Operation& op) {
   const OpDef& def = op.def();
   std::vector<Slot*> inputs;
-  uint64_t layout_inputs = 0;
+  InputSet layout_inputs;
+  bool all_layout = true;
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
     inputs.push_back(slot_of(input));
-    if (!feed_slot(input) && is_layout_.at(input.op)) layout_inputs |= uint64_t{1} << (i % 64);
+    const bool is_layout = !feed_slot(input) && is_layout_.at(input.op);
+    if (is_layout) layout_inputs.insert(static_cast<int>(i));
+    all_layout = all_layout && is_layout;
   }
-  const size_t num_inputs = inputs.size();
   Slot* outputs = op.num_outputs() > 0 ? &slots_[first_slot_.at(&op)] : nullptr;
   nodes_.emplace_back(op, std::move(inputs), outputs, resources_);
   Node& node = nodes_.back();
   node.layout_inputs = layout_inputs;
-  bool all_layout = true;
-  for (size_t i = 0; i < num_inputs; ++i)
-    all_layout = all_layout && (layout_inputs >> (i % 64) & 1);
   const bool is_pure = !def.is_stateful && op.num_outputs() > 0;
   node.is_layout = def.reads_shape_only || (is_pure && all_layout);
   is_layout_[&op] = node.is_layout;
   if (def.kernel_factory) {
     try {
       node.kernel = def.kernel_factory(op);
-    } catch (Error& error) {
-      throw error.at_op(op.type(), op.name());
+    } catch (...) {
+      rethrow_at(op);
     }
   }
 }
@@ -219,49 +219,40 @@ void Plan::prepare(Node& node) {
   try {
     const bool is_first = node.prepared_version == kNeverPrepared;
     const uint64_t version = node.context.input_version();
-    check_inputs(node);
+    check_inputs_are_there(node.context);
     std::vector<Shape> shapes;
     if (node.is_layout) shapes = output_shapes(node.context);
-    uint64_t values_read = infer_outputs(node);
-    if (node.kernel) {
-      node.kernel->prepare(node.context);
-      values_read |= node.context.parameters_read();
+    const InputSet values_read = infer_outputs(node);
+    if (node.kernel) node.kernel->prepare(node.context);
+    if (!values_read.is_subset_of(node.layout_inputs) ||
+        !node.context.parameters_read().is_subset_of(node.layout_inputs)) {
+      node.always_prepare = true;
     }
-    if (values_read & ~node.layout_inputs) node.always_prepare = true;
     // A buffer of another shape is a new one: there is nothing in it to compare with.
     if (node.is_layout) compute_layout(node, is_first || shapes != output_shapes(node.context));
     node.prepared_version = version;
-  } catch (Error& error) {
-    throw error.at_op(node.op.type(), node.op.name());
+  } catch (...) {
+    rethrow_at(node.op);
   }
 }
 
-void Plan::check_inputs(const Node& node) const {
-  const std::vector<ArgDef>& args = node.op.def().inputs;
-  for (size_t i = 0; i < node.op.inputs().size(); ++i) {
-    const Output& input = node.op.inputs()[i];
-    const bool is_reference = i < args.size() && args[i].is_ref;
-    if (!is_reference && holds_tensor(input.dtype()) &&
-        !node.context.input(static_cast<int>(i)).is_valid()) {
-      fail_uninitialized(input.op->name());
-    }
-  }
-}
-
-// Runs the op's shape function on the shapes at hand and gives the outputs their buffers. Returns
-// which inputs' values it has read, a bit each.
-uint64_t Plan::infer_outputs(Node& node) {
+// Runs the op's shape function on the shapes at hand, which checks them, and gives the outputs
+// their buffers. Returns which inputs' values it has read.
+InputSet Plan::infer_outputs(Node& node) {
   const OpDef& def = node.op.def();
-  if (def.allocates_outputs || !def.shape_fn) return 0;
   KernelContext& context = node.context;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> values;
   for (int i = 0; i < context.num_inputs(); ++i) {
-    shapes.push_back(context.input(i).shape());
-    values.push_back(&context.input(i));
+    const Tensor& input = context.input(i);
+    const bool is_known = input.is_valid() || !holds_tensor(node.op.input(i).dtype());
+    shapes.push_back(is_known ? input.shape() : Shape::unknown());
+    // what allocates its outputs itself has no use for values here
+    values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(node.op, std::move(shapes), std::move(values), context.num_outputs());
-  def.shape_fn(shape_context);
+  infer_shapes(shape_context);
+  if (def.allocates_outputs || !def.shape_fn) return InputSet();
   if (context.num_outputs() > 0) context.inferred_shape = shape_context.outputs()[0];
   if (def.is_alias) {
     context.alias_output(0, context.input(0).reshaped(shape_context.outputs()[0]));
@@ -296,8 +287,8 @@ void Plan::execute(Node& node) {
   if (node.kernel && !node.is_layout) {
     try {
       node.kernel->compute(node.context);
-    } catch (Error& error) {
-      throw error.at_op(node.op.type(), node.op.name());
+    } catch (...) {
+      rethrow_at(node.op);
     }
   }
   for (const ResultCopy& copy : node.copies) copy_result(copy, node.op.name());

@@ -84,8 +84,8 @@ class Plan {
     std::unique_ptr<Kernel> kernel;  // none for an alias
     // What the inputs' versions summed up to when the node was prepared.
     uint64_t prepared_version = kNeverPrepared;
-    // Inputs that depend on shapes and constants only, a bit each.
-    uint64_t layout_inputs = 0;
+    // Inputs that depend on shapes and constants only.
+    InputSet layout_inputs;
     // All inputs are of that kind: computed when prepared.
     bool is_layout = false;
     // Its preparation reads values that change from run to run.
@@ -114,8 +114,7 @@ class Plan {
   template <typename Run>
   void run_shared(const std::vector<Node*>& nodes, Run run_node);
   void prepare(Node& node);
-  void check_inputs(const Node& node) const;
-  uint64_t infer_outputs(Node& node);
+  InputSet infer_outputs(Node& node);
   void compute_layout(Node& node, bool is_first);
   void execute(Node& node);
   void execute_observed(Node& node);

@@ -1,10 +1,14 @@
 #include "tensor/tensor.h"
 
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #ifdef __linux__
 #include <sys/mman.h>
+#endif
+#ifndef _WIN32
+#include <unistd.h>
 #endif
 
 namespace runhooks {
@@ -21,16 +25,56 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #endif
 }
 
+size_t memory_of_machine() {
+#if !defined(_WIN32) && defined(_SC_PHYS_PAGES)
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  if (pages > 0 && size > 0) return static_cast<size_t>(pages) * static_cast<size_t>(size);
+#endif
+  return std::numeric_limits<size_t>::max() / 2;
+}
+
+size_t& buffer_limit() {
+  static size_t limit = memory_of_machine();
+  return limit;
+}
+
+[[noreturn]] void fail_allocation(size_t bytes) {
+  fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
+}
+
+size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(count), dtype_size(dtype), &bytes)) {
+    fail(Code::kResourceExhausted, "A tensor of shape ", shape, " and type ", dtype_name(dtype),
+         " has too many bytes.");
+  }
+  return bytes;
+}
+
 }  // namespace
 
+size_t Buffer::set_limit(size_t bytes) {
+  const size_t before = buffer_limit();
+  buffer_limit() = bytes;
+  return before;
+}
+
+void check_memory(int64_t count, size_t bytes) {
+  size_t all = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > buffer_limit()) {
+    fail(Code::kResourceExhausted, "There is no memory for ", count, " times ", bytes, " bytes.");
+  }
+}
+
 Buffer* Buffer::allocate(size_t bytes) {
+  if (bytes > buffer_limit()) fail_allocation(bytes);
   auto* buffer = new Buffer;
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
-    fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
+    fail_allocation(bytes);
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
   buffer->data_ = reinterpret_cast<void*>((address + alignment - 1) / alignment * alignment);
@@ -51,7 +95,7 @@ Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
     fail(Code::kInternal, "A tensor needs a known shape; got ", shape, ".");
   }
   count_ = shape.num_elements();
-  buffer_ = Buffer::allocate(num_bytes());
+  buffer_ = Buffer::allocate(checked_bytes(dtype, shape, count_));
 }
 
 Tensor Tensor::string_scalar(const std::string& value) { return strings(Shape(), {value}); }
@@ -122,6 +166,9 @@ double Tensor::number_at(int64_t i) const {
 }
 
 std::vector<int64_t> Tensor::integers() const {
+  if (dtype_ != DType::kInt32 && dtype_ != DType::kInt64) {
+    invalid_argument("A tensor of type ", dtype_name(dtype_), " does not hold integers.");
+  }
   std::vector<int64_t> out(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {
     out[static_cast<size_t>(i)] = dtype_ == DType::kInt32 ? data<int32_t>()[i] : data<int64_t>()[i];
