@@ -405,7 +405,10 @@ Output input_from_r(SEXP x,
   // A plain number alone is float32, as TensorFlow takes it.
   const bool is_plain = TYPEOF(x) == REALSXP && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
   if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
-  return graph.constant(tensor_from_r(x, wanted));
+  const Tensor value = tensor_from_r(x, wanted);
+  // R has no scalars: one number is a vector where the op wants one.
+  const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
+  return graph.constant(is_vector ? value.reshaped(Shape{1}) : value);
 }
 
 double number_at(SEXP x, R_xlen_t i, const std::string& what) {

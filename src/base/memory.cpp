@@ -53,12 +53,16 @@ uint64_t of_container() {
 }
 #endif
 
+std::atomic<uint64_t>& limit() {
+  static std::atomic<uint64_t> bytes{std::min(of_machine(), of_container())};
+  return bytes;
+}
+
 }  // namespace
 
-uint64_t memory_limit() {
-  static const uint64_t limit = std::min(of_machine(), of_container());
-  return limit;
-}
+uint64_t memory_limit() { return limit(); }
+
+uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool take_memory(uint64_t bytes) {
   const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed);

@@ -50,12 +50,16 @@ RUNHOOKS_REGISTER_OP("IteratorV2")
     .summary("A handle of a position in a dataset.");
 
 RUNHOOKS_REGISTER_OP("IteratorGetNext")
-    .input("iterator: resource")
+    .input("iterator: resource, iterator")
     .output("components: output_types")
     .attr("output_types: list(type)")
     .attr("output_shapes: list(shape)")
     .shape([](ShapeContext& c) {
       const auto& shapes = c.op().attr<std::vector<Shape>>("output_shapes");
+      if (shapes.size() != c.outputs().size()) {
+        invalid_argument("There must be a shape for each of the ", c.outputs().size(),
+                         " components; got ", shapes.size(), ".");
+      }
       for (size_t i = 0; i < shapes.size(); ++i) c.set_output(static_cast<int>(i), shapes[i]);
     })
     .kernel(kernel_of<GetNextKernel>())

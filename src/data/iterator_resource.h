@@ -12,6 +12,7 @@ namespace runhooks {
 
 class IteratorResource : public Resource {
  public:
+  const char* kind() const override { return "iterator"; }
   std::shared_ptr<DatasetIterator> iterator;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "graph/op_check.h"
 #include "graph/variable.h"
 
 namespace runhooks {
@@ -13,6 +14,9 @@ std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
+
+// Far above any use; sessions number outputs in 20 bits.
+constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
 void check_op_name(const std::string& name) {
@@ -25,40 +29,49 @@ void check_op_name(const std::string& name) {
   if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");
 }
 
-// The inputs of one call, divided among the op's arguments.
-struct MatchedInputs {
-  std::vector<int> counts;  // inputs per argument
-};
+// The value of an attribute that says how many inputs an argument has, or which; NULL where it is
+// not given.
+template <typename T>
+const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& name) {
+  const AttrValue* value = attrs.find(name);
+  if (!value) return nullptr;
+  const T* typed = std::get_if<T>(value);
+  if (!typed) {
+    invalid_argument("Attribute '", name, "' of '", def.type, "' Op must be of type ",
+                     attr_type_name(AttrValue(T())), "; got ", attr_type_name(*value), ".");
+  }
+  return typed;
+}
 
-MatchedInputs match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
-  MatchedInputs match;
-  size_t fixed = 0;
-  int lists = 0;
-  for (const ArgDef& arg : def.inputs) {
-    const bool is_list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
-    if (is_list)
-      ++lists;
-    else
-      ++fixed;
-  }
-  for (const ArgDef& arg : def.inputs) {
-    int count = 1;
-    if (!arg.number_attr.empty()) {
-      const AttrValue* n = attrs.find(arg.number_attr);
-      count = n ? static_cast<int>(std::get<int64_t>(*n)) : static_cast<int>(given - fixed) / lists;
-    } else if (!arg.type_list_attr.empty()) {
-      const AttrValue* types = attrs.find(arg.type_list_attr);
-      count = types ? static_cast<int>(std::get<std::vector<DType>>(*types).size())
-                    : static_cast<int>(given - fixed) / lists;
-    }
-    match.counts.push_back(count);
-  }
+// How many of the inputs of one call belong to each of the op's arguments.
+std::vector<size_t> match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
+  const auto is_list = [](const ArgDef& arg) {
+    return !arg.number_attr.empty() || !arg.type_list_attr.empty();
+  };
+  const auto lists =
+      static_cast<size_t>(std::count_if(def.inputs.begin(), def.inputs.end(), is_list));
+  const size_t fixed = def.inputs.size() - lists;
+  const size_t share = lists > 0 && given >= fixed ? (given - fixed) / lists : 0;
+  std::vector<size_t> counts;
   size_t total = 0;
-  for (int count : match.counts) total += static_cast<size_t>(count);
+  for (const ArgDef& arg : def.inputs) {
+    size_t count = is_list(arg) ? share : 1;
+    if (!arg.number_attr.empty()) {
+      const auto* n = given_attr<int64_t>(def, attrs, arg.number_attr);
+      // a number of inputs that nobody has given does not match in any case
+      if (n)
+        count = *n < 0 || *n > static_cast<int64_t>(given) ? given + 1 : static_cast<size_t>(*n);
+    } else if (!arg.type_list_attr.empty()) {
+      const auto* types = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
+      if (types) count = types->size();
+    }
+    counts.push_back(count);
+    total += count;
+  }
   if (total != given) {
     invalid_argument("Op '", def.type, "' takes ", total, " inputs; got ", given, ".");
   }
-  return match;
+  return counts;
 }
 
 void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs) {
@@ -69,23 +82,27 @@ void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs
     }
     return;
   }
-  const AttrValue* known = attrs.find(arg.type_attr);
-  if (known && std::get<DType>(*known) != given) {
+  const auto* known = given_attr<DType>(def, attrs, arg.type_attr);
+  if (known && *known != given) {
     invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(given),
-                     " that does not match type ", dtype_name(std::get<DType>(*known)),
-                     " of attribute '", arg.type_attr, "'.");
+                     " that does not match type ", dtype_name(*known), " of attribute '",
+                     arg.type_attr, "'.");
   }
   attrs.set(arg.type_attr, given);
 }
 
-void infer_attrs(const OpDef& def, const std::vector<Output>& inputs, AttrMap& attrs) {
-  const MatchedInputs match = match_inputs(def, inputs.size(), attrs);
-  size_t next = 0;
+// Returns the argument that each input belongs to.
+std::vector<const ArgDef*> infer_attrs(const OpDef& def,
+                                       const std::vector<Output>& inputs,
+                                       AttrMap& attrs) {
+  const std::vector<size_t> counts = match_inputs(def, inputs.size(), attrs);
+  std::vector<const ArgDef*> args;
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     const ArgDef& arg = def.inputs[a];
     std::vector<DType> types;
-    for (int k = 0; k < match.counts[a]; ++k, ++next) {
-      const Output& input = inputs[next];
+    for (size_t k = 0; k < counts[a]; ++k) {
+      const Output& input = inputs[args.size()];
+      args.push_back(&arg);
       if (arg.is_ref && !input.is_ref()) {
         invalid_argument("Input '", arg.name, "' of '", def.type, "' Op must be a variable; got '",
                          input.name(), "'.");
@@ -93,10 +110,53 @@ void infer_attrs(const OpDef& def, const std::vector<Output>& inputs, AttrMap& a
       types.push_back(input.dtype());
       if (arg.type_list_attr.empty()) infer_type(def, arg, input.dtype(), attrs);
     }
-    if (!arg.number_attr.empty()) {
-      attrs.set(arg.number_attr, static_cast<int64_t>(match.counts[a]));
+    if (!arg.number_attr.empty()) attrs.set(arg.number_attr, static_cast<int64_t>(counts[a]));
+    if (!arg.type_list_attr.empty()) {
+      const auto* known = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
+      if (known && *known != types) {
+        invalid_argument("The inputs '", arg.name, "' of '", def.type,
+                         "' Op have other types than attribute '", arg.type_list_attr, "' says.");
+      }
+      attrs.set(arg.type_list_attr, types);
     }
-    if (!arg.type_list_attr.empty()) attrs.set(arg.type_list_attr, types);
+  }
+  return args;
+}
+
+// How many numbers, types, ... a list has; -1 for what is no list.
+int64_t list_length(const AttrValue& value) {
+  return std::visit(
+      [](const auto& x) -> int64_t {
+        using X = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<X, std::vector<int64_t>> ||
+                      std::is_same_v<X, std::vector<float>> ||
+                      std::is_same_v<X, std::vector<std::string>> ||
+                      std::is_same_v<X, std::vector<DType>> ||
+                      std::is_same_v<X, std::vector<Shape>>) {
+          return static_cast<int64_t>(x.size());
+        } else {
+          return -1;
+        }
+      },
+      value);
+}
+
+void check_attr_range(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
+  if (attr.range.is_all()) return;
+  const auto* whole = std::get_if<int64_t>(&value);
+  const auto* number = std::get_if<float>(&value);
+  const int64_t length = list_length(value);
+  if (whole && !attr.range.contains(*whole)) {
+    invalid_argument("Attr '", attr.name, "' of '", def.type, "' Op must be ", attr.range, "; got ",
+                     *whole, ".");
+  }
+  if (number && !attr.range.contains(*number)) {
+    invalid_argument("Attr '", attr.name, "' of '", def.type, "' Op must be ", attr.range, "; got ",
+                     *number, ".");
+  }
+  if (length >= 0 && !attr.range.contains(length)) {
+    invalid_argument("The length of attr '", attr.name, "' of '", def.type, "' Op must be ",
+                     attr.range, "; got ", length, ".");
   }
 }
 
@@ -106,6 +166,9 @@ void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
                      attr.type, "; got ", attr_type_name(value), ".");
   }
   if (const auto* type = std::get_if<DType>(&value)) {
+    if (*type == DType::kInvalid) {
+      invalid_argument("Attribute '", attr.name, "' of '", def.type, "' Op is not a known type.");
+    }
     const auto& allowed = attr.allowed_types;
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), *type) == allowed.end()) {
       std::vector<std::string> names;
@@ -122,11 +185,7 @@ void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
                        "' not in: ", str_join(allowed, ", "), ".");
     }
   }
-  const auto* number = std::get_if<int64_t>(&value);
-  if (number && attr.has_minimum && *number < attr.minimum) {
-    invalid_argument("Attr '", attr.name, "' of '", def.type, "' Op passed ", *number,
-                     " less than minimum ", attr.minimum, ".");
-  }
+  check_attr_range(def, attr, value);
 }
 
 // The attributes in the order of the definition, with defaults.
@@ -195,7 +254,7 @@ Operation* Graph::create_op(const std::string& type,
   }
   auto op = std::unique_ptr<Operation>(new Operation);
   AttrMap inferred = attrs;
-  infer_attrs(def, inputs, inferred);
+  op->input_args_ = infer_attrs(def, inputs, inferred);
   op->attrs_ = complete_attrs(def, inferred);
   op->type_ = type;
   op->def_ = &def;
@@ -205,6 +264,10 @@ Operation* Graph::create_op(const std::string& type,
   for (const ArgDef& arg : def.outputs) {
     int64_t count = 1;
     if (!arg.number_attr.empty()) count = op->attr_int(arg.number_attr.c_str());
+    if (count > kMaxOutputs) {
+      invalid_argument("An operation has ", kMaxOutputs, " outputs at most; '", type,
+                       "' would have ", count, ".");
+    }
     if (!arg.type_list_attr.empty()) {
       for (DType dtype : op->attr<std::vector<DType>>(arg.type_list_attr.c_str())) {
         op->outputs_.push_back({dtype, arg.is_ref, Shape::unknown()});
@@ -227,16 +290,14 @@ Operation* Graph::create_op(const std::string& type,
       is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
   op->name_ = is_exact ? wanted : name_scope_ + wanted;
   check_op_name(op->name_);
-  if (def.shape_fn) {
-    ShapeContext context(*op, std::move(shapes), std::move(values), op->num_outputs());
-    try {
-      def.shape_fn(context);
-    } catch (Error& error) {
-      throw error.at_op(type, op->name_);
-    }
-    for (int i = 0; i < op->num_outputs(); ++i) {
-      op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];
-    }
+  ShapeContext context(*op, std::move(shapes), std::move(values), op->num_outputs());
+  try {
+    infer_shapes(context);
+  } catch (...) {
+    rethrow_at(*op);
+  }
+  for (int i = 0; i < op->num_outputs(); ++i) {
+    op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];
   }
   if (is_exact) {
     if (by_name_.count(op->name_)) invalid_argument("Duplicate op name '", op->name_, "'.");

@@ -1,8 +1,22 @@
 #include "graph/kernel.h"
 
+#include "graph/operation.h"
+
 namespace runhooks {
 
+void KernelContext::check_output(int i, DType dtype) const {
+  if (i < 0 || i >= num_outputs_) {
+    invalid_argument("There is a value for output ", i, " of an operation with ", num_outputs_,
+                     " outputs.");
+  }
+  if (op_.output_dtype(i) != dtype) {
+    invalid_argument("Output ", i, " is declared as ", dtype_name(op_.output_dtype(i)),
+                     ", but its value is ", dtype_name(dtype), ".");
+  }
+}
+
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
+  check_output(i, dtype);
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
     const Shape wanted = shape;  // it may be the old tensor's
@@ -16,6 +30,7 @@ Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
 }
 
 void KernelContext::alias_output(int i, const Tensor& tensor) {
+  check_output(i, tensor.dtype());
   Slot& slot = outputs_[i];
   if (slot.owned || !slot.tensor.shares_buffer_with(tensor) ||
       slot.tensor.shape() != tensor.shape()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "graph/input_set.h"
 #include "tensor/tensor.h"
 
 namespace runhooks {
@@ -19,6 +20,8 @@ class Operation;
 class Resource {
  public:
   virtual ~Resource() = default;
+  // The word by which an op's definition asks for such a thing: "resource: resource, variable".
+  virtual const char* kind() const { return "resource"; }
 };
 
 class ResourceManager {
@@ -28,12 +31,15 @@ class ResourceManager {
   R& get_or_create(const std::string& name, Create create) {
     std::unique_ptr<Resource>& slot = resources_[name];
     if (!slot) slot = create();
-    return static_cast<R&>(*slot);
+    auto* resource = dynamic_cast<R*>(slot.get());
+    if (!resource) fail(Code::kInvalidArgument, "'", name, "' is a ", slot->kind(), " already.");
+    return *resource;
   }
+  // NULL where there is none of this name and type.
   template <typename R>
   R* find(const std::string& name) const {
     auto found = resources_.find(name);
-    return found == resources_.end() ? nullptr : static_cast<R*>(found->second.get());
+    return found == resources_.end() ? nullptr : dynamic_cast<R*>(found->second.get());
   }
   void clear() { resources_.clear(); }
 
@@ -85,10 +91,10 @@ class KernelContext {
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
   // Input i read while preparing: the plan prepares anew when its value may have changed.
   const Tensor& parameter(int i) {
-    parameters_read_ |= uint64_t{1} << i;
+    parameters_read_.insert(i);
     return input(i);
   }
-  uint64_t parameters_read() const { return parameters_read_; }
+  const InputSet& parameters_read() const { return parameters_read_; }
   // What the shape function gave for output 0, for kernels that allocate or share themselves.
   Shape inferred_shape;
   // Said of an op that reads a variable: its output is used after the variable is changed.
@@ -110,10 +116,12 @@ class KernelContext {
   }
 
   void set_output_resource(int i, Resource* resource) { outputs_[i].resource = resource; }
+  // What input i refers to; of the kind that the op's definition names, which is seen to before.
   template <typename R>
   R& input_resource(int i) const {
     return static_cast<R&>(*inputs_[static_cast<size_t>(i)]->resource);
   }
+  Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
 
   // Versions only grow, so the sum of several is another one as soon as one is.
@@ -129,6 +137,9 @@ class KernelContext {
   }
 
  private:
+  // Throws where output i is not declared, or with another type.
+  void check_output(int i, DType dtype) const;
+
   const Operation& op_;
   std::vector<Slot*> inputs_;
   Slot* outputs_;
@@ -136,7 +147,7 @@ class KernelContext {
   ResourceManager& resources_;
   BufferAllocator& allocator_;
   bool& layout_changed_;
-  uint64_t parameters_read_ = 0;
+  InputSet parameters_read_;
 };
 
 class Kernel {

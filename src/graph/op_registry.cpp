@@ -1,5 +1,6 @@
 #include "graph/op_registry.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -62,16 +63,62 @@ AttrValue parse_default(const std::string& type, const std::string& text) {
   fail(Code::kInternal, "No default can be given for an attribute of type ", type, ".");
 }
 
+// Takes ">= 3" or "<= 3" into the range; FALSE for other words.
+bool parse_limit(const std::string& word, Range* range) {
+  const bool is_minimum = word.rfind(">=", 0) == 0;
+  if (!is_minimum && word.rfind("<=", 0) != 0) return false;
+  (is_minimum ? range->has_minimum : range->has_maximum) = true;
+  (is_minimum ? range->minimum : range->maximum) = std::atoll(word.c_str() + 2);
+  return true;
+}
+
+// "rank 2", "rank >= 1", "rank <= 1".
+void parse_rank(const std::string& word, ArgDef* arg) {
+  Range range;
+  if (parse_limit(word, &range)) {
+    if (range.has_minimum) arg->min_rank = static_cast<int>(range.minimum);
+    if (range.has_maximum) arg->max_rank = static_cast<int>(range.maximum);
+  } else {
+    arg->min_rank = arg->max_rank = std::atoi(word.c_str());
+  }
+}
+
+void parse_arg_word(const std::string& word, ArgDef* arg) {
+  if (word == "scalar") {
+    arg->max_rank = 0;
+  } else if (word == "vector") {
+    arg->min_rank = arg->max_rank = 1;
+  } else if (word.rfind("rank ", 0) == 0) {
+    parse_rank(trim(word.substr(5)), arg);
+  } else if (word == "not empty") {
+    arg->not_empty = true;
+  } else if (!parse_limit(word, &arg->values)) {
+    const size_t of = word.find(" of ");
+    arg->handle_of = word.substr(0, of);
+    if (of != std::string::npos) arg->handle_type_attr = trim(word.substr(of + 4));
+  }
+}
+
 const std::vector<DType> kNumberTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32,
                                          DType::kInt64};
 
 }  // namespace
 
+std::string Range::to_string() const {
+  std::string out;
+  if (has_minimum) out += str_cat(">= ", minimum);
+  if (has_minimum && has_maximum) out += " and ";
+  if (has_maximum) out += str_cat("<= ", maximum);
+  return out;
+}
+
 ArgDef parse_arg(const std::string& spec) {
   const size_t colon = spec.find(':');
   ArgDef arg;
   arg.name = trim(spec.substr(0, colon));
-  std::string type = trim(spec.substr(colon + 1));
+  const std::vector<std::string> words = split(spec.substr(colon + 1), ',');
+  for (size_t i = 1; i < words.size(); ++i) parse_arg_word(words[i], &arg);
+  std::string type = words[0];
   if (type.rfind("Ref(", 0) == 0) {
     arg.is_ref = true;
     type = trim(type.substr(4, type.size() - 5));
@@ -97,11 +144,10 @@ AttrDef parse_attr(const std::string& spec) {
     default_text = trim(rest.substr(equals + 3));
     rest = trim(rest.substr(0, equals));
   }
-  const size_t at_least = rest.find(">=");
-  if (at_least != std::string::npos) {
-    attr.has_minimum = true;
-    attr.minimum = std::atoll(rest.c_str() + at_least + 2);
-    rest = trim(rest.substr(0, at_least));
+  const size_t limit = std::min(rest.find(">="), rest.find("<="));
+  if (limit != std::string::npos) {
+    for (const std::string& word : split(rest.substr(limit), ',')) parse_limit(word, &attr.range);
+    rest = trim(rest.substr(0, limit));
   }
   if (rest[0] == '{') {
     for (const auto& word : split(rest.substr(1, rest.find('}') - 1), ',')) {

@@ -13,8 +13,27 @@
 
 namespace runhooks {
 
+// The numbers from `minimum` to `maximum`, where these are there.
+struct Range {
+  bool has_minimum = false, has_maximum = false;
+  int64_t minimum = 0, maximum = 0;
+  bool is_all() const { return !has_minimum && !has_maximum; }
+  template <typename T>
+  bool contains(T x) const {
+    return (!has_minimum || x >= static_cast<T>(minimum)) &&
+           (!has_maximum || x <= static_cast<T>(maximum));
+  }
+  // ">= 0", ">= 0 and <= 3".
+  std::string to_string() const;
+};
+
 // One input or output in the words of TensorFlow's op definitions: "x: T", "xs: N * T",
-// "components: output_types", "ref: Ref(T)", "indices: int64".
+// "components: output_types", "ref: Ref(T)", "indices: int64". Behind a comma are what a kernel may
+// rely on:
+//   "scalar", "vector", "rank 2", "rank >= 1", "rank <= 1", "not empty";
+//   ">= 0", "<= 10": all its values. Only where the shape function reads these too and the op does
+//     not allocate its outputs itself, since what is not read is not looked at in every run;
+//   "variable of T", "table", "iterator": what a handle refers to.
 struct ArgDef {
   std::string name;
   DType dtype = DType::kInvalid;  // where the type is fixed
@@ -22,18 +41,26 @@ struct ArgDef {
   std::string number_attr;        // "xs: N * T" has N
   std::string type_list_attr;     // where the types are a list(type) attribute
   bool is_ref = false;
+
+  int min_rank = 0, max_rank = Shape::kMaxRank;
+  bool not_empty = false;
+  Range values;
+  std::string handle_of;         // Resource::kind(); empty: any
+  std::string handle_type_attr;  // the attribute that is the type of a variable
+  // Takes handles; other arguments are tensors with elements.
+  bool takes_handles() const { return dtype == DType::kResource || dtype == DType::kVariant; }
 };
 
 // One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false",
-// "padding: {'SAME', 'VALID'}".
+// "padding: {'SAME', 'VALID'}", "width: int >= -1, <= 100 = -1". The range of a list is that of its
+// length.
 struct AttrDef {
   std::string name;
   std::string type;
   AttrValue default_value;  // monostate: required
   std::vector<DType> allowed_types;
   std::vector<std::string> allowed_strings;
-  bool has_minimum = false;
-  int64_t minimum = 0;
+  Range range;
 };
 
 // What a shape function sees. While the graph is built shapes may be partial and values unknown;
@@ -52,14 +79,14 @@ class ShapeContext {
 
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
-  const Shape& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  const Shape& input(int i) const { return inputs_.at(static_cast<size_t>(i)); }
   // The value of input i where it is known, else NULL.
   const Tensor* value(int i) const {
-    values_read_ |= uint64_t{1} << i;
-    return values_[static_cast<size_t>(i)];
+    values_read_.insert(i);
+    return values_.at(static_cast<size_t>(i));
   }
-  uint64_t values_read() const { return values_read_; }
-  void set_output(int i, const Shape& shape) { outputs_[static_cast<size_t>(i)] = shape; }
+  const InputSet& values_read() const { return values_read_; }
+  void set_output(int i, const Shape& shape) { outputs_.at(static_cast<size_t>(i)) = shape; }
   const std::vector<Shape>& outputs() const { return outputs_; }
   // Input i, of this rank; throws where it has another one.
   Shape with_rank(int i, int rank) const;
@@ -69,7 +96,7 @@ class ShapeContext {
   std::vector<Shape> inputs_;
   std::vector<const Tensor*> values_;
   std::vector<Shape> outputs_;
-  mutable uint64_t values_read_ = 0;
+  mutable InputSet values_read_;
 };
 
 // A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of

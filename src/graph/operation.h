@@ -13,6 +13,7 @@ namespace runhooks {
 
 class Graph;
 class Operation;
+struct ArgDef;
 struct OpDef;
 
 // A symbolic tensor: output `index` of `op`.
@@ -45,6 +46,8 @@ class Operation {
 
   const std::vector<Output>& inputs() const { return inputs_; }
   const Output& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  // The argument of the definition that input i belongs to.
+  const ArgDef& input_arg(int i) const { return *input_args_[static_cast<size_t>(i)]; }
   const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   Output output(int i) { return Output(this, i); }
@@ -83,6 +86,7 @@ class Operation {
   const OpDef* def_ = nullptr;
   Graph* graph_ = nullptr;
   std::vector<Output> inputs_;
+  std::vector<const ArgDef*> input_args_;
   std::vector<Operation*> control_inputs_;
   std::vector<OutputInfo> outputs_;
   AttrMap attrs_;

@@ -2,10 +2,14 @@
 
 #include <cstring>
 
-
 namespace runhooks {
 
 void VariableState::assign(const Tensor& value) {
+  if (value.dtype() != dtype_) {
+    invalid_argument("A value of type ", dtype_name(value.dtype()),
+                     " cannot be assigned to variable ", name_, " of type ", dtype_name(dtype_),
+                     ".");
+  }
   if (value_.is_valid() && value_.shape() == value.shape()) {
     if (!value_.shares_buffer_with(value)) {
       std::memcpy(value_.raw(), value.raw(), value.num_bytes());
@@ -39,6 +43,12 @@ Initializer zeros_initializer() { return constant_initializer(0); }
 
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle) {
   return resources.find<VariableState>(handle.name());
+}
+
+Shape declared_shape(const Operation& handle) {
+  const AttrValue* value = handle.attrs().find("shape");
+  const auto* shape = value ? std::get_if<Shape>(value) : nullptr;
+  return shape ? *shape : Shape::unknown();
 }
 
 namespace {

@@ -17,12 +17,13 @@ namespace runhooks {
 class VariableState : public Resource {
  public:
   VariableState(std::string name, DType dtype) : name_(std::move(name)), dtype_(dtype) {}
+  const char* kind() const override { return "variable"; }
   const std::string& name() const { return name_; }
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
   // Copies into the buffer at hand where the shape is the same, so that what has been prepared for
-  // it stays valid.
+  // it stays valid. Throws where the value has another type.
   void assign(const Tensor& value);
 
  private:
@@ -78,6 +79,8 @@ Initializer constant_initializer(double value);
 
 // The sessions' values are found under the name of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
+// The shape that the operation of a handle or a reference declares; unknown where it does not.
+Shape declared_shape(const Operation& handle);
 
 struct VariableOptions {
   DType dtype = DType::kFloat32;

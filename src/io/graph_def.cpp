@@ -149,7 +149,7 @@ WireWriter write_attr_def(const AttrDef& attr) {
   if (!std::holds_alternative<std::monostate>(attr.default_value)) {
     out.put_message(3, write_attr(attr.default_value));
   }
-  out.add_bool(5, attr.has_minimum).add_int(6, attr.minimum);
+  out.add_bool(5, attr.range.has_minimum).add_int(6, attr.range.minimum);
   if (!attr.allowed_types.empty()) out.put_message(7, write_attr(attr.allowed_types));
   if (!attr.allowed_strings.empty()) out.put_message(7, write_attr(attr.allowed_strings));
   return out;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
 
 namespace runhooks {
@@ -40,6 +41,20 @@ class UnfedPlaceholderKernel : public Kernel {
   }
 };
 
+void constant_shape(ShapeContext& c) {
+  const auto& value = c.op().attr<Tensor>("value");
+  const DType declared = c.op().attr_type("dtype");
+  if (dtype_size(declared) == 0) {
+    invalid_argument("A constant cannot be a handle of type ", dtype_name(declared),
+                     "; a plain value was given where a variable, a table or an iterator is due.");
+  }
+  if (value.dtype() != declared) {
+    invalid_argument("A constant's value of type ", dtype_name(value.dtype()),
+                     " does not match its attribute 'dtype', ", dtype_name(declared), ".");
+  }
+  c.set_output(0, value.shape());
+}
+
 // A shape given as an int32 or int64 vector; -1 stays unknown.
 Shape shape_from(const Tensor& dims) {
   Shape shape;
@@ -56,18 +71,17 @@ void reshape_shape(ShapeContext& c) {
         0, rank_known ? Shape::unknown_of_rank(static_cast<int>(vector.dim(0))) : Shape::unknown());
     return;
   }
-  Shape out = shape_from(*dims);
+  Shape out = shape_from(*dims), rest = out;
   int unknown = -1;
-  int64_t known = 1;
   for (int i = 0; i < out.rank(); ++i) {
-    if (out.dim(i) >= 0) {
-      known *= out.dim(i);
-    } else if (unknown >= 0) {
+    if (out.dim(i) >= 0) continue;
+    if (unknown >= 0) {
       invalid_argument("Only one dimension of a new shape may be -1; got ", out, ".");
-    } else {
-      unknown = i;
     }
+    unknown = i;
+    rest.set_dim(i, 1);
   }
+  const int64_t known = rest.num_elements();
   if (c.input(0).is_fully_defined()) {
     const int64_t n = c.input(0).num_elements();
     if (unknown >= 0 && known > 0 && n % known == 0) out.set_dim(unknown, n / known);
@@ -85,6 +99,9 @@ void expand_dims_shape(ShapeContext& c) {
   if (!dim || !x.has_rank()) {
     c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank() + 1) : Shape::unknown());
     return;
+  }
+  if (dim->num_elements() != 1) {
+    invalid_argument("The dimension to insert must be one number; got shape ", dim->shape(), ".");
   }
   const int64_t given = dim->integers()[0];
   const int64_t axis = given < 0 ? given + x.rank() + 1 : given;
@@ -113,9 +130,10 @@ void squeeze_shape(ShapeContext& c) {
     if (positive < 0 || positive >= x.rank()) {
       invalid_argument("Cannot squeeze dimension ", axis, " of a tensor of shape ", x, ".");
     }
-    if (x.dim(static_cast<int>(positive)) > 1) {
-      invalid_argument("Can not squeeze dim[", axis, "], expected a dimension of 1, got ",
-                       x.dim(static_cast<int>(positive)), ".");
+    const int64_t size = x.dim(static_cast<int>(positive));
+    if (size != 1 && size != Shape::kUnknownDim) {
+      invalid_argument("Can not squeeze dim[", axis, "], expected a dimension of 1, got ", size,
+                       ".");
     }
     dropped[static_cast<size_t>(positive)] = true;
   }
@@ -147,6 +165,15 @@ void shape_given_by(ShapeContext& c, int input) {
   }
 }
 
+void broadcast_to_shape(ShapeContext& c) {
+  shape_given_by(c, 1);
+  const Shape &from = c.input(0), &to = c.outputs()[0];
+  if (!from.has_rank() || !to.has_rank()) return;
+  if (from.rank() > to.rank() || !broadcast_shapes(from, to).is_compatible_with(to)) {
+    invalid_argument("A tensor of shape ", from, " cannot be broadcast to shape ", to, ".");
+  }
+}
+
 Grads reshape_back(Graph& g, Operation& op, const Outputs& dy) {
   Grads grads(op.inputs().size());
   grads[0] = g.op("Reshape", {dy[0], shape_of(g, op.input(0))});
@@ -156,14 +183,13 @@ Grads reshape_back(Graph& g, Operation& op, const Outputs& dy) {
 class FillKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor& value = c.input(1);
-    const size_t size = dtype_size(value.dtype());
     Tensor& out = c.output(0);
-    for (int64_t i = 0; i < out.num_elements(); ++i) {
-      std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(i) * size, value.raw(), size);
-    }
-    if (value.dtype() == DType::kString) out.set_dictionary(value.dictionary());
+    copier_.begin(out, c.input(1));
+    copier_.fill(c.input(1), 0, 0, out.num_elements());
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 class ZerosLikeKernel : public Kernel {
@@ -171,11 +197,9 @@ class ZerosLikeKernel : public Kernel {
   // The output is nobody else's, so zeros stay zeros. Those of strings are empty ones.
   void prepare(KernelContext& c) override {
     Tensor& out = c.output(0);
-    if (out.num_elements() > 0) std::memset(out.raw(), 0, out.num_bytes());
-    if (out.dtype() != DType::kString) return;
-    auto dictionary = std::make_shared<StringDictionary>();
-    dictionary->code("");
-    out.set_dictionary(dictionary);
+    ElementCopier nothing;
+    nothing.begin(out, 0, [&out](int) -> const Tensor& { return out; });
+    nothing.fill_with_nothing(0, out.num_elements());
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
@@ -185,10 +209,6 @@ class ZerosLikeKernel : public Kernel {
 class BroadcastToKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
-    const Shape &from = c.input(0).shape(), &to = c.output(0).shape();
-    if (broadcast_shapes(from, to) != to) {
-      invalid_argument("A tensor of shape ", from, " cannot be broadcast to shape ", to, ".");
-    }
     size_ = dtype_size(c.input(0).dtype());
     from_ = &c.input(0);
     to_ = &c.output(0);
@@ -198,8 +218,7 @@ class BroadcastToKernel : public Kernel {
     if (from_->num_elements() == 1) {
       fill_from_first(to_->num_elements());
     } else {
-      char* end = copy(static_cast<const char*>(from_->raw()), static_cast<char*>(to_->raw()), 0);
-      (void)end;
+      copy(static_cast<const char*>(from_->raw()), static_cast<char*>(to_->raw()), 0);
     }
     if (c.input(0).dtype() == DType::kString) to_->set_dictionary(from_->dictionary());
   }
@@ -255,7 +274,7 @@ RUNHOOKS_REGISTER_OP("Const")
     .output("output: dtype")
     .attr("value: tensor")
     .attr("dtype: type")
-    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Tensor>("value").shape()); })
+    .shape(constant_shape)
     .constant()
     .kernel(kernel_of<ConstKernel>())
     .not_differentiable()
@@ -351,7 +370,7 @@ RUNHOOKS_REGISTER_OP("EnsureShape")
 
 RUNHOOKS_REGISTER_OP("Reshape")
     .input("tensor: T")
-    .input("shape: Tshape")
+    .input("shape: Tshape, vector, >= -1")
     .output("output: T")
     .attr("T: type")
     .attr("Tshape: {int32, int64} = DT_INT32")
@@ -364,7 +383,7 @@ RUNHOOKS_REGISTER_OP("Reshape")
 
 RUNHOOKS_REGISTER_OP("ExpandDims")
     .input("input: T")
-    .input("dim: Tdim")
+    .input("dim: Tdim, rank <= 1, not empty")
     .output("output: T")
     .attr("T: type")
     .attr("Tdim: {int32, int64} = DT_INT32")
@@ -392,8 +411,8 @@ RUNHOOKS_REGISTER_OP("Squeeze")
     .example("f[2,1,3]");
 
 RUNHOOKS_REGISTER_OP("Fill")
-    .input("dims: index_type")
-    .input("value: T")
+    .input("dims: index_type, vector, >= 0")
+    .input("value: T, scalar")
     .output("output: T")
     .attr("T: type")
     .attr("index_type: {int32, int64} = DT_INT32")
@@ -410,7 +429,7 @@ RUNHOOKS_REGISTER_OP("Fill")
 RUNHOOKS_REGISTER_OP("ZerosLike")
     .input("x: T")
     .output("y: T")
-    .attr("T: type")
+    .attr("T: {float, double, int32, int64, bool, string}")
     .shape(unchanged_shape)
     .kernel(kernel_of<ZerosLikeKernel>())
     .not_differentiable()
@@ -421,11 +440,11 @@ RUNHOOKS_REGISTER_OP("ZerosLike")
 
 RUNHOOKS_REGISTER_OP("BroadcastTo")
     .input("input: T")
-    .input("shape: Tidx")
+    .input("shape: Tidx, vector, >= 0")
     .output("output: T")
     .attr("T: type")
     .attr("Tidx: {int32, int64} = DT_INT32")
-    .shape([](ShapeContext& c) { shape_given_by(c, 1); })
+    .shape(broadcast_to_shape)
     .kernel(kernel_of<BroadcastToKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output shape = shape_of(g, op.input(0));

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
-#include "tensor/copy_rows.h"
+#include "ops/index_reader.h"
 
 namespace runhooks {
 
@@ -76,16 +77,19 @@ class PackKernel : public Kernel {
     if (axis < 0) axis += in.rank() + 1;
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= in.dim(i);
-    const size_t size = dtype_size(out.dtype());
-    const auto block = static_cast<size_t>(outer == 0 ? 0 : in.num_elements() / outer) * size;
-    auto* to = static_cast<char*>(out.raw());
+    if (out.num_elements() == 0) return;
+    copier_.begin(out, c.num_inputs(), [&c](int k) -> const Tensor& { return c.input(k); });
+    const int64_t block = in.num_elements() / outer;
+    int64_t to = 0;
     for (int64_t o = 0; o < outer; ++o) {
       for (int k = 0; k < c.num_inputs(); ++k, to += block) {
-        std::memcpy(to, static_cast<const char*>(c.input(k).raw()) + static_cast<size_t>(o) * block,
-                    block);
+        copier_.copy(c.input(k), o * block, to, block);
       }
     }
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void pack_shape(ShapeContext& c) {
@@ -117,18 +121,19 @@ class ConcatKernel : public Kernel {
     if (axis < 0) axis += out.shape().rank();
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= out.shape().dim(i);
-    const size_t size = dtype_size(out.dtype());
     if (out.num_elements() == 0) return;
-    const size_t row = static_cast<size_t>(out.num_elements() / outer) * size;
-    auto* to = static_cast<char*>(out.raw());
+    copier_.begin(out, n, [&c](int k) -> const Tensor& { return c.input(k); });
+    const int64_t row = out.num_elements() / outer;
+    int64_t to = 0;
     for (int k = 0; k < n; ++k) {
-      const Tensor& x = c.input(k);
-      const size_t block = static_cast<size_t>(x.num_elements() / outer) * size;
-      copy_rows(static_cast<size_t>(outer), block, static_cast<const char*>(x.raw()), block, to,
-                row);
+      const int64_t block = c.input(k).num_elements() / outer;
+      copier_.copy_rows(c.input(k), 0, block, to, row, outer, block);
       to += block;
     }
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void concat_shape(ShapeContext& c) {
@@ -156,7 +161,7 @@ void concat_shape(ShapeContext& c) {
                        rest, ".");
     }
     const int64_t d = rest.dim(static_cast<int>(axis));
-    total = d < 0 || total < 0 ? -1 : total + d;
+    total = sum_of_dims(total, d);
     rest.set_dim(static_cast<int>(axis), -1);
     out = out.merge_with(rest);
   }
@@ -173,6 +178,17 @@ class RangeKernel : public Kernel {
   }
 };
 
+int64_t range_length(int64_t start, int64_t limit, int64_t step) {
+  if (step > 0 ? start >= limit : start <= limit) return 0;
+  // unsigned, since the distance of two int64 may be more than one holds
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+  const uint64_t distance = step > 0 ? to - from : from - to;
+  const uint64_t pace = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+  const uint64_t n = distance / pace + (distance % pace != 0 ? 1 : 0);
+  return n > static_cast<uint64_t>(Shape::kMaxElements) ? Shape::kMaxElements
+                                                        : static_cast<int64_t>(n);
+}
+
 void range_shape(ShapeContext& c) {
   const Tensor *start = c.value(0), *limit = c.value(1), *delta = c.value(2);
   if (!start || !limit || !delta) {
@@ -181,29 +197,46 @@ void range_shape(ShapeContext& c) {
   }
   const int64_t step = delta->integers()[0];
   if (step == 0) invalid_argument("A range needs a step other than 0.");
-  const int64_t distance = limit->integers()[0] - start->integers()[0];
-  const int64_t n = (distance + step - (step > 0 ? 1 : -1)) / step;
-  c.set_output(0, Shape{std::max<int64_t>(n, 0)});
+  c.set_output(0, Shape{range_length(start->integers()[0], limit->integers()[0], step)});
 }
 
-// Rows of the data, each at the place that its index names; later ones win.
+// Rows of the data, each at the place that its index names; later ones win. Places that none names
+// are zeros.
 class DynamicStitchKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = c.num_inputs() / 2;
     Tensor& out = c.output(0);
     if (out.num_elements() == 0) return;
-    const size_t row = out.num_bytes() / static_cast<size_t>(out.shape().dim(0));
+    copier_.begin(out, n, [&c, n](int k) -> const Tensor& { return c.input(n + k); });
+    copier_.fill_with_nothing(0, out.num_elements());
+    const int64_t row = out.num_elements() / out.shape().dim(0);
     for (int k = 0; k < n; ++k) {
-      const std::vector<int64_t> places = c.input(k).integers();
-      const auto* from = static_cast<const char*>(c.input(n + k).raw());
-      for (size_t i = 0; i < places.size(); ++i) {
-        std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(places[i]) * row,
-                    from + i * row, row);
+      const Indices places(c.input(k));
+      for (int64_t i = 0; i < places.size(); ++i) {
+        copier_.copy(c.input(n + k), i * row, places.checked(i, out.shape().dim(0)) * row, row);
       }
     }
   }
+
+ private:
+  ElementCopier copier_;
 };
+
+// The data of a place are what is behind the dimensions of the indices.
+Shape stitched_row(const Shape& index, const Shape& data) {
+  bool begins_with_index = data.rank() >= index.rank();
+  for (int i = 0; begins_with_index && i < index.rank(); ++i) {
+    begins_with_index = Shape{data.dim(i)}.is_compatible_with(Shape{index.dim(i)});
+  }
+  if (!begins_with_index) {
+    invalid_argument("The shape of data, ", data, ", must begin with that of its indices, ", index,
+                     ".");
+  }
+  Shape row{Shape::kUnknownDim};
+  for (int i = index.rank(); i < data.rank(); ++i) row.append(data.dim(i));
+  return row;
+}
 
 void dynamic_stitch_shape(ShapeContext& c) {
   const int n = c.num_inputs() / 2;
@@ -217,10 +250,7 @@ void dynamic_stitch_shape(ShapeContext& c) {
       for (int64_t place : places->integers()) rows = std::max(rows, place + 1);
     }
     const Shape &data = c.input(n + k), &index = c.input(k);
-    if (!data.has_rank() || !index.has_rank()) continue;
-    Shape rest{-1};
-    for (int i = index.rank(); i < data.rank(); ++i) rest.append(data.dim(i));
-    out = out.merge_with(rest);
+    if (data.has_rank() && index.has_rank()) out = out.merge_with(stitched_row(index, data));
   }
   if (out.has_rank()) out.set_dim(0, rows);
   c.set_output(0, out);
@@ -270,8 +300,8 @@ RUNHOOKS_REGISTER_OP("Rank")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("BroadcastGradientArgs")
-    .input("s0: T")
-    .input("s1: T")
+    .input("s0: T, vector")
+    .input("s1: T, vector")
     .output("r0: T")
     .output("r1: T")
     .attr("T: {int32, int64} = DT_INT32")
@@ -307,9 +337,9 @@ RUNHOOKS_REGISTER_OP("Pack")
     .example("f[2,3] f[2,3] | axis=1");
 
 RUNHOOKS_REGISTER_OP("Range")
-    .input("start: Tidx")
-    .input("limit: Tidx")
-    .input("delta: Tidx")
+    .input("start: Tidx, scalar")
+    .input("limit: Tidx, scalar")
+    .input("delta: Tidx, scalar")
     .output("output: Tidx")
     .attr("Tidx: {int32, int64} = DT_INT32")
     .shape(range_shape)
@@ -320,8 +350,8 @@ RUNHOOKS_REGISTER_OP("Range")
     .example("i:0 i:5 i:2");
 
 RUNHOOKS_REGISTER_OP("ConcatV2")
-    .input("values: N * T")
-    .input("axis: Tidx")
+    .input("values: N * T, rank >= 1")
+    .input("axis: Tidx, scalar")
     .output("output: T")
     .attr("N: int >= 1")
     .attr("T: type")
@@ -351,7 +381,7 @@ RUNHOOKS_REGISTER_OP("ConcatV2")
     .example("f[2,3] f[1,3] i:-2");
 
 RUNHOOKS_REGISTER_OP("DynamicStitch")
-    .input("indices: N * int32")
+    .input("indices: N * int32, >= 0")
     .input("data: N * T")
     .output("merged: T")
     .attr("N: int >= 1")

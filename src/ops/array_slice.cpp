@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
-#include "tensor/copy_rows.h"
 
 namespace runhooks {
 
@@ -12,22 +12,20 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in
-// `to`.
-void copy_box(const Tensor& from,
+// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in a
+// tensor of shape `to`, which the copier fills.
+void copy_box(ElementCopier& copier,
+              const Tensor& from,
               const std::vector<int64_t>& from_begin,
-              Tensor& to,
+              const Shape& to,
               const std::vector<int64_t>& to_begin,
               const Shape& box) {
   if (box.num_elements() == 0) return;
-  const size_t size = dtype_size(from.dtype());
   const int rank = box.rank();
   const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
   const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
   const int64_t groups = box.num_elements() / run / rows;
-  const auto stride = [size, rank](const Shape& shape) {
-    return rank == 0 ? 0 : static_cast<size_t>(shape.dim(rank - 1)) * size;
-  };
+  const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);
   auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
     int64_t at = 0;
@@ -35,14 +33,11 @@ void copy_box(const Tensor& from,
       const auto k = static_cast<size_t>(i);
       at = at * shape.dim(i) + begin[k] + index[k];
     }
-    return static_cast<size_t>(at);
+    return at;
   };
   for (int64_t group = 0; group < groups; ++group) {
-    copy_rows(static_cast<size_t>(rows), static_cast<size_t>(run) * size,
-              static_cast<const char*>(from.raw()) + offset(from.shape(), from_begin) * size,
-              stride(from.shape()),
-              static_cast<char*>(to.raw()) + offset(to.shape(), to_begin) * size,
-              stride(to.shape()));
+    copier.copy_rows(from, offset(from.shape(), from_begin), stride(from.shape()),
+                     offset(to, to_begin), stride(to), rows, run);
     for (int i = rank - 3; i >= 0; --i) {
       const auto k = static_cast<size_t>(i);
       if (++index[k] < box.dim(i)) break;
@@ -55,10 +50,13 @@ class SliceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const std::vector<int64_t> begin = c.input(1).integers();
-    copy_box(c.input(0), begin, c.output(0), std::vector<int64_t>(begin.size(), 0),
-             c.output(0).shape());
-    if (c.input(0).dtype() == DType::kString) c.output(0).set_dictionary(c.input(0).dictionary());
+    const Shape& box = c.output(0).shape();
+    copier_.begin(c.output(0), c.input(0));
+    copy_box(copier_, c.input(0), begin, box, std::vector<int64_t>(begin.size(), 0), box);
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void slice_shape(ShapeContext& c) {
@@ -76,8 +74,9 @@ void slice_shape(ShapeContext& c) {
   Shape out;
   for (size_t i = 0; i < begins.size(); ++i) {
     const int64_t d = x.dim(static_cast<int>(i));
-    const int64_t n = sizes[i] < 0 ? (d < 0 ? -1 : d - begins[i]) : sizes[i];
-    if (begins[i] < 0 || (d >= 0 && (n < 0 || begins[i] + n > d))) {
+    const bool begins_inside = begins[i] >= 0 && (d < 0 || begins[i] <= d);
+    const int64_t n = sizes[i] >= 0 ? sizes[i] : (d < 0 || !begins_inside ? -1 : d - begins[i]);
+    if (!begins_inside || (d >= 0 && n > d - begins[i])) {
       invalid_argument("Expected begin[", i, "] in [0, ", d,
                        "] and begin + size within it; got begin ", begins[i], ", size ", sizes[i],
                        ".");
@@ -94,26 +93,31 @@ class PadKernel : public Kernel {
     std::vector<int64_t> before;
     for (size_t i = 0; i < paddings.size(); i += 2) before.push_back(paddings[i]);
     Tensor& out = c.output(0);
-    std::memset(out.raw(), 0, out.num_bytes());
-    copy_box(c.input(0), std::vector<int64_t>(before.size(), 0), out, before, c.input(0).shape());
+    copier_.begin(out, c.input(0));
+    copier_.fill_with_nothing(0, out.num_elements());
+    copy_box(copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(), before,
+             c.input(0).shape());
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void pad_shape(ShapeContext& c) {
   const Tensor* paddings = c.value(1);
   const Shape& x = c.input(0);
+  if (x.has_rank() && !Shape{x.rank(), 2}.is_compatible_with(c.input(1))) {
+    invalid_argument("paddings must have shape (", x.rank(), ", 2); got ", c.input(1), ".");
+  }
   if (!paddings || !x.has_rank()) {
     c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank()) : Shape::unknown());
     return;
   }
   const std::vector<int64_t> sizes = paddings->integers();
-  if (static_cast<int>(sizes.size()) != 2 * x.rank()) {
-    invalid_argument("paddings must be of shape [", x.rank(), ", 2].");
-  }
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
     const auto k = static_cast<size_t>(2 * i);
-    out.append(x.dim(i) < 0 ? -1 : x.dim(i) + sizes[k] + sizes[k + 1]);
+    out.append(sum_of_dims(sum_of_dims(x.dim(i), sizes[k]), sizes[k + 1]));
   }
   c.set_output(0, out);
 }
@@ -135,11 +139,13 @@ class UnpackKernel : public Kernel {
     box.set_dim(static_cast<int>(axis), 1);
     for (int i = 0; i < c.num_outputs(); ++i) {
       begin[static_cast<size_t>(axis)] = i;
-      Tensor part = c.output(i).reshaped(box);
-      copy_box(x, begin, part, zero, box);
-      if (x.dtype() == DType::kString) c.output(i).set_dictionary(x.dictionary());
+      copier_.begin(c.output(i), x);
+      copy_box(copier_, x, begin, box, zero, box);
     }
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void unpack_shape(ShapeContext& c) {
@@ -167,23 +173,36 @@ void unpack_shape(ShapeContext& c) {
 class ConcatOffsetKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int64_t axis = c.input(0).integers()[0];
-    int32_t at = 0;
+    const int64_t rank = c.input(1).num_elements(), given = *c.input(0).data<int32_t>();
+    const int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank) {
+      invalid_argument("Concat dim is out of range: ", given, " for shapes of ", rank,
+                       " dimensions.");
+    }
+    int64_t at = 0;
     for (int i = 0; i < c.num_outputs(); ++i) {
       Tensor& out = c.output(i);
       std::memset(out.raw(), 0, out.num_bytes());
-      out.data<int32_t>()[axis] = at;
+      out.data<int32_t>()[axis] = static_cast<int32_t>(at);
       at += c.input(i + 1).data<int32_t>()[axis];
     }
   }
 };
 
+void concat_offset_shape(ShapeContext& c) {
+  Shape first = c.input(1);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    first = first.merge_with(c.input(i));
+    c.set_output(i - 1, c.input(i));
+  }
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("Slice")
     .input("input: T")
-    .input("begin: Index")
-    .input("size: Index")
+    .input("begin: Index, vector, >= 0")
+    .input("size: Index, vector, >= -1")
     .output("output: T")
     .attr("T: type")
     .attr("Index: {int32, int64}")
@@ -201,7 +220,7 @@ RUNHOOKS_REGISTER_OP("Slice")
 
 RUNHOOKS_REGISTER_OP("Pad")
     .input("input: T")
-    .input("paddings: Tpaddings")
+    .input("paddings: Tpaddings, rank 2, >= 0")
     .output("output: T")
     .attr("T: type")
     .attr("Tpaddings: {int32, int64} = DT_INT32")
@@ -216,7 +235,7 @@ RUNHOOKS_REGISTER_OP("Pad")
     .example("f[2,3] i[2,2]{1,0,0,2}");
 
 RUNHOOKS_REGISTER_OP("Unpack")
-    .input("value: T")
+    .input("value: T, rank >= 1")
     .output("output: num * T")
     .attr("num: int >= 0")
     .attr("T: type")
@@ -232,13 +251,11 @@ RUNHOOKS_REGISTER_OP("Unpack")
     .example("f[2,3] | num=3 axis=1");
 
 RUNHOOKS_REGISTER_OP("ConcatOffset")
-    .input("concat_dim: int32")
-    .input("shape: N * int32")
+    .input("concat_dim: int32, scalar")
+    .input("shape: N * int32, vector")
     .output("offset: N * int32")
     .attr("N: int >= 1")
-    .shape([](ShapeContext& c) {
-      for (int i = 1; i < c.num_inputs(); ++i) c.set_output(i - 1, c.input(i));
-    })
+    .shape(concat_offset_shape)
     .kernel(kernel_of<ConcatOffsetKernel>())
     .not_differentiable()
     .endpoint("raw_ops.ConcatOffset")

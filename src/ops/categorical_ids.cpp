@@ -234,7 +234,7 @@ void two_dimensional(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return c.set_output(0, Shape::unknown_of_rank(2));
   int64_t width = 1;
-  for (int i = 1; i < x.rank(); ++i) width = width < 0 || x.dim(i) < 0 ? -1 : width * x.dim(i);
+  for (int i = 1; i < x.rank(); ++i) width = product_of_dims(width, x.dim(i));
   c.set_output(0, Shape{x.rank() == 0 ? 1 : x.dim(0), width});
 }
 
@@ -263,11 +263,11 @@ RUNHOOKS_REGISTER_OP("HashIds")
 
 RUNHOOKS_REGISTER_OP("VocabularyIds")
     .input("values: T")
-    .input("vocabulary: Tvocabulary")
+    .input("vocabulary: Tvocabulary, vector")
     .output("ids: int64")
     .attr("T: {string, int32, int64}")
     .attr("Tvocabulary: {string, int64}")
-    .attr("num_oov_buckets: int = 0")
+    .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
     .attr("drop_missing: bool = true")
     .shape(two_dimensional)
@@ -287,7 +287,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .attr("filename: string")
     .attr("vocab_size: int >= 0")
     .attr("key_dtype: type")
-    .attr("num_oov_buckets: int = 0")
+    .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
     .attr("drop_missing: bool = true")
     .shape(two_dimensional)

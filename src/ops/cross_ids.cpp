@@ -133,10 +133,15 @@ class MultiHotKernel : public Kernel {
   }
 };
 
+void check_key_type(DType type) {
+  if (type == DType::kString || type == DType::kInt64 || type == DType::kInt32) return;
+  invalid_argument("The keys of a cross must be strings or integers, not ", dtype_name(type), ".");
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("CrossIds")
-    .input("keys: Tkeys")
+    .input("keys: Tkeys, rank >= 1")
     .output("ids: int64")
     .attr("Tkeys: list(type)")
     .attr("num_buckets: int >= 0 = 0")
@@ -147,7 +152,8 @@ RUNHOOKS_REGISTER_OP("CrossIds")
       const int keys = number_of_keys(c.op());
       for (int i = 0; i < keys; ++i) {
         const Shape& key = c.input(i);
-        if (!key.has_rank() || key.rank() < 1) continue;
+        check_key_type(c.op().input(i).dtype());
+        if (!key.has_rank()) continue;
         if (key.dim(0) >= 0) {
           if (rows >= 0 && rows != key.dim(0)) {
             invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
@@ -155,8 +161,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
           }
           rows = key.dim(0);
         }
-        for (int d = 1; d < key.rank(); ++d)
-          width = key.dim(d) < 0 || width < 0 ? -1 : width * key.dim(d);
+        for (int d = 1; d < key.rank(); ++d) width = product_of_dims(width, key.dim(d));
       }
       c.set_output(0, Shape{rows, width});
     })
@@ -170,7 +175,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .example("s{a,bc,a} l[3,2]{1,2,3,4,5,6} b[3,2] | num_buckets=10 is_sparse=[0,1]");
 
 RUNHOOKS_REGISTER_OP("MultiHot")
-    .input("ids: int64")
+    .input("ids: int64, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("depth: int >= 1")

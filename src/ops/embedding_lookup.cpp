@@ -299,6 +299,7 @@ class LookupGradKernel : public Kernel {
   void begin_places(const Lookup<T>& in) {
     if (has_places_) forget_places();  // an id was wrong the last time
     has_places_ = true;
+    check_memory(in.rows, sizeof(int32_t));
     place_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
   }
@@ -393,6 +394,12 @@ void lookup_shape(ShapeContext& c) {
   c.set_output(0, Shape{ids.has_rank() ? ids.dim(0) : -1, params.has_rank() ? params.dim(1) : -1});
 }
 
+// The gradient of the look-up's output, [batch, width].
+void check_gradient_shape(ShapeContext& c) {
+  const Shape params = c.with_rank(1, 2), ids = c.with_rank(1 + num_params(c.op()), 2);
+  c.input(0).merge_with(Shape{ids.dim(0), params.dim(1)});
+}
+
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
   std::vector<Output> inputs = {dy[0]};
   inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
@@ -422,8 +429,8 @@ std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
-    .input("params: num_params * T")
-    .input("ids: Tids")
+    .input("params: num_params * T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
@@ -449,9 +456,9 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
     .example("f[2,2] f[2,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=2 N=1 max_norm=1");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
-    .input("grad: T")
-    .input("params: num_params * T")
-    .input("ids: Tids")
+    .input("grad: T, rank 2")
+    .input("params: num_params * T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("values: num_params * T")
     .output("indices: num_params * int64")
@@ -462,6 +469,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
     .shape([](ShapeContext& c) {
+      check_gradient_shape(c);
       const int n = num_params(c.op());
       for (int p = 0; p < n; ++p) {
         Shape values = c.input(1 + p);
@@ -483,9 +491,9 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .example("f[4,1] f[2,1] f[2,1] l[4,1]{0,3,-1,3} | num_params=2 N=0 combiner=sum");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
-    .input("grad: T")
-    .input("params: num_params * T")
-    .input("ids: Tids")
+    .input("grad: T, rank 2")
+    .input("params: num_params * T, rank 2")
+    .input("ids: Tids, rank 2")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
@@ -494,7 +502,10 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .attr("N: int >= 1")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
-    .shape([](ShapeContext& c) { c.set_output(0, c.input(num_params(c.op()) + 2)); })
+    .shape([](ShapeContext& c) {
+      check_gradient_shape(c);
+      c.set_output(0, c.input(num_params(c.op()) + 2));
+    })
     .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
     .not_differentiable()
     .lower(lower_lookup_weights_grad)

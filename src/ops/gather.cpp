@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "graph/variable.h"
+#include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
 #include "ops/index_reader.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -14,25 +16,27 @@ using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
 // The first `batch_dims` dimensions are the same in both: each batch has indices of its own.
-void copy_slices(const Tensor& params, const Tensor& at, int axis, int batch_dims, Tensor& out) {
+void copy_slices(ElementCopier& copier,
+                 const Tensor& params,
+                 const Tensor& at,
+                 int axis,
+                 int batch_dims,
+                 Tensor& out) {
   int64_t batches = 1, outer = 1, inner = 1;
   for (int i = 0; i < batch_dims; ++i) batches *= params.shape().dim(i);
   for (int i = batch_dims; i < axis; ++i) outer *= params.shape().dim(i);
   for (int i = axis + 1; i < params.shape().rank(); ++i) inner *= params.shape().dim(i);
   const int64_t rows = params.shape().dim(axis);
-  const size_t bytes = static_cast<size_t>(inner) * dtype_size(params.dtype());
   const Indices indices(at);
   const int64_t n = batches == 0 ? 0 : indices.size() / batches;
-  const auto* from = static_cast<const char*>(params.raw());
-  auto* to = static_cast<char*>(out.raw());
+  copier.begin(out, params);
+  int64_t to = 0;
   for (int64_t o = 0; o < batches * outer; ++o) {
     const int64_t first = o / outer * n;
-    for (int64_t i = first; i < first + n; ++i, to += bytes) {
-      const int64_t row = o * rows + indices.checked(i, rows);
-      std::memcpy(to, from + static_cast<size_t>(row) * bytes, bytes);
+    for (int64_t i = first; i < first + n; ++i, to += inner) {
+      copier.copy(params, (o * rows + indices.checked(i, rows)) * inner, to, inner);
     }
   }
-  if (params.dtype() == DType::kString) out.set_dictionary(params.dictionary());
 }
 
 int axis_of(const Tensor& axis, int rank) {
@@ -67,9 +71,12 @@ class GatherKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
     const int axis = axis_of(c.input(2), params.rank());
-    copy_slices(c.input(0), c.input(1), axis, batch_dims_of(c.op(), params, indices, axis),
+    copy_slices(copier_, c.input(0), c.input(1), axis, batch_dims_of(c.op(), params, indices, axis),
                 c.output(0));
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void gather_shape(ShapeContext& c) {
@@ -126,16 +133,17 @@ class ResourceGatherKernel : public Kernel {
     if (c.op().attr<int64_t>("batch_dims") != 0) {
       fail(Code::kUnimplemented, "ResourceGather has no batch_dims here; gather from its value.");
     }
+    if (params.shape().rank() == 0) invalid_argument("A scalar variable has no rows to gather.");
     Shape shape = c.input(1).shape();
     for (int i = 1; i < params.shape().rank(); ++i) shape.append(params.shape().dim(i));
-    copy_slices(params, c.input(1), 0, 0, c.allocate_output(0, params.dtype(), shape));
+    copy_slices(copier_, params, c.input(1), 0, 0, c.allocate_output(0, params.dtype(), shape));
   }
+
+ private:
+  ElementCopier copier_;
 };
 
-Shape variable_shape(const ShapeContext& c) {
-  const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
-  return shape ? std::get<Shape>(*shape) : Shape::unknown();
-}
+Shape variable_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
 template <typename T, int kSign>
 class ScatterKernel : public Kernel {
@@ -144,7 +152,7 @@ class ScatterKernel : public Kernel {
     VariableState& state = state_of(c);
     const Tensor& updates = c.input(2);
     const Indices indices(c.input(1));
-    const int64_t rows = state.value().shape().dim(0);
+    const int64_t rows = state.value().shape().rank() > 0 ? state.value().shape().dim(0) : 0;
     const int64_t width = rows > 0 ? state.value().num_elements() / rows : 0;
     if (updates.num_elements() != indices.size() * width) {
       invalid_argument("Updates of shape ", updates.shape(), " do not fit indices of shape ",
@@ -154,7 +162,9 @@ class ScatterKernel : public Kernel {
     const T* update = updates.data<T>();
     for (int64_t i = 0; i < indices.size(); ++i, update += width) {
       T* row = value + indices.checked(i, rows) * width;
-      for (int64_t j = 0; j < width; ++j) row[j] += kSign * update[j];
+      for (int64_t j = 0; j < width; ++j) {
+        row[j] = kSign > 0 ? wrapping_add(row[j], update[j]) : wrapping_subtract(row[j], update[j]);
+      }
     }
     if (c.num_outputs() > 0) {
       c.set_output_resource(0, &state);
@@ -172,9 +182,9 @@ void scatter_shape(ShapeContext& c) { c.set_output(0, variable_shape(c)); }
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("GatherV2")
-    .input("params: Tparams")
+    .input("params: Tparams, rank >= 1")
     .input("indices: Tindices")
-    .input("axis: Taxis")
+    .input("axis: Taxis, scalar")
     .output("output: Tparams")
     .attr("batch_dims: int = 0")
     .attr("Tparams: type")
@@ -189,7 +199,7 @@ RUNHOOKS_REGISTER_OP("GatherV2")
     .example("f[4] i{1,1,3} i:0");
 
 RUNHOOKS_REGISTER_OP("ResourceGather")
-    .input("resource: resource")
+    .input("resource: resource, variable of dtype")
     .input("indices: Tindices")
     .output("output: dtype")
     .attr("batch_dims: int = 0")
@@ -237,7 +247,7 @@ RUNHOOKS_REGISTER_SCATTER("ScatterSub", ScatterSubKernel, "Subtracts from rows o
 
 #define RUNHOOKS_REGISTER_RESOURCE_SCATTER(type, kernel_class, text)                  \
   RUNHOOKS_REGISTER_OP(type)                                                          \
-      .input("resource: resource")                                                    \
+      .input("resource: resource, variable of dtype")                                 \
       .input("indices: Tindices")                                                     \
       .input("updates: dtype")                                                        \
       .attr("dtype: {float, double, int32, int64}")                                   \

@@ -1,4 +1,5 @@
 // What gradients of rows need before a variable is changed by them.
+#include <algorithm>
 #include <cstring>
 
 #include "graph/op_registry.h"
@@ -15,6 +16,7 @@ class SumDuplicateRowsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& values = c.input(0);
     const Indices indices(c.input(1));
+    check_indices(indices);
     distinct_.clear();
     places_.clear();
     for (int64_t i = 0; i < indices.size(); ++i) places_.push_back(place(indices[i]));
@@ -41,10 +43,22 @@ class SumDuplicateRowsKernel : public Kernel {
   }
 
  private:
+  // Before any is taken: an error must not leave half of them behind.
+  void check_indices(const Indices& indices) {
+    int64_t largest = -1;
+    for (int64_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] < 0) {
+        invalid_argument("An index of a gradient's rows is negative: ", indices[i], ".");
+      }
+      largest = std::max(largest, indices[i]);
+    }
+    check_memory(largest, sizeof(int32_t));
+    if (static_cast<size_t>(largest + 1) > place_.size()) {
+      place_.resize(static_cast<size_t>(largest + 1), -1);
+    }
+  }
   int32_t place(int64_t index) {
     const auto at = static_cast<size_t>(index);
-    if (index < 0) invalid_argument("An index of a gradient's rows is negative: ", index, ".");
-    if (at >= place_.size()) place_.resize(at + 1, -1);
     if (place_[at] < 0) {
       place_[at] = static_cast<int32_t>(distinct_.size());
       distinct_.push_back(index);
@@ -58,14 +72,16 @@ class SumDuplicateRowsKernel : public Kernel {
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("SumDuplicateRows")
-    .input("values: T")
-    .input("indices: Tindices")
+    .input("values: T, rank >= 1")
+    .input("indices: Tindices, vector")
     .output("sums: T")
     .output("distinct: Tindices")
     .attr("T: {float, double}")
     .attr("Tindices: {int32, int64}")
     .shape([](ShapeContext& c) {
       Shape sums = c.input(0);
+      const Shape indices = c.with_rank(1, 1);
+      if (sums.has_rank()) Shape{sums.dim(0)}.merge_with(indices);
       if (sums.has_rank()) sums.set_dim(0, -1);
       c.set_output(0, sums);
       c.set_output(1, Shape::unknown_of_rank(1));

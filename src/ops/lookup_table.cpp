@@ -4,6 +4,7 @@
 
 #include "base/read_line.h"
 #include "graph/op_registry.h"
+#include "ops/copy_elements.h"
 
 namespace runhooks {
 
@@ -54,8 +55,9 @@ TableValue value_of(const std::string& text, DType dtype) {
 
 class LookupTable : public Resource {
  public:
-  explicit LookupTable(DType value_dtype) : value_dtype_(value_dtype) {}
-  DType value_dtype() const { return value_dtype_; }
+  LookupTable(DType key, DType value) : key_type_(key), value_type_(value) {}
+  const char* kind() const override { return "table"; }
+  DType value_dtype() const { return value_type_; }
   void insert(const Tensor& keys, const Tensor& values) {
     if (keys.num_elements() != values.num_elements()) {
       invalid_argument("A table needs as many values as keys; got ", values.num_elements(), " and ",
@@ -81,10 +83,18 @@ class LookupTable : public Resource {
   }
   const TableValue& value(int64_t place) const { return values_[static_cast<size_t>(place)]; }
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
+  // Throws where keys or values are of other types than the table's.
+  void check_types(DType key, DType value) const {
+    if (key != key_type_ || value != value_type_) {
+      invalid_argument("Conflicting key/value dtypes ", dtype_name(key), "->", dtype_name(value),
+                       " with a table of ", dtype_name(key_type_), "->", dtype_name(value_type_),
+                       ".");
+    }
+  }
   bool is_initialized = false;
 
  private:
-  DType value_dtype_;
+  DType key_type_, value_type_;
   std::unordered_map<std::string, int64_t> places_;
   std::vector<TableValue> values_;
 };
@@ -94,10 +104,11 @@ class HashTableKernel : public Kernel {
   void prepare(KernelContext& c) override {
     const auto& shared = c.op().attr<std::string>("shared_name");
     const std::string name = "table/" + (shared.empty() ? c.op().name() : shared);
-    const DType value_dtype = c.op().attr_type("value_dtype");
-    c.set_output_resource(0, &c.resources().get_or_create<LookupTable>(name, [value_dtype] {
-      return std::make_unique<LookupTable>(value_dtype);
-    }));
+    const DType key = c.op().attr_type("key_dtype"), value = c.op().attr_type("value_dtype");
+    auto& table = c.resources().get_or_create<LookupTable>(
+        name, [key, value] { return std::make_unique<LookupTable>(key, value); });
+    table.check_types(key, value);
+    c.set_output_resource(0, &table);
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
@@ -107,6 +118,7 @@ class ImportKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& table = c.input_resource<LookupTable>(0);
+    table.check_types(c.input(1).dtype(), c.input(2).dtype());
     table.insert(c.input(1), c.input(2));
     table.is_initialized = true;
   }
@@ -144,6 +156,7 @@ class InitializeFromFileKernel : public Kernel {
     if (index == -2) return line;
     if (index == -1) return str_cat(number);
     const auto& delimiter = c.op().attr<std::string>("delimiter");
+    if (delimiter.empty()) invalid_argument("The delimiter between fields must not be empty.");
     size_t begin = 0;
     for (int64_t i = 0; i < index; ++i) {
       begin = line.find(delimiter, begin);
@@ -164,8 +177,11 @@ class FindKernel : public Kernel {
       fail(Code::kFailedPrecondition, "Table not initialized.");
     }
     const Tensor &keys = c.input(1), &otherwise = c.input(2);
+    table.check_types(keys.dtype(), otherwise.dtype());
     Tensor& out = c.allocate_output(0, otherwise.dtype(), keys.shape());
-    if (out.dtype() == DType::kString) out.set_dictionary(dictionary_);
+    if (out.dtype() == DType::kString) {
+      out.set_dictionary(dictionary_.for_elements(keys.num_elements()));
+    }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
       const int64_t place = table.find(text_of(keys, i));
       set(out, i, place < 0 ? value_at(otherwise, 0) : table.value(place));
@@ -173,14 +189,15 @@ class FindKernel : public Kernel {
   }
 
  private:
-  void set(Tensor& out, int64_t i, const TableValue& x) const {
-    if (out.dtype() == DType::kString) out.data<int32_t>()[i] = dictionary_->code(x.text);
+  static void set(Tensor& out, int64_t i, const TableValue& x) {
+    if (out.dtype() == DType::kString) out.data<int32_t>()[i] = out.dictionary()->code(x.text);
     if (out.dtype() == DType::kFloat32) out.data<float>()[i] = static_cast<float>(x.number);
     if (out.dtype() == DType::kFloat64) out.data<double>()[i] = x.number;
     if (out.dtype() == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(x.number);
     if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = x.integer;
+    if (out.dtype() == DType::kBool) out.data<bool>()[i] = x.number != 0;
   }
-  std::shared_ptr<StringDictionary> dictionary_ = std::make_shared<StringDictionary>();
+  OutputDictionary dictionary_;
 };
 
 class SizeKernel : public Kernel {
@@ -192,13 +209,16 @@ class SizeKernel : public Kernel {
 
 }  // namespace
 
+#define RUNHOOKS_KEY_TYPES "{string, int32, int64}"
+#define RUNHOOKS_VALUE_TYPES "{string, int32, int64, float, double, bool}"
+
 RUNHOOKS_REGISTER_OP("HashTableV2")
     .output("table_handle: resource")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
     .attr("use_node_name_sharing: bool = false")
-    .attr("key_dtype: type")
-    .attr("value_dtype: type")
+    .attr("key_dtype: " RUNHOOKS_KEY_TYPES)
+    .attr("value_dtype: " RUNHOOKS_VALUE_TYPES)
     .shape(scalar_shape)
     .kernel(kernel_of<HashTableKernel>())
     .stateful()
@@ -209,11 +229,11 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
 // What fills a table: the same with two names.
 #define RUNHOOKS_REGISTER_TABLE_IMPORT(type, Tkey, Tvalue) \
   RUNHOOKS_REGISTER_OP(type)                               \
-      .input("table_handle: resource")                     \
+      .input("table_handle: resource, table")              \
       .input("keys: " Tkey)                                \
       .input("values: " Tvalue)                            \
-      .attr(Tkey ": type")                                 \
-      .attr(Tvalue ": type")                               \
+      .attr(Tkey ": " RUNHOOKS_KEY_TYPES)                  \
+      .attr(Tvalue ": " RUNHOOKS_VALUE_TYPES)              \
       .shape(no_outputs)                                   \
       .kernel(kernel_of<ImportKernel>())                   \
       .stateful()                                          \
@@ -225,8 +245,8 @@ RUNHOOKS_REGISTER_TABLE_IMPORT("LookupTableImportV2", "Tin", "Tout");
 #undef RUNHOOKS_REGISTER_TABLE_IMPORT
 
 RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
-    .input("table_handle: resource")
-    .input("filename: string")
+    .input("table_handle: resource, table")
+    .input("filename: string, scalar")
     .attr("key_index: int >= -2")
     .attr("value_index: int >= -2")
     .attr("vocab_size: int = -1")
@@ -239,12 +259,12 @@ RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
     .summary("Puts the lines of a file into a table.");
 
 RUNHOOKS_REGISTER_OP("LookupTableFindV2")
-    .input("table_handle: resource")
+    .input("table_handle: resource, table")
     .input("keys: Tin")
-    .input("default_value: Tout")
+    .input("default_value: Tout, scalar")
     .output("values: Tout")
-    .attr("Tin: type")
-    .attr("Tout: type")
+    .attr("Tin: " RUNHOOKS_KEY_TYPES)
+    .attr("Tout: " RUNHOOKS_VALUE_TYPES)
     .shape([](ShapeContext& c) { c.set_output(0, c.input(1)); })
     .kernel(kernel_of<FindKernel>())
     .stateful()
@@ -254,7 +274,7 @@ RUNHOOKS_REGISTER_OP("LookupTableFindV2")
     .summary("The values of keys, or a default one.");
 
 RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
-    .input("table_handle: resource")
+    .input("table_handle: resource, table")
     .output("size: int64")
     .shape(scalar_shape)
     .kernel(kernel_of<SizeKernel>())

@@ -3,6 +3,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -11,19 +12,19 @@ namespace {
 struct AddFn {
   template <typename T>
   static T apply(T a, T b) {
-    return a + b;
+    return wrapping_add(a, b);
   }
 };
 struct SubFn {
   template <typename T>
   static T apply(T a, T b) {
-    return a - b;
+    return wrapping_subtract(a, b);
   }
 };
 struct MulFn {
   template <typename T>
   static T apply(T a, T b) {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
 };
 struct DivFn {
@@ -58,8 +59,8 @@ struct PowFn {
   static T apply(T a, T b) {
     if (b < 0) invalid_argument("Integers to negative integer powers are not allowed.");
     T result = 1;
-    for (; b > 0; b >>= 1, a *= a) {
-      if (b & 1) result *= a;
+    for (; b > 0; b >>= 1, a = wrapping_multiply(a, a)) {
+      if (b & 1) result = wrapping_multiply(result, a);
     }
     return result;
   }
@@ -67,7 +68,8 @@ struct PowFn {
 struct SquaredDifferenceFn {
   template <typename T>
   static T apply(T a, T b) {
-    return (a - b) * (a - b);
+    const T difference = wrapping_subtract(a, b);
+    return wrapping_multiply(difference, difference);
   }
 };
 struct FloorDivFn {
@@ -76,6 +78,7 @@ struct FloorDivFn {
   template <typename T>
   static T apply(T a, T b) {
     if (b == 0) invalid_argument("Integer division by zero.");
+    if (b == -1) return wrapping_negative(a);  // the least integer has no opposite
     const T quotient = a / b;
     return quotient - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   }
@@ -86,6 +89,7 @@ struct FloorModFn {
   template <typename T>
   static T apply(T a, T b) {
     if (b == 0) invalid_argument("Integer division by zero.");
+    if (b == -1) return 0;
     const T rest = a % b;
     return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
   }

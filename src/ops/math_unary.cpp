@@ -3,6 +3,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -16,9 +17,9 @@ namespace {
     }                                       \
   }
 
-RUNHOOKS_UNARY_FN(NegFn, -x);
-RUNHOOKS_UNARY_FN(SquareFn, x* x);
-RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? -x : x);
+RUNHOOKS_UNARY_FN(NegFn, wrapping_negative(x));
+RUNHOOKS_UNARY_FN(SquareFn, wrapping_multiply(x, x));
+RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? wrapping_negative(x) : x);
 RUNHOOKS_UNARY_FN(SignFn, static_cast<T>((x > 0) - (x < 0)));
 RUNHOOKS_UNARY_FN(SqrtFn, std::sqrt(x));
 RUNHOOKS_UNARY_FN(RsqrtFn, T(1) / std::sqrt(x));

@@ -62,7 +62,7 @@ Grads matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
 template <typename T>
 void add_bias(int64_t rows, int64_t width, const T* x, const T* bias, T* y) {
   for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
-    for (int64_t j = 0; j < width; ++j) y[j] = x[j] + bias[j];
+    for (int64_t j = 0; j < width; ++j) y[j] = wrapping_add(x[j], bias[j]);
   }
 }
 
@@ -78,7 +78,7 @@ template <typename T>
 void sum_columns(int64_t rows, int64_t width, const T* x, T* sums) {
   for (int64_t j = 0; j < width; ++j) sums[j] = 0;
   for (int64_t r = 0; r < rows; ++r, x += width) {
-    for (int64_t j = 0; j < width; ++j) sums[j] += x[j];
+    for (int64_t j = 0; j < width; ++j) sums[j] = wrapping_add(sums[j], x[j]);
   }
 }
 
@@ -176,7 +176,7 @@ class AddNKernel : public Kernel {
     for (int64_t i = 0; i < n; ++i) y[i] = first[i];
     for (int k = 1; k < c.num_inputs(); ++k) {
       const T* x = c.input(k).data<T>();
-      for (int64_t i = 0; i < n; ++i) y[i] += x[i];
+      for (int64_t i = 0; i < n; ++i) y[i] = wrapping_add(y[i], x[i]);
     }
   }
 };
@@ -185,8 +185,6 @@ void bias_add_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   const Shape bias = c.with_rank(1, 1);
   if (x.has_rank()) {
-    if (x.rank() < 2)
-      invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
     const int64_t width = x.dim(channel_axis(c.op(), x));
     if (width >= 0 && bias.dim(0) >= 0 && width != bias.dim(0)) {
       invalid_argument("A bias of ", bias.dim(0), " elements cannot be added to shape ", x, ".");
@@ -198,8 +196,8 @@ void bias_add_shape(ShapeContext& c) {
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("MatMul")
-    .input("a: T")
-    .input("b: T")
+    .input("a: T, rank 2")
+    .input("b: T, rank 2")
     .output("product: T")
     .attr("transpose_a: bool = false")
     .attr("transpose_b: bool = false")
@@ -215,8 +213,8 @@ RUNHOOKS_REGISTER_OP("MatMul")
     .example("f[3,2] f[4,3] | transpose_a=true transpose_b=true");
 
 RUNHOOKS_REGISTER_OP("BiasAdd")
-    .input("value: T")
-    .input("bias: T")
+    .input("value: T, rank >= 2")
+    .input("bias: T, vector")
     .output("output: T")
     .attr("T: numbertype")
     .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
@@ -232,7 +230,7 @@ RUNHOOKS_REGISTER_OP("BiasAdd")
     .example("f[2,3,2] f[3] | data_format=NCHW");
 
 RUNHOOKS_REGISTER_OP("BiasAddGrad")
-    .input("out_backprop: T")
+    .input("out_backprop: T, rank >= 2")
     .output("output: T")
     .attr("T: numbertype")
     .attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")

@@ -7,6 +7,7 @@
 
 #include "base/threads.h"
 #include "kernels/kernels.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -19,7 +20,8 @@ void matrix_product(
     for (int64_t j = 0; j < n; ++j) {
       T sum = 0;
       for (int64_t p = 0; p < k; ++p) {
-        sum += (ta ? a[p * m + i] : a[i * k + p]) * (tb ? b[j * k + p] : b[p * n + j]);
+        sum = wrapping_add(sum, wrapping_multiply(ta ? a[p * m + i] : a[i * k + p],
+                                                  tb ? b[j * k + p] : b[p * n + j]));
       }
       y[i * n + j] = sum;
     }

@@ -60,9 +60,6 @@ void one_hot_shape(ShapeContext& c) {
   }
   if (axis == -1) axis = indices.rank();
   const Tensor* depth = c.value(1);
-  if (depth && depth->integers()[0] < 0) {
-    invalid_argument("`depth` must be 0 or more, not ", depth->integers()[0], ".");
-  }
   Shape out;
   for (int i = 0; i <= indices.rank(); ++i) {
     if (i == axis) out.append(depth ? depth->integers()[0] : Shape::kUnknownDim);
@@ -141,6 +138,12 @@ void arg_shape(ShapeContext& c) {
 
 // --- TopKV2, InTopKV2
 
+// NaN is below all numbers: a sort needs an order of everything.
+template <typename T>
+bool is_above(T a, T b) {
+  return a > b || (b != b && a == a);
+}
+
 template <typename T>
 class TopKKernel : public Kernel {
  public:
@@ -156,9 +159,10 @@ class TopKKernel : public Kernel {
     for (int64_t r = 0; r < rows; ++r, x += n, values += k, indices += k) {
       for (int64_t j = 0; j < n; ++j) order_[static_cast<size_t>(j)] = static_cast<int32_t>(j);
       // Of equal elements the one with the lower index comes first.
-      std::partial_sort(
-          order_.begin(), order_.begin() + k, order_.end(),
-          [x](int32_t a, int32_t b) { return x[a] > x[b] || (x[a] == x[b] && a < b); });
+      std::partial_sort(order_.begin(), order_.begin() + k, order_.end(),
+                        [x](int32_t a, int32_t b) {
+                          return is_above(x[a], x[b]) || (!is_above(x[b], x[a]) && a < b);
+                        });
       for (int64_t j = 0; j < k; ++j) {
         indices[j] = order_[static_cast<size_t>(j)];
         values[j] = x[indices[j]];
@@ -173,12 +177,11 @@ class TopKKernel : public Kernel {
 void top_k_shape(ShapeContext& c) {
   const Shape& input = c.input(0);
   if (!input.has_rank()) return;
-  if (input.rank() < 1) invalid_argument("input must have at least 1 dimension; got a scalar.");
   const Tensor* k = c.value(1);
   Shape out = input;
   const int64_t count = k ? k->integers()[0] : Shape::kUnknownDim;
   const int64_t width = input.dim(input.rank() - 1);
-  if (k && (count < 0 || (width >= 0 && count > width))) {
+  if (k && width >= 0 && count > width) {
     invalid_argument("input must have at least k columns. Had ", width, ", needed ", count, ".");
   }
   out.set_dim(out.rank() - 1, count);
@@ -235,9 +238,9 @@ class L2LossKernel : public Kernel {
 
 RUNHOOKS_REGISTER_OP("OneHot")
     .input("indices: TI")
-    .input("depth: int32")
-    .input("on_value: T")
-    .input("off_value: T")
+    .input("depth: int32, scalar, >= 0")
+    .input("on_value: T, scalar")
+    .input("off_value: T, scalar")
     .output("output: T")
     .attr("axis: int = -1")
     .attr("T: {float, double, int32, int64}")
@@ -253,7 +256,7 @@ RUNHOOKS_REGISTER_OP("OneHot")
 #define RUNHOOKS_ARG_OP(type)                         \
   RUNHOOKS_REGISTER_OP(type)                          \
       .input("input: T")                              \
-      .input("dimension: Tidx")                       \
+      .input("dimension: Tidx, scalar")               \
       .output("output: output_type")                  \
       .attr("T: numbertype")                          \
       .attr("Tidx: {int32, int64} = DT_INT32")        \
@@ -274,8 +277,8 @@ RUNHOOKS_ARG_OP("ArgMin")
     .summary("The index of the smallest element along an axis; the first of several.");
 
 RUNHOOKS_REGISTER_OP("TopKV2")
-    .input("input: T")
-    .input("k: int32")
+    .input("input: T, rank >= 1")
+    .input("k: int32, scalar, >= 0")
     .output("values: T")
     .output("indices: int32")
     .attr("sorted: bool = true")
@@ -289,9 +292,9 @@ RUNHOOKS_REGISTER_OP("TopKV2")
     .example("f[4] i:4");
 
 RUNHOOKS_REGISTER_OP("InTopKV2")
-    .input("predictions: float")
-    .input("targets: T")
-    .input("k: T")
+    .input("predictions: float, rank 2")
+    .input("targets: T, vector")
+    .input("k: T, scalar")
     .output("precision: bool")
     .attr("T: {int32, int64} = DT_INT32")
     .shape([](ShapeContext& c) {

@@ -22,6 +22,10 @@ class PyFuncKernel : public Kernel {
     for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.input(i));
     const auto& types = op.attr<std::vector<DType>>("Tout");
     const std::vector<Tensor> results = function->call(inputs, types);
+    if (results.size() != types.size()) {
+      invalid_argument("The function of '", op.name(), "' gave ", results.size(),
+                       " results; expected ", types.size(), ".");
+    }
     for (size_t i = 0; i < types.size(); ++i) give(c, static_cast<int>(i), results[i]);
   }
 

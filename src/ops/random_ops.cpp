@@ -222,9 +222,6 @@ class UniformIntKernel : public Kernel {
 void shape_of_value(ShapeContext& c) {
   const Tensor* shape = c.value(0);
   if (shape) {
-    for (int64_t dim : shape->integers()) {
-      if (dim < 0) invalid_argument("Dimension ", dim, " must be >= 0.");
-    }
     c.set_output(0, Shape(shape->integers()));
     return;
   }
@@ -236,17 +233,17 @@ void shape_of_value(ShapeContext& c) {
 
 }  // namespace
 
-#define RUNHOOKS_RANDOM_OP(type)      \
-  RUNHOOKS_REGISTER_OP(type)          \
-      .input("shape: T")              \
-      .output("output: dtype")        \
-      .attr("seed: int = 0")          \
-      .attr("seed2: int = 0")         \
-      .attr("dtype: {float, double}") \
-      .attr("T: {int32, int64}")      \
-      .shape(shape_of_value)          \
-      .stateful()                     \
-      .not_differentiable()           \
+#define RUNHOOKS_RANDOM_OP(type)            \
+  RUNHOOKS_REGISTER_OP(type)                \
+      .input("shape: T, vector, >= 0")      \
+      .output("output: dtype")              \
+      .attr("seed: int = 0")                \
+      .attr("seed2: int = 0")               \
+      .attr("dtype: {float, double}")       \
+      .attr("T: {int32, int64} = DT_INT32") \
+      .shape(shape_of_value)                \
+      .stateful()                           \
+      .not_differentiable()                 \
       .endpoint("raw_ops." type)
 
 RUNHOOKS_RANDOM_OP("RandomUniform")
@@ -260,9 +257,9 @@ RUNHOOKS_RANDOM_OP("TruncatedNormal")
     .summary("The normal distribution without what is 2 or more away from 0.");
 
 RUNHOOKS_REGISTER_OP("RandomUniformInt")
-    .input("shape: T")
-    .input("minval: Tout")
-    .input("maxval: Tout")
+    .input("shape: T, vector, >= 0")
+    .input("minval: Tout, scalar")
+    .input("maxval: Tout, scalar")
     .output("output: Tout")
     .attr("seed: int = 0")
     .attr("seed2: int = 0")

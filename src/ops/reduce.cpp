@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -52,7 +53,7 @@ struct SumFn {
   }
   template <typename A>
   static A combine(A a, A b) {
-    return a + b;
+    return wrapping_add(a, b);
   }
   template <typename T, typename A>
   static T finish(A a, int64_t) {
@@ -75,7 +76,7 @@ struct ProdFn {
   }
   template <typename T>
   static T combine(T a, T b) {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
   template <typename T, typename A>
   static T finish(A a, int64_t) {
@@ -325,16 +326,15 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 }  // namespace
 
-#define RUNHOOKS_REDUCTION(type)                                                               \
-  RUNHOOKS_REGISTER_OP(type)                                                                   \
-      .input("input: T")                                                                       \
-      .input("reduction_indices: Tidx")                                                        \
-      .output("output: T")                                                                     \
-      .attr("keep_dims: bool = false")                                                         \
-      .attr("T: numbertype")                                                                   \
-      .attr("Tidx: {int32, int64} = DT_INT32")                                                 \
-      .shape(reduce_shape)                                                                     \
-      .r("raw_ops." type "(input, axis as reduction_indices, keep_dims = FALSE, name = NULL)") \
+#define RUNHOOKS_REDUCTION(type)                   \
+  RUNHOOKS_REGISTER_OP(type)                       \
+      .input("input: T")                           \
+      .input("reduction_indices: Tidx, rank <= 1") \
+      .output("output: T")                         \
+      .attr("keep_dims: bool = false")             \
+      .attr("T: numbertype")                       \
+      .attr("Tidx: {int32, int64} = DT_INT32")     \
+      .shape(reduce_shape)                         \
       .may_forward()
 
 RUNHOOKS_REDUCTION("Sum")
@@ -370,17 +370,16 @@ RUNHOOKS_REDUCTION("Prod")
     .example("f[2,3] i{1}")
     .example("f[2,3,2] i{2,-3} | keep_dims=true");
 
-#define RUNHOOKS_LOGICAL_REDUCTION(type)                                                       \
-  RUNHOOKS_REGISTER_OP(type)                                                                   \
-      .input("input: bool")                                                                    \
-      .input("reduction_indices: Tidx")                                                        \
-      .output("output: bool")                                                                  \
-      .attr("keep_dims: bool = false")                                                         \
-      .attr("Tidx: {int32, int64} = DT_INT32")                                                 \
-      .shape(reduce_shape)                                                                     \
-      .r("raw_ops." type "(input, axis as reduction_indices, keep_dims = FALSE, name = NULL)") \
-      .may_forward()                                                                           \
-      .not_differentiable()                                                                    \
+#define RUNHOOKS_LOGICAL_REDUCTION(type)           \
+  RUNHOOKS_REGISTER_OP(type)                       \
+      .input("input: bool")                        \
+      .input("reduction_indices: Tidx, rank <= 1") \
+      .output("output: bool")                      \
+      .attr("keep_dims: bool = false")             \
+      .attr("Tidx: {int32, int64} = DT_INT32")     \
+      .shape(reduce_shape)                         \
+      .may_forward()                               \
+      .not_differentiable()                        \
       .example("b[2,3] i{1}")
 
 RUNHOOKS_LOGICAL_REDUCTION("All")

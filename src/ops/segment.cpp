@@ -4,6 +4,7 @@
 
 #include "ops/gradient_helpers.h"
 #include "ops/index_reader.h"
+#include "ops/integer_math.h"
 #include "ops/lowering.h"
 
 namespace runhooks {
@@ -27,7 +28,7 @@ class UnsortedSegmentSumKernel : public Kernel {
     for (int64_t i = 0; i < segments.size(); ++i, x += width) {
       if (segments[i] < 0) continue;  // TensorFlow drops them
       T* row = out.data<T>() + segments.checked(i, limit) * width;
-      for (int64_t j = 0; j < width; ++j) row[j] += x[j];
+      for (int64_t j = 0; j < width; ++j) row[j] = wrapping_add(row[j], x[j]);
     }
   }
 };
@@ -36,6 +37,14 @@ void unsorted_segment_shape(ShapeContext& c) {
   const Shape &x = c.input(0), &segments = c.input(1);
   const Tensor* count = c.value(2);
   if (!x.has_rank() || !segments.has_rank()) return c.set_output(0, Shape::unknown());
+  bool begins_with_segments = x.rank() >= segments.rank();
+  for (int i = 0; begins_with_segments && i < segments.rank(); ++i) {
+    begins_with_segments = Shape{x.dim(i)}.is_compatible_with(Shape{segments.dim(i)});
+  }
+  if (!begins_with_segments) {
+    invalid_argument("The shape of data, ", x, ", must begin with that of segment_ids, ", segments,
+                     ".");
+  }
   Shape out{count ? count->integers()[0] : -1};
   for (int i = segments.rank(); i < x.rank(); ++i) out.append(x.dim(i));
   c.set_output(0, out);
@@ -64,7 +73,7 @@ int64_t count_segments(const Indices& segments) {
     if (segments[i] < segments[i - 1]) invalid_argument("segment ids are not increasing.");
   }
   if (segments.size() > 0 && segments[0] < 0) invalid_argument("segment ids must be >= 0.");
-  return segments.size() == 0 ? 0 : segments[segments.size() - 1] + 1;
+  return segments.size() == 0 ? 0 : sum_of_dims(segments[segments.size() - 1], 1);
 }
 
 template <SegmentKind kKind, typename T>
@@ -72,12 +81,6 @@ T scale_of(int64_t n) {
   if (kKind == SegmentKind::kMean) return T(1) / static_cast<T>(n);
   if (kKind == SegmentKind::kSqrtN) return T(1) / std::sqrt(static_cast<T>(n));
   return T(1);
-}
-
-std::vector<int64_t> counts_of(const Indices& segments, int64_t n) {
-  std::vector<int64_t> counts(static_cast<size_t>(n), 0);
-  for (int64_t i = 0; i < segments.size(); ++i) ++counts[static_cast<size_t>(segments[i])];
-  return counts;
 }
 
 // Rows indices[i] (or i) of the data, summed or averaged by segment_ids[i].
@@ -88,24 +91,21 @@ class SegmentKernel : public Kernel {
     const Tensor& x = c.input(0);
     const Indices segments(c.input(kIsSparse ? 2 : 1)), indices(c.input(1));
     const int64_t n = count_segments(segments), rows = x.shape().dim(0);
-    if (segments.size() != (kIsSparse ? indices.size() : rows)) {
-      invalid_argument("segment_ids must have as many elements as there are rows.");
-    }
     Shape shape = x.shape();
     shape.set_dim(0, n);
     Tensor& out = c.allocate_output(0, x.dtype(), shape);
     std::memset(out.raw(), 0, out.num_bytes());
     const int64_t width = row_width(x, rows);
-    const std::vector<int64_t> counts = counts_of(segments, n);
-    for (int64_t i = 0; i < segments.size(); ++i) {
-      const T* from = x.data<T>() + (kIsSparse ? indices.checked(i, rows) : i) * width;
-      T* to = out.data<T>() + segments[i] * width;
-      for (int64_t j = 0; j < width; ++j) to[j] += from[j];
-    }
-    for (int64_t s = 0; kKind != SegmentKind::kSum && s < n; ++s) {
-      if (counts[static_cast<size_t>(s)] == 0) continue;
-      const T scale = scale_of<kKind, T>(counts[static_cast<size_t>(s)]);
-      for (int64_t j = 0; j < width; ++j) out.data<T>()[s * width + j] *= scale;
+    // the rows of a segment stand together, since the ids are in order
+    for (int64_t begin = 0, end = 0; begin < segments.size(); begin = end) {
+      T* to = out.data<T>() + segments[begin] * width;
+      for (; end < segments.size() && segments[end] == segments[begin]; ++end) {
+        const T* from = x.data<T>() + (kIsSparse ? indices.checked(end, rows) : end) * width;
+        for (int64_t j = 0; j < width; ++j) to[j] = wrapping_add(to[j], from[j]);
+      }
+      if (kKind == SegmentKind::kSum) continue;
+      const T scale = scale_of<kKind, T>(end - begin);
+      for (int64_t j = 0; j < width; ++j) to[j] *= scale;
     }
   }
 };
@@ -120,15 +120,21 @@ class SparseSegmentGradKernel : public Kernel {
     Tensor& out = c.output(0);
     std::memset(out.raw(), 0, out.num_bytes());
     const int64_t n = grad.shape().dim(0), rows = out.shape().dim(0), width = row_width(grad, n);
-    const std::vector<int64_t> counts = counts_of(segments, n);
+    counts_.assign(static_cast<size_t>(n), 0);
+    for (int64_t i = 0; i < segments.size(); ++i) {
+      ++counts_[static_cast<size_t>(segments.checked(i, n))];
+    }
     for (int64_t i = 0; i < segments.size(); ++i) {
       const int64_t s = segments[i];
-      const T scale = scale_of<kKind, T>(counts[static_cast<size_t>(s)]);
+      const T scale = scale_of<kKind, T>(counts_[static_cast<size_t>(s)]);
       T* to = out.data<T>() + indices.checked(i, rows) * width;
       const T* from = grad.data<T>() + s * width;
       for (int64_t j = 0; j < width; ++j) to[j] += scale * from[j];
     }
   }
+
+ private:
+  std::vector<int64_t> counts_;  // of the rows of each segment
 };
 
 template <typename T>
@@ -146,9 +152,16 @@ using SparseSegmentMeanGradKernel = SparseSegmentGradKernel<T, SegmentKind::kMea
 template <typename T>
 using SparseSegmentSqrtNGradKernel = SparseSegmentGradKernel<T, SegmentKind::kSqrtN>;
 
-// The segments are the last input.
+// One segment id for each index, or for each row. The segments are the last input.
 void segment_shape(ShapeContext& c) {
   Shape out = c.input(0);
+  const bool is_sparse = c.num_inputs() > 2;
+  const Shape ids = c.with_rank(c.num_inputs() - 1, 1);
+  const int64_t n = is_sparse ? c.with_rank(1, 1).dim(0) : out.has_rank() ? out.dim(0) : -1;
+  if (n >= 0 && ids.dim(0) >= 0 && n != ids.dim(0)) {
+    invalid_argument("segment_ids must have as many elements as there are ",
+                     is_sparse ? "indices" : "rows", ", ", n, "; got ", ids.dim(0), ".");
+  }
   const Tensor* segments = c.value(c.num_inputs() - 1);
   if (out.has_rank()) out.set_dim(0, segments ? count_segments(Indices(*segments)) : -1);
   c.set_output(0, out);
@@ -156,6 +169,7 @@ void segment_shape(ShapeContext& c) {
 
 void segment_grad_shape(ShapeContext& c) {
   Shape out = c.input(0);
+  c.input(1).merge_with(c.input(2));  // one segment id for each index
   const Tensor* rows = c.value(3);
   if (out.has_rank()) out.set_dim(0, rows ? rows->integers()[0] : -1);
   c.set_output(0, out);
@@ -175,7 +189,7 @@ GradientFn sparse_segment_gradient(const char* type) {
 RUNHOOKS_REGISTER_OP("UnsortedSegmentSum")
     .input("data: T")
     .input("segment_ids: Tindices")
-    .input("num_segments: Tnumsegments")
+    .input("num_segments: Tnumsegments, scalar, >= 0")
     .output("output: T")
     .attr("T: {float, double, int32, int64}")
     .attr("Tindices: {int32, int64}")
@@ -190,8 +204,8 @@ RUNHOOKS_REGISTER_OP("UnsortedSegmentSum")
     .example("f[2,2] i[2,2]{2,0,2,1} i:3");
 
 RUNHOOKS_REGISTER_OP("SegmentSum")
-    .input("data: T")
-    .input("segment_ids: Tindices")
+    .input("data: T, rank >= 1")
+    .input("segment_ids: Tindices, vector")
     .output("output: T")
     .attr("T: {float, double, int32, int64}")
     .attr("Tindices: {int32, int64}")
@@ -220,9 +234,9 @@ bool register_sparse_segment(const std::string& name,
   const std::string type = "SparseSegment" + name;
   const std::string& grad_type = *types.back();
   OpRegistration(type.c_str())
-      .input("data: T")
-      .input("indices: Tidx")
-      .input("segment_ids: int32")
+      .input("data: T, rank >= 1")
+      .input("indices: Tidx, vector")
+      .input("segment_ids: int32, vector")
       .output("output: T")
       .attr("T: {float, double}")
       .attr("Tidx: {int32, int64} = DT_INT32")
@@ -235,10 +249,10 @@ bool register_sparse_segment(const std::string& name,
       .summary("The rows at indices, combined by segment.")
       .example("f[4,2] i{1,1,3} i{0,0,2}");
   OpRegistration(grad_type.c_str())
-      .input("grad: T")
-      .input("indices: Tidx")
-      .input("segment_ids: int32")
-      .input("output_dim0: int32")
+      .input("grad: T, rank >= 1")
+      .input("indices: Tidx, vector")
+      .input("segment_ids: int32, vector")
+      .input("output_dim0: int32, scalar, >= 0")
       .output("output: T")
       .attr("T: {float, double}")
       .attr("Tidx: {int32, int64} = DT_INT32")

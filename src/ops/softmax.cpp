@@ -1,4 +1,5 @@
 // Softmax and cross entropies of it: one pass of exponentials over each row.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -68,6 +69,8 @@ class SoftmaxCrossEntropyKernel : public Kernel {
     const T *x = c.input(0).data<T>(), *labels = c.input(1).data<T>();
     T* loss = c.output(0).template data<T>();
     T* grad = c.output(1).template data<T>();
+    // a row of no classes adds nothing
+    if (n == 0) std::fill(loss, loss + c.output(0).num_elements(), T(0));
     for (int64_t r = 0; r < rows; ++r, x += n, labels += n, grad += n) {
       const T largest = row_maximum(x, n);
       const T sum = row_exponentials(x, largest, n, grad);
@@ -121,13 +124,6 @@ class SparseSoftmaxCrossEntropyKernel : public Kernel {
   }
 };
 
-void rows_shape(ShapeContext& c) {
-  if (c.input(0).has_rank() && c.input(0).rank() < 1) {
-    invalid_argument("logits must have at least 1 dimension; got a scalar.");
-  }
-  c.set_output(0, c.input(0));
-}
-
 void cross_entropy_shape(ShapeContext& c) {
   if (!c.input(0).is_compatible_with(c.input(1))) {
     invalid_argument("logits and labels must have the same shape; got ", c.input(0), " and ",
@@ -141,6 +137,9 @@ void cross_entropy_shape(ShapeContext& c) {
 void sparse_cross_entropy_shape(ShapeContext& c) {
   const Shape logits = c.with_rank(0, 2), labels = c.with_rank(1, 1);
   const int64_t rows = logits.dim(0), given = labels.dim(0);
+  if (logits.dim(1) == 0) {
+    invalid_argument("Must have at least one class, but got logits shape ", logits, ".");
+  }
   if (rows >= 0 && given >= 0 && rows != given) {
     invalid_argument("There must be one label for each row of logits; got logits of shape ", logits,
                      " and labels of shape ", labels, ".");
@@ -178,10 +177,10 @@ Grads cross_entropy_gradient(Graph& g, Operation& op, const Outputs& dy) {
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("Softmax")
-    .input("logits: T")
+    .input("logits: T, rank >= 1")
     .output("softmax: T")
     .attr("T: {float, double}")
-    .shape(rows_shape)
+    .shape(unchanged_shape)
     .kernel(kernel_by_type<SoftmaxKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {through_softmax(g, dy[0], op.output(0))};
@@ -192,10 +191,10 @@ RUNHOOKS_REGISTER_OP("Softmax")
     .example("f[2,2,3]");
 
 RUNHOOKS_REGISTER_OP("LogSoftmax")
-    .input("logits: T")
+    .input("logits: T, rank >= 1")
     .output("logsoftmax: T")
     .attr("T: {float, double}")
-    .shape(rows_shape)
+    .shape(unchanged_shape)
     .kernel(kernel_by_type<LogSoftmaxKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output s = g.op("Exp", {op.output(0)});
@@ -206,8 +205,8 @@ RUNHOOKS_REGISTER_OP("LogSoftmax")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("SoftmaxCrossEntropyWithLogits")
-    .input("features: T")
-    .input("labels: T")
+    .input("features: T, rank 2")
+    .input("labels: T, rank 2")
     .output("loss: T")
     .output("backprop: T")
     .attr("T: {float, double}")
@@ -219,8 +218,8 @@ RUNHOOKS_REGISTER_OP("SoftmaxCrossEntropyWithLogits")
     .example("f[4,3] d[4,3]");
 
 RUNHOOKS_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits")
-    .input("features: T")
-    .input("labels: Tlabels")
+    .input("features: T, rank 2")
+    .input("labels: Tlabels, vector")
     .output("loss: T")
     .output("backprop: T")
     .attr("T: {float, double}")

@@ -2,9 +2,12 @@
 // [rank]; and what finds, gathers and counts elements.
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
 #include "ops/index_reader.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -53,56 +56,66 @@ int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t
   return offset;
 }
 
+void shape_from_value(ShapeContext& c, int input) {
+  const Tensor* shape = c.value(input);
+  const int64_t rank = c.with_rank(input, 1).dim(0);
+  c.set_output(0, shape      ? Shape(shape->integers())
+                  : rank < 0 ? Shape::unknown()
+                             : Shape::unknown_of_rank(static_cast<int>(rank)));
+}
+
 class SparseToDenseKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &values = c.input(2), &filler = c.input(3);
+    const Tensor& values = c.input(2);
     Tensor& out = c.output(0);
     const Indices indices(c.input(0));
     const std::vector<int64_t> dims = c.input(1).integers();
     const int64_t count = c.input(0).shape().rank() == 0 ? 1 : c.input(0).shape().dim(0);
-    if (values.num_elements() != 1 && values.num_elements() != count) {
-      invalid_argument("sparse_values must be a scalar or have ", count, " elements, not ",
-                       values.num_elements(), ".");
-    }
-    if (out.dtype() == DType::kString) return fill_strings(c, indices, dims, count);
-    const size_t size = dtype_size(out.dtype());
-    auto* to = static_cast<char*>(out.raw());
-    for (int64_t i = 0; i < out.num_elements(); ++i) {
-      std::memcpy(to + static_cast<size_t>(i) * size, filler.raw(), size);
-    }
+    copier_.begin(out, values);
+    copier_.fill(c.input(3), 0, 0, out.num_elements());
     for (int64_t i = 0; i < count; ++i) {
-      const auto* from = static_cast<const char*>(values.raw());
-      if (values.num_elements() > 1) from += static_cast<size_t>(i) * size;
-      std::memcpy(to + static_cast<size_t>(offset_of(indices, i, dims)) * size, from, size);
+      copier_.copy(values, values.shape().rank() == 0 ? 0 : i, offset_of(indices, i, dims), 1);
     }
   }
 
  private:
-  // The filler has another dictionary than the values: its text gets a code in theirs.
-  static void fill_strings(KernelContext& c,
-                           const Indices& indices,
-                           const std::vector<int64_t>& dims,
-                           int64_t count) {
-    const Tensor& values = c.input(2);
-    Tensor& out = c.output(0);
-    auto dictionary = values.dictionary();
-    if (!dictionary) dictionary = std::make_shared<StringDictionary>();
-    out.set_dictionary(dictionary);
-    const int32_t code = dictionary->code(c.input(3).string_at(0));
-    auto* to = out.data<int32_t>();
-    std::fill(to, to + out.num_elements(), code);
-    for (int64_t i = 0; i < count; ++i) {
-      to[offset_of(indices, i, dims)] = values.data<int32_t>()[values.num_elements() > 1 ? i : 0];
+  ElementCopier copier_;
+};
+
+// Indices [n, rank] or, of a vector's elements, [n] or a scalar; a value for each or one for all.
+void sparse_to_dense_shape(ShapeContext& c) {
+  const Shape &indices = c.input(0), &values = c.input(2);
+  const int64_t rank = c.with_rank(1, 1).dim(0);
+  if (indices.has_rank()) {
+    const int64_t given = indices.rank() == 2 ? indices.dim(1) : 1;
+    const int64_t count = indices.rank() == 0 ? 1 : indices.dim(0);
+    if (rank >= 0 && given >= 0 && rank != given) {
+      invalid_argument("sparse_indices of shape ", indices, " do not fit an output of ", rank,
+                       " dimensions.");
+    }
+    if (values.has_rank() && values.rank() == 1 &&
+        !Shape{count}.is_compatible_with(Shape{values.dim(0)})) {
+      invalid_argument("sparse_values must be a scalar or have ", count, " elements; got shape ",
+                       values, ".");
     }
   }
-};
+  shape_from_value(c, 1);
+}
+
+// Those of a sparse tensor, which has no elements that were counted before.
+void check_dimensions(const std::vector<int64_t>& dims) {
+  for (int64_t size : dims) {
+    if (size < 0) invalid_argument("Dimension ", size, " of a sparse tensor must be >= 0.");
+  }
+}
 
 // The same elements under another shape.
 class SparseReshapeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const std::vector<int64_t> from = c.input(1).integers();
+    check_dimensions(from);
     const std::vector<int64_t> to = target(from, c.input(2).integers());
     const auto rank = static_cast<int64_t>(to.size());
     const int64_t count = c.input(0).shape().dim(0);
@@ -121,16 +134,17 @@ class SparseReshapeKernel : public Kernel {
 
  private:
   static std::vector<int64_t> target(const std::vector<int64_t>& from, std::vector<int64_t> to) {
-    int64_t total = 1, known = 1, unknown = -1;
-    for (int64_t size : from) total *= size;
+    const int64_t total = Shape(from).num_elements();
+    int64_t unknown = -1;
+    Shape rest;
     for (size_t i = 0; i < to.size(); ++i) {
-      if (to[i] == -1) {
-        if (unknown >= 0) invalid_argument("Only one output dimension may be -1.");
-        unknown = static_cast<int64_t>(i);
-      } else {
-        known *= to[i];
+      if (to[i] == -1 && unknown >= 0) {
+        invalid_argument("Only one output dimension may be -1.");
       }
+      if (to[i] == -1) unknown = static_cast<int64_t>(i);
+      rest.append(to[i] == -1 ? 1 : to[i]);
     }
+    const int64_t known = rest.num_elements();
     if (unknown >= 0) to[static_cast<size_t>(unknown)] = known > 0 ? total / known : 0;
     const int64_t size = unknown >= 0 ? known * to[static_cast<size_t>(unknown)] : known;
     if (size != total) {
@@ -146,7 +160,9 @@ class SparseFillEmptyRowsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &indices = c.input(0), &values = c.input(1);
     const int64_t rank = indices.shape().dim(1), n = indices.shape().dim(0);
-    const int64_t rows = c.input(2).integers()[0];
+    check_dimensions(c.input(2).integers());
+    const int64_t rows = c.input(2).data<int64_t>()[0];
+    check_memory(rows, 2 * sizeof(int64_t));
     const auto* at = indices.data<int64_t>();
     std::vector<int64_t> count(static_cast<size_t>(rows), 0);
     for (int64_t i = 0; i < n; ++i) ++count[static_cast<size_t>(row_of(at, i, rank, rows))];
@@ -163,28 +179,17 @@ class SparseFillEmptyRowsKernel : public Kernel {
     Tensor& filled = c.allocate_output(1, values.dtype(), Shape{total});
     Tensor& map = c.allocate_output(3, DType::kInt64, Shape{n});
     std::memset(out.raw(), 0, out.num_bytes());
-    const size_t size = dtype_size(values.dtype());
-    auto put = [&](int64_t place, const void* value) {
-      std::memcpy(static_cast<char*>(filled.raw()) + static_cast<size_t>(place) * size, value,
-                  size);
-    };
-    int32_t code = 0;
-    const void* filler = c.input(3).raw();
-    if (values.dtype() == DType::kString) {
-      filled.set_dictionary(values.dictionary());
-      code = values.dictionary()->code(c.input(3).string_at(0));
-      filler = &code;
-    }
+    copier_.begin(filled, values);
     for (int64_t r = 0; r < rows; ++r) {
       if (!empty.data<bool>()[r]) continue;
       out.data<int64_t>()[next[static_cast<size_t>(r)] * rank] = r;
-      put(next[static_cast<size_t>(r)], filler);
+      copier_.copy(c.input(3), 0, next[static_cast<size_t>(r)], 1);
     }
     for (int64_t i = 0; i < n; ++i) {
       const int64_t place = next[static_cast<size_t>(at[i * rank])]++;
       std::memcpy(out.data<int64_t>() + place * rank, at + i * rank,
                   static_cast<size_t>(rank) * sizeof(int64_t));
-      put(place, static_cast<const char*>(values.raw()) + static_cast<size_t>(i) * size);
+      copier_.copy(values, i, place, 1);
       map.data<int64_t>()[i] = place;
     }
   }
@@ -193,22 +198,48 @@ class SparseFillEmptyRowsKernel : public Kernel {
   static int64_t row_of(const int64_t* at, int64_t i, int64_t rank, int64_t rows) {
     const int64_t row = at[i * rank];
     if (row < 0 || row >= rows) {
-      invalid_argument("indices(", i, ", 0) is invalid: ", row, " >= ", rows, ".");
+      invalid_argument("indices(", i, ", 0) is invalid: ", row, " is not in [0, ", rows, ").");
     }
     return row;
   }
+  ElementCopier copier_;
 };
+
+// How many rows of the indices [n, rank] are there, and how many have no element of them.
+int64_t count_filled(const Tensor& indices, int64_t rows) {
+  const int64_t n = indices.shape().dim(0), rank = indices.shape().dim(1);
+  std::unordered_set<int64_t> seen;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t row = indices.data<int64_t>()[i * rank];
+    if (row >= 0 && row < rows) seen.insert(row);
+  }
+  return n + rows - static_cast<int64_t>(seen.size());
+}
+
+void sparse_fill_empty_rows_shape(ShapeContext& c) {
+  const Shape indices = c.with_rank(0, 2), values = c.with_rank(1, 1), dims = c.with_rank(2, 1);
+  const Shape n = Shape{indices.dim(0)}.merge_with(values);  // a value for each row of the indices
+  const Shape rank = Shape{indices.dim(1)}.merge_with(dims);
+  const Tensor *shape = c.value(2), *at = c.value(0);
+  const int64_t rows = shape ? shape->data<int64_t>()[0] : -1;
+  const int64_t total = at && rows >= 0 ? count_filled(*at, rows) : -1;
+  c.set_output(0, Shape{total, rank.dim(0)});
+  c.set_output(1, Shape{total});
+  c.set_output(2, Shape{rows});
+  c.set_output(3, n);
+}
 
 template <typename T>
 class SparseFillEmptyRowsGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &map = c.input(0), &grad = c.input(1);
+    const Tensor& grad = c.input(1);
+    const Indices places(c.input(0));
     T* values = c.output(0).template data<T>();
     T filler = 0;
     std::vector<bool> taken(static_cast<size_t>(grad.num_elements()), false);
-    for (int64_t i = 0; i < map.num_elements(); ++i) {
-      const int64_t place = map.data<int64_t>()[i];
+    for (int64_t i = 0; i < places.size(); ++i) {
+      const int64_t place = places.checked(i, grad.num_elements());
       values[i] = grad.data<T>()[place];
       taken[static_cast<size_t>(place)] = true;
     }
@@ -240,11 +271,9 @@ class UniqueKernel : public Kernel {
       set(places, i, found.first->second);
     }
     const auto n = static_cast<int64_t>(first.size());
-    Tensor& out = c.allocate_output(0, x.dtype(), Shape{n});
-    if (x.dtype() == DType::kString) out.set_dictionary(x.dictionary());
+    copier_.begin(c.allocate_output(0, x.dtype(), Shape{n}), x);
     for (size_t i = 0; i < first.size(); ++i) {
-      std::memcpy(static_cast<char*>(out.raw()) + i * size,
-                  from + static_cast<size_t>(first[i]) * size, size);
+      copier_.copy(x, first[i], static_cast<int64_t>(i), 1);
     }
     if (c.num_outputs() < 3) return;
     Tensor& number = c.allocate_output(2, places.dtype(), Shape{n});
@@ -259,10 +288,10 @@ class UniqueKernel : public Kernel {
       out.data<int32_t>()[i] = static_cast<int32_t>(value);
     }
   }
+  ElementCopier copier_;
 };
 
 void unique_shape(ShapeContext& c) {
-  c.with_rank(0, 1);
   c.set_output(0, Shape::unknown_of_rank(1));
   c.set_output(1, c.input(0));
   if (c.outputs().size() > 2) c.set_output(2, Shape::unknown_of_rank(1));
@@ -280,28 +309,28 @@ class GatherNdKernel : public Kernel {
       if (d < depth) dims.push_back(params.shape().dim(d));
       if (d >= depth) inner *= params.shape().dim(d);
     }
-    const size_t bytes = static_cast<size_t>(inner) * dtype_size(params.dtype());
     Tensor& out = c.output(0);
     const int64_t n = inner > 0 ? out.num_elements() / inner : 0;
     const Indices indices(at);
+    copier_.begin(out, params);
     for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(i) * bytes,
-                  static_cast<const char*>(params.raw()) +
-                      static_cast<size_t>(offset_of(indices, i, dims)) * bytes,
-                  bytes);
+      copier_.copy(params, offset_of(indices, i, dims) * inner, i * inner, inner);
     }
-    if (params.dtype() == DType::kString) out.set_dictionary(params.dictionary());
   }
+
+ private:
+  ElementCopier copier_;
 };
 
 void gather_nd_shape(ShapeContext& c) {
   const Shape &params = c.input(0), &at = c.input(1);
   const bool is_known = params.has_rank() && at.has_rank() && at.dim(at.rank() - 1) >= 0;
   if (!is_known) return c.set_output(0, Shape::unknown());
-  const auto depth = static_cast<int>(at.dim(at.rank() - 1));
-  if (depth > params.rank()) {
-    invalid_argument("indices have ", depth, " coordinates, but params has shape ", params, ".");
+  if (at.dim(at.rank() - 1) > params.rank()) {
+    invalid_argument("indices have ", at.dim(at.rank() - 1), " coordinates, but params has shape ",
+                     params, ".");
   }
+  const auto depth = static_cast<int>(at.dim(at.rank() - 1));
   Shape out;
   for (int d = 0; d < at.rank() - 1; ++d) out.append(at.dim(d));
   for (int d = depth; d < params.rank(); ++d) out.append(params.dim(d));
@@ -319,19 +348,38 @@ class ScatterNdKernel : public Kernel {
     std::memset(out.raw(), 0, out.num_bytes());
     std::vector<int64_t> dims = c.input(2).integers();
     dims.resize(static_cast<size_t>(depth));
-    const int64_t n = depth > 0 ? at.num_elements() / depth : 0;
+    int64_t n = 1;
+    for (int d = 0; d < at.shape().rank() - 1; ++d) n *= at.shape().dim(d);
     const int64_t inner = n > 0 ? updates.num_elements() / n : 0;
     const Indices indices(at);
     for (int64_t i = 0; i < n; ++i) {
       T* to = out.data<T>() + offset_of(indices, i, dims) * inner;
-      for (int64_t j = 0; j < inner; ++j) to[j] += updates.data<T>()[i * inner + j];
+      for (int64_t j = 0; j < inner; ++j) {
+        to[j] = wrapping_add(to[j], updates.data<T>()[i * inner + j]);
+      }
     }
   }
 };
 
-void shape_from_value(ShapeContext& c, int input) {
-  const Tensor* shape = c.value(input);
-  c.set_output(0, shape ? Shape(shape->integers()) : Shape::unknown());
+// The updates are slices of the output, one for each row of coordinates.
+void scatter_nd_shape(ShapeContext& c) {
+  shape_from_value(c, 2);
+  const Shape &at = c.input(0), &out = c.outputs()[0];
+  const bool is_known = at.has_rank() && out.has_rank() && at.dim(at.rank() - 1) >= 0;
+  if (!is_known) return;
+  if (at.dim(at.rank() - 1) > out.rank()) {
+    invalid_argument("indices have ", at.dim(at.rank() - 1), " coordinates, but the output has ",
+                     out.rank(), " dimensions.");
+  }
+  Shape wanted;
+  for (int d = 0; d < at.rank() - 1; ++d) wanted.append(at.dim(d));
+  for (auto d = static_cast<int>(at.dim(at.rank() - 1)); d < out.rank(); ++d) {
+    wanted.append(out.dim(d));
+  }
+  if (!wanted.is_compatible_with(c.input(1))) {
+    invalid_argument("updates must have shape ", wanted, " for indices of shape ", at,
+                     " and an output of shape ", out, "; got ", c.input(1), ".");
+  }
 }
 
 }  // namespace
@@ -353,15 +401,15 @@ RUNHOOKS_REGISTER_OP("Where")
     .example("f[3]");
 
 RUNHOOKS_REGISTER_OP("SparseToDense")
-    .input("sparse_indices: Tindices")
-    .input("output_shape: Tindices")
-    .input("sparse_values: T")
-    .input("default_value: T")
+    .input("sparse_indices: Tindices, rank <= 2")
+    .input("output_shape: Tindices, vector, >= 0")
+    .input("sparse_values: T, rank <= 1")
+    .input("default_value: T, scalar")
     .output("dense: T")
     .attr("validate_indices: bool = true")
     .attr("T: type")
     .attr("Tindices: {int32, int64}")
-    .shape([](ShapeContext& c) { shape_from_value(c, 1); })
+    .shape(sparse_to_dense_shape)
     .kernel(kernel_of<SparseToDenseKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output values = g.op("GatherNd", {dy[0], op.input(0)});
@@ -377,15 +425,16 @@ RUNHOOKS_REGISTER_OP("SparseToDense")
     .example("i[2,2]{0,1,2,0} i{3,2} f[2] f[]");
 
 RUNHOOKS_REGISTER_OP("SparseReshape")
-    .input("input_indices: int64")
-    .input("input_shape: int64")
-    .input("new_shape: int64")
+    .input("input_indices: int64, rank 2")
+    .input("input_shape: int64, vector")
+    .input("new_shape: int64, vector")
     .output("output_indices: int64")
     .output("output_shape: int64")
     .shape([](ShapeContext& c) {
-      const Shape &indices = c.input(0), &shape = c.input(2);
-      const int64_t rank = shape.has_rank() && shape.rank() == 1 ? shape.dim(0) : -1;
-      c.set_output(0, Shape{indices.has_rank() ? indices.dim(0) : -1, rank});
+      const Shape indices = c.with_rank(0, 2);
+      Shape{indices.dim(1)}.merge_with(c.with_rank(1, 1));
+      const int64_t rank = c.with_rank(2, 1).dim(0);
+      c.set_output(0, Shape{indices.dim(0), rank});
       c.set_output(1, Shape{rank});
     })
     .kernel(kernel_of<SparseReshapeKernel>())
@@ -396,35 +445,16 @@ RUNHOOKS_REGISTER_OP("SparseReshape")
     .example("l[2,2]{0,1,2,0} l{3,2} l{2,-1}");
 
 RUNHOOKS_REGISTER_OP("SparseFillEmptyRows")
-    .input("indices: int64")
-    .input("values: T")
-    .input("dense_shape: int64")
-    .input("default_value: T")
+    .input("indices: int64, rank 2")
+    .input("values: T, vector")
+    .input("dense_shape: int64, vector, not empty")
+    .input("default_value: T, scalar")
     .output("output_indices: int64")
     .output("output_values: T")
     .output("empty_row_indicator: bool")
     .output("reverse_index_map: int64")
     .attr("T: type")
-    .shape([](ShapeContext& c) {
-      const Shape& indices = c.input(0);
-      const Tensor* shape = c.value(2);
-      const int64_t rows = shape ? shape->integers()[0] : -1;
-      int64_t total = -1;
-      if (const Tensor* at = rows >= 0 ? c.value(0) : nullptr) {
-        std::vector<bool> seen(static_cast<size_t>(rows), false);
-        const int64_t n = at->shape().dim(0), rank = at->shape().dim(1);
-        total = n + rows;
-        for (int64_t i = 0; i < n; ++i) {
-          const auto row = static_cast<size_t>(at->data<int64_t>()[i * rank]);
-          if (row < seen.size() && !seen[row]) --total;
-          if (row < seen.size()) seen[row] = true;
-        }
-      }
-      c.set_output(0, Shape{total, indices.has_rank() ? indices.dim(1) : -1});
-      c.set_output(1, Shape{total});
-      c.set_output(2, Shape{rows});
-      c.set_output(3, Shape{indices.has_rank() ? indices.dim(0) : -1});
-    })
+    .shape(sparse_fill_empty_rows_shape)
     .kernel(kernel_of<SparseFillEmptyRowsKernel>())
     .allocates_outputs()
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -436,8 +466,8 @@ RUNHOOKS_REGISTER_OP("SparseFillEmptyRows")
     .example("l[2,2]{2,0,0,1} f[2] l{4,2} f[]");
 
 RUNHOOKS_REGISTER_OP("SparseFillEmptyRowsGrad")
-    .input("reverse_index_map: int64")
-    .input("grad_values: T")
+    .input("reverse_index_map: int64, vector")
+    .input("grad_values: T, vector")
     .output("d_values: T")
     .output("d_default_value: T")
     .attr("T: {float, double}")
@@ -452,7 +482,7 @@ RUNHOOKS_REGISTER_OP("SparseFillEmptyRowsGrad")
     .example("l{1,2} f[4]");
 
 RUNHOOKS_REGISTER_OP("Unique")
-    .input("x: T")
+    .input("x: T, vector")
     .output("y: T")
     .output("idx: out_idx")
     .attr("T: type")
@@ -466,7 +496,7 @@ RUNHOOKS_REGISTER_OP("Unique")
     .example("i{3,1,3,7}");
 
 RUNHOOKS_REGISTER_OP("UniqueWithCounts")
-    .input("x: T")
+    .input("x: T, vector")
     .output("y: T")
     .output("idx: out_idx")
     .output("count: out_idx")
@@ -482,7 +512,7 @@ RUNHOOKS_REGISTER_OP("UniqueWithCounts")
 
 RUNHOOKS_REGISTER_OP("GatherNd")
     .input("params: Tparams")
-    .input("indices: Tindices")
+    .input("indices: Tindices, rank >= 1")
     .output("output: Tparams")
     .attr("Tparams: type")
     .attr("Tindices: {int32, int64}")
@@ -498,13 +528,13 @@ RUNHOOKS_REGISTER_OP("GatherNd")
     .example("f[3,2] i[2,1]{2,0}");
 
 RUNHOOKS_REGISTER_OP("ScatterNd")
-    .input("indices: Tindices")
+    .input("indices: Tindices, rank >= 1")
     .input("updates: T")
-    .input("shape: Tindices")
+    .input("shape: Tindices, vector, >= 0")
     .output("output: T")
     .attr("T: {float, double, int32, int64}")
     .attr("Tindices: {int32, int64}")
-    .shape([](ShapeContext& c) { shape_from_value(c, 2); })
+    .shape(scatter_nd_shape)
     .kernel(kernel_by_type<ScatterNdKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {Gradient(), g.op("GatherNd", {dy[0], op.input(0)}), Gradient()};

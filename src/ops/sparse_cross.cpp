@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/op_registry.h"
 #include "base/fingerprint.h"
+#include "graph/op_registry.h"
 
 namespace runhooks {
 
@@ -26,7 +26,7 @@ class SparseCrossKernel : public Kernel {
     }
     const auto n = static_cast<int>(c.op().attr_int("N"));
     const int dense = c.num_inputs() - 3 * n;
-    const int64_t rows = n > 0 ? c.input(2 * n).data<int64_t>()[0] : c.input(0).shape().dim(0);
+    const int64_t rows = rows_of(c, n, dense);
     std::vector<RowHashes> keys;
     for (int k = 0; k < n; ++k) keys.push_back(sparse_rows(c.input(k), c.input(n + k), rows));
     for (int k = 0; k < dense; ++k) keys.push_back(dense_rows(c.input(3 * n + k), rows));
@@ -55,6 +55,20 @@ class SparseCrossKernel : public Kernel {
   }
 
  private:
+  static int64_t rows_of(const KernelContext& c, int n, int dense) {
+    const int64_t rows = n > 0       ? c.input(2 * n).data<int64_t>()[0]
+                         : dense > 0 ? c.input(0).shape().dim(0)
+                                     : 0;
+    if (rows < 0) invalid_argument("The shape of a sparse key begins with ", rows, ".");
+    check_memory(rows, sizeof(std::vector<uint64_t>));
+    for (int k = 0; k < dense; ++k) {
+      if (c.input(3 * n + k).shape().dim(0) != rows) {
+        invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
+                         " and ", c.input(3 * n + k).shape().dim(0), ".");
+      }
+    }
+    return rows;
+  }
   static RowHashes sparse_rows(const Tensor& indices, const Tensor& values, int64_t rows) {
     RowHashes hashes(static_cast<size_t>(rows));
     for (int64_t i = 0; i < values.num_elements(); ++i) {
@@ -90,13 +104,36 @@ class SparseCrossKernel : public Kernel {
   uint64_t limit_ = 0;
 };
 
+// N indices [n, rank], N values [n], N shapes [rank], then what is dense.
+void sparse_cross_shape(ShapeContext& c) {
+  const auto n = static_cast<int>(c.op().attr_int("N"));
+  for (const char* list : {"sparse_types", "dense_types"}) {
+    for (DType type : c.op().attr<std::vector<DType>>(list)) {
+      if (type == DType::kString || type == DType::kInt64 || type == DType::kInt32) continue;
+      invalid_argument("The keys of a cross must be strings or integers, not ", dtype_name(type),
+                       ".");
+    }
+  }
+  if (c.op().attr<std::vector<DType>>("sparse_types").size() != static_cast<size_t>(n)) {
+    invalid_argument("There must be values for each of the ", n, " sparse keys of a cross.");
+  }
+  for (int k = 0; k < n; ++k) {
+    const Shape indices = c.with_rank(k, 2);
+    Shape{indices.dim(0)}.merge_with(c.with_rank(n + k, 1));
+    Shape{indices.dim(1)}.merge_with(c.with_rank(2 * n + k, 1));
+  }
+  c.set_output(0, Shape{-1, 2});
+  c.set_output(1, Shape::unknown_of_rank(1));
+  c.set_output(2, Shape{2});
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("SparseCross")
-    .input("indices: N * int64")
-    .input("values: sparse_types")
-    .input("shapes: N * int64")
-    .input("dense_inputs: dense_types")
+    .input("indices: N * int64, rank 2")
+    .input("values: sparse_types, vector")
+    .input("shapes: N * int64, vector, not empty")
+    .input("dense_inputs: dense_types, rank 2")
     .output("output_indices: int64")
     .output("output_values: out_type")
     .output("output_shape: int64")
@@ -106,13 +143,9 @@ RUNHOOKS_REGISTER_OP("SparseCross")
     .attr("hash_key: int")
     .attr("sparse_types: list(type)")
     .attr("dense_types: list(type)")
-    .attr("out_type: {int64}")
-    .attr("internal_type: {int64, string}")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{-1, 2});
-      c.set_output(1, Shape::unknown_of_rank(1));
-      c.set_output(2, Shape{2});
-    })
+    .attr("out_type: {int64} = DT_INT64")
+    .attr("internal_type: {int64, string} = DT_INT64")
+    .shape(sparse_cross_shape)
     .kernel(kernel_of<SparseCrossKernel>())
     .stateful()
     .allocates_outputs()

@@ -3,9 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "graph/op_registry.h"
-#include "ops/per_string.h"
 #include "base/fingerprint.h"
+#include "graph/op_registry.h"
+#include "ops/copy_elements.h"
+#include "ops/per_string.h"
 
 namespace runhooks {
 
@@ -28,6 +29,33 @@ class StringToHashBucketFastKernel : public Kernel {
   PerString<int64_t> buckets_;
 };
 
+// A flag of printf(), not any text: the format must stay one of one number.
+void check_fill(const Operation& op) {
+  const auto& fill = op.attr<std::string>("fill");
+  if (fill.size() > 1) {
+    invalid_argument("Fill string must be one or fewer characters; got '", fill, "'.");
+  }
+  if (!fill.empty() && std::string(" +-0#").find(fill) == std::string::npos) {
+    invalid_argument("Fill argument not supported: '", fill,
+                     "'. It may be ' ', '+', '-', '0' or '#'.");
+  }
+  if (op.attr_type("T") == DType::kBool && !fill.empty()) {
+    invalid_argument("Fill argument cannot be used with a bool.");
+  }
+}
+
+void as_string_shape(ShapeContext& c) {
+  check_fill(c.op());
+  constexpr int64_t kMost = 10000;
+  for (const char* name : {"width", "precision"}) {
+    if (c.op().attr_int(name) > kMost) {
+      invalid_argument("Attr '", name, "' of AsString is ", c.op().attr_int(name), ", more than ",
+                       kMost, ".");
+    }
+  }
+  unchanged_shape(c);
+}
+
 // The format that an AsString operation asks for, in the words of printf().
 std::string as_string_format(const Operation& op) {
   const DType dtype = op.attr_type("T");
@@ -44,27 +72,31 @@ class AsStringKernel : public Kernel {
     const Tensor& x = c.input(0);
     if (format_.empty()) format_ = as_string_format(c.op());
     Tensor& out = c.output(0);
-    out.set_dictionary(dictionary_);
+    out.set_dictionary(dictionary_.for_elements(x.num_elements()));
     for (int64_t i = 0; i < x.num_elements(); ++i) {
-      out.data<int32_t>()[i] = dictionary_->code(text(x, i));
+      out.data<int32_t>()[i] = out.dictionary()->code(text(x, i));
     }
   }
 
  private:
   std::string text(const Tensor& x, int64_t i) const {
     if (x.dtype() == DType::kBool) return x.data<bool>()[i] ? "true" : "false";
-    char buffer[400];
-    if (is_floating(x.dtype())) {
-      std::snprintf(buffer, sizeof(buffer), format_.c_str(), x.number_at(i));
-    } else {
-      const int64_t value =
-          x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i];
-      std::snprintf(buffer, sizeof(buffer), format_.c_str(), value);
-    }
-    return buffer;
+    if (is_floating(x.dtype())) return printed(x.number_at(i));
+    return printed(x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i]);
+  }
+  template <typename Number>
+  std::string printed(Number number) const {
+    char usual[64];
+    const int length = std::snprintf(usual, sizeof(usual), format_.c_str(), number);
+    if (length < 0) invalid_argument("A number cannot be printed as '", format_, "'.");
+    if (static_cast<size_t>(length) < sizeof(usual)) return usual;
+    std::string text(static_cast<size_t>(length) + 1, '\0');
+    std::snprintf(&text[0], text.size(), format_.c_str(), number);
+    text.pop_back();
+    return text;
   }
   std::string format_;
-  std::shared_ptr<StringDictionary> dictionary_ = std::make_shared<StringDictionary>();
+  OutputDictionary dictionary_;
 };
 
 double number_of(const std::string& text, DType dtype) {
@@ -121,7 +153,7 @@ RUNHOOKS_REGISTER_OP("AsString")
     .attr("shortest: bool = false")
     .attr("width: int = -1")
     .attr("fill: string = ''")
-    .shape(unchanged_shape)
+    .shape(as_string_shape)
     .kernel(kernel_of<AsStringKernel>())
     .not_differentiable()
     .endpoint("as_string")

@@ -2,6 +2,7 @@
 // and changes them.
 #include "graph/variable.h"
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -52,6 +53,7 @@ class ReadVariableKernel : public Kernel {
     }
     Tensor& copy = c.allocate_output(0, state.value().dtype(), state.value().shape());
     std::memcpy(copy.raw(), state.value().raw(), copy.num_bytes());
+    if (copy.dtype() == DType::kString) copy.set_dictionary(state.value().dictionary());
   }
 };
 
@@ -91,7 +93,9 @@ class AssignUpdateKernel : public Kernel {
     }
     T* value = state.value().template data<T>();
     const T* d = delta.data<T>();
-    for (int64_t i = 0; i < delta.num_elements(); ++i) value[i] += kSign * d[i];
+    for (int64_t i = 0; i < delta.num_elements(); ++i) {
+      value[i] = kSign > 0 ? wrapping_add(value[i], d[i]) : wrapping_subtract(value[i], d[i]);
+    }
     if (c.num_outputs() > 0) {
       c.set_output_resource(0, &state);
       c.alias_output(0, state.value());
@@ -110,13 +114,10 @@ class IsInitializedKernel : public Kernel {
   }
 };
 
-void declared_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
+void own_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
 
 // The shape that the op of a handle declares.
-Shape handle_shape(const ShapeContext& c) {
-  const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
-  return shape ? std::get<Shape>(*shape) : Shape::unknown();
-}
+Shape handle_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
 void check_value_shape(ShapeContext& c) {
   if (!handle_shape(c).is_compatible_with(c.input(1))) {
@@ -138,7 +139,7 @@ RUNHOOKS_REGISTER_OP("VariableV2")
     .attr("dtype: type")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
-    .shape(declared_shape)
+    .shape(own_shape)
     .kernel(kernel_of<VariableKernel>())
     .holds_variable()
     .not_differentiable()
@@ -159,7 +160,7 @@ RUNHOOKS_REGISTER_OP("VarHandleOp")
     .summary("A handle of a variable.");
 
 RUNHOOKS_REGISTER_OP("ReadVariableOp")
-    .input("resource: resource")
+    .input("resource: resource, variable of dtype")
     .output("value: dtype")
     .attr("dtype: type")
     .shape([](ShapeContext& c) { c.set_output(0, handle_shape(c)); })
@@ -228,7 +229,7 @@ RUNHOOKS_REGISTER_OP("IsVariableInitialized")
     .summary("Whether a variable has a value.");
 
 RUNHOOKS_REGISTER_OP("AssignVariableOp")
-    .input("resource: resource")
+    .input("resource: resource, variable of dtype")
     .input("value: dtype")
     .attr("dtype: type")
     .shape(check_value_shape)
@@ -239,7 +240,7 @@ RUNHOOKS_REGISTER_OP("AssignVariableOp")
     .summary("Gives a variable a value.");
 
 RUNHOOKS_REGISTER_OP("AssignAddVariableOp")
-    .input("resource: resource")
+    .input("resource: resource, variable of dtype")
     .input("value: dtype")
     .attr("dtype: type")
     .shape(check_value_shape)
@@ -250,7 +251,7 @@ RUNHOOKS_REGISTER_OP("AssignAddVariableOp")
     .summary("Adds to a variable.");
 
 RUNHOOKS_REGISTER_OP("AssignSubVariableOp")
-    .input("resource: resource")
+    .input("resource: resource, variable of dtype")
     .input("value: dtype")
     .attr("dtype: type")
     .shape(check_value_shape)
@@ -261,7 +262,7 @@ RUNHOOKS_REGISTER_OP("AssignSubVariableOp")
     .summary("Subtracts from a variable.");
 
 RUNHOOKS_REGISTER_OP("VarIsInitializedOp")
-    .input("resource: resource")
+    .input("resource: resource, variable")
     .output("is_initialized: bool")
     .shape(scalar_shape)
     .kernel(kernel_of<IsInitializedKernel>())

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "graph/op_check.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
 #include "session/step_stats_collector.h"
@@ -185,7 +186,8 @@ bool Executor::prepare_if_needed(Step& step) {
   if (item.is_outdated() || (step.node->is_invariant && !item.holds_invariant)) prepare(step);
   step.is_long = step.may_stop && is_long_work(item.context);
   const bool before = step.always_prepare;
-  step.always_prepare = step.always_prepare || (item.values_read & ~step.node->invariant_inputs);
+  step.always_prepare =
+      step.always_prepare || !item.values_read.is_subset_of(step.node->invariant_inputs);
   return step.always_prepare != before;
 }
 
@@ -202,8 +204,8 @@ void Executor::execute(Step& step) {
   if (item.kernel && !step.node->is_invariant) {
     try {
       item.kernel->compute(item.context);
-    } catch (Error& error) {
-      throw error.at_op(item.op.type(), item.op.name());
+    } catch (...) {
+      rethrow_at(item.op);
     }
   }
   for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, item.op.name());

@@ -86,7 +86,6 @@ class Executor {
   void run_levels();
   // executor_prepare.cpp
   void prepare(Step& step);
-  void check_inputs(const NodeItem& item) const;
   InputSet infer_outputs(NodeItem& item);
   void compute_invariant(NodeItem& item, bool is_first);
 

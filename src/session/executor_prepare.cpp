@@ -1,4 +1,5 @@
 // How an executor prepares a node: shapes, buffers, and the values that stay from run to run.
+#include "graph/op_check.h"
 #include "session/executor.h"
 
 namespace runhooks {
@@ -6,10 +7,6 @@ namespace runhooks {
 namespace {
 
 bool holds_tensor(DType dtype) { return dtype_size(dtype) > 0; }
-
-[[noreturn]] void fail_uninitialized(const std::string& name) {
-  fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
-}
 
 std::vector<Shape> output_shapes(KernelContext& context) {
   std::vector<Shape> shapes;
@@ -26,51 +23,42 @@ void Executor::prepare(Step& step) {
     const bool is_first = item.prepared_inputs == NodeItem::kNeverPrepared || !item.holds_invariant;
     const uint64_t version = item.context.input_version();
     item.prepared_inputs = NodeItem::kNeverPrepared;  // until all went well
-    check_inputs(item);
+    check_inputs_are_there(item.context);
     std::vector<Shape> shapes;
     if (is_invariant) shapes = output_shapes(item.context);
     item.values_read = infer_outputs(item);
     if (item.kernel) {
       item.kernel->prepare(item.context);
-      item.values_read |= item.context.parameters_read();
+      item.values_read.insert(item.context.parameters_read());
     }
-    if (item.values_read & ~step.node->invariant_inputs) step.always_prepare = true;
+    if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
     // A buffer of another shape is a new one: there is nothing in it to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
     item.holds_invariant = is_invariant;
     item.prepared_inputs = version;
     item.prepared_outputs = item.context.output_version();
-  } catch (Error& error) {
-    throw error.at_op(item.op.type(), item.op.name());
+  } catch (...) {
+    rethrow_at(item.op);
   }
 }
 
-void Executor::check_inputs(const NodeItem& item) const {
-  const std::vector<ArgDef>& args = item.op.def().inputs;
-  for (size_t i = 0; i < item.op.inputs().size(); ++i) {
-    const Output& input = item.op.inputs()[i];
-    const bool is_reference = i < args.size() && args[i].is_ref;
-    if (!is_reference && holds_tensor(input.dtype()) &&
-        !item.context.input(static_cast<int>(i)).is_valid()) {
-      fail_uninitialized(input.op->name());
-    }
-  }
-}
-
-// Runs the op's shape function on the shapes at hand and gives the outputs their buffers. Returns
-// which inputs' values it has read.
+// Runs the op's shape function on the shapes at hand, which checks them, and gives the outputs
+// their buffers. Returns which inputs' values it has read.
 InputSet Executor::infer_outputs(NodeItem& item) {
   const OpDef& def = item.op.def();
-  if (def.allocates_outputs || !def.shape_fn) return 0;
   KernelContext& context = item.context;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> values;
   for (int i = 0; i < context.num_inputs(); ++i) {
-    shapes.push_back(context.input(i).shape());
-    values.push_back(&context.input(i));
+    const Tensor& input = context.input(i);
+    const bool is_known = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
+    shapes.push_back(is_known ? input.shape() : Shape::unknown());
+    // what allocates its outputs itself has no use for values here
+    values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
-  def.shape_fn(shape_context);
+  infer_shapes(shape_context);
+  if (def.allocates_outputs || !def.shape_fn) return InputSet();
   if (context.num_outputs() > 0) context.inferred_shape = shape_context.outputs()[0];
   if (def.forwards) {
     context.alias_output(0, context.input(0).reshaped(shape_context.outputs()[0]));

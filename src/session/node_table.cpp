@@ -1,5 +1,7 @@
 #include "session/node_table.h"
 
+#include "graph/op_check.h"
+
 namespace runhooks {
 
 NodeItem::NodeItem(Operation& operation,
@@ -18,8 +20,8 @@ NodeItem::NodeItem(Operation& operation,
   if (!op.def().kernel_factory) return;
   try {
     kernel = op.def().kernel_factory(op);
-  } catch (Error& error) {
-    throw error.at_op(op.type(), op.name());
+  } catch (...) {
+    rethrow_at(op);
   }
 }
 

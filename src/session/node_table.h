@@ -14,8 +14,6 @@ namespace runhooks {
 
 class Executor;
 
-using InputSet = uint64_t;
-
 // An operation with its kernel, as all plans see it.
 struct NodeItem {
   static constexpr uint64_t kNeverPrepared = ~uint64_t{0};
@@ -38,7 +36,7 @@ struct NodeItem {
   std::unique_ptr<Kernel> kernel;  // none where an input is forwarded
   // What the versions summed up to when the kernel was prepared.
   uint64_t prepared_inputs = kNeverPrepared, prepared_outputs = 0;
-  InputSet values_read = 0;  // by the last preparation
+  InputSet values_read;  // by the last preparation
   // In some plan it depends on shapes and constants only, so its value stays from run to run; the
   // second: what the outputs hold is that value, and not one of a plan that was fed another input.
   bool may_be_invariant = false, holds_invariant = false;

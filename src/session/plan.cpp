@@ -36,7 +36,7 @@ Plan::Node Plan::make_node(Operation& op, int level) {
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
     const bool is_invariant = !is_fed(input) && nodes_[positions_.at(input.op)].is_invariant;
-    if (is_invariant) node.invariant_inputs |= uint64_t{1} << (i % 64);
+    if (is_invariant) node.invariant_inputs.insert(static_cast<int>(i));
     all_invariant = all_invariant && is_invariant;
   }
   const bool is_pure = !op.def().is_stateful && op.num_outputs() > 0;

@@ -28,7 +28,7 @@ class Plan {
   struct Node {
     NodeItem* item = nullptr;
     int level = 0;  // those of one level may run side by side
-    InputSet invariant_inputs = 0;
+    InputSet invariant_inputs;
     // All inputs are of that kind: computed when prepared.
     bool is_invariant = false;
     // Reads a variable whose value is used after the variable is changed.

@@ -6,6 +6,14 @@
 
 namespace runhooks {
 
+namespace {
+
+[[noreturn]] void fail_dimension() {
+  fail(Code::kResourceExhausted, "A dimension of a tensor has too many elements.");
+}
+
+}  // namespace
+
 Shape::Shape(std::initializer_list<int64_t> dims) {
   for (int64_t d : dims) append(d);
 }
@@ -30,6 +38,8 @@ void Shape::append(int64_t size) {
   if (rank_ == kMaxRank) {
     fail(Code::kUnimplemented, "A tensor can have ", kMaxRank, " dimensions at most.");
   }
+  if (size < kUnknownDim) invalid_argument("Dimension ", size, " must be >= 0.");
+  if (size > kMaxElements) fail_dimension();
   dims_[rank_++] = size;
 }
 
@@ -43,6 +53,10 @@ bool Shape::is_fully_defined() const {
     if (dims_[i] < 0) return false;
   }
   return true;
+}
+
+void Shape::fail_size() const {
+  fail(Code::kResourceExhausted, "A tensor of shape ", *this, " has too many elements.");
 }
 
 bool Shape::is_compatible_with(const Shape& other) const {
@@ -75,6 +89,20 @@ std::string Shape::to_string() const {
     out += dims_[i] < 0 ? "?" : std::to_string(dims_[i]);
   }
   return out + (rank_ == 1 ? ",)" : ")");
+}
+
+int64_t sum_of_dims(int64_t a, int64_t b) {
+  int64_t sum;
+  if (a < 0 || b < 0) return Shape::kUnknownDim;
+  if (__builtin_add_overflow(a, b, &sum) || sum > Shape::kMaxElements) fail_dimension();
+  return sum;
+}
+
+int64_t product_of_dims(int64_t a, int64_t b) {
+  int64_t product;
+  if (a < 0 || b < 0) return Shape::kUnknownDim;
+  if (__builtin_mul_overflow(a, b, &product) || product > Shape::kMaxElements) fail_dimension();
+  return product;
 }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b) {

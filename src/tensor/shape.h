@@ -15,6 +15,8 @@ class Shape {
  public:
   static constexpr int kMaxRank = 8;
   static constexpr int64_t kUnknownDim = -1;
+  // More than any memory holds, and far enough from what overflows for sums and sizes in bytes.
+  static constexpr int64_t kMaxElements = int64_t{1} << 56;
 
   Shape() = default;  // a scalar
   Shape(std::initializer_list<int64_t> dims);
@@ -26,15 +28,24 @@ class Shape {
   int rank() const { return rank_; }
   int64_t dim(int i) const { return dims_[i]; }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
+  // Throws where the size is below -1 or above kMaxElements.
   void append(int64_t size);
   std::vector<int64_t> dims() const;
 
   bool is_fully_defined() const;
-  // Of a fully defined shape.
+  // Of a fully defined shape. Throws where the product of its dimensions is more than kMaxElements,
+  // even if one of them is 0: so no product of some of the dimensions of a tensor overflows.
   int64_t num_elements() const {
     int64_t n = 1;
-    for (int i = 0; i < rank_; ++i) n *= dims_[i];
-    return n;
+    bool is_empty = false;
+    for (int i = 0; i < rank_; ++i) {
+      if (dims_[i] == 0) {
+        is_empty = true;
+      } else if (__builtin_mul_overflow(n, dims_[i], &n) || n > kMaxElements) {
+        fail_size();
+      }
+    }
+    return is_empty ? 0 : n;
   }
 
   bool is_compatible_with(const Shape& other) const;
@@ -54,9 +65,15 @@ class Shape {
   std::string to_string() const;
 
  private:
+  [[noreturn]] void fail_size() const;
+
   int rank_ = 0;
   int64_t dims_[kMaxRank] = {};
 };
+
+// Of two dimensions, unknown where one is; they throw where the result is above kMaxElements.
+int64_t sum_of_dims(int64_t a, int64_t b);
+int64_t product_of_dims(int64_t a, int64_t b);
 
 // The shape of an elementwise operation on two operands (NumPy's rule); throws where it has none.
 Shape broadcast_shapes(const Shape& a, const Shape& b);

@@ -1,6 +1,7 @@
 #include "tensor/tensor.h"
 
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include "base/memory.h"
@@ -26,7 +27,23 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 // Small ones are not worth the count.
 constexpr size_t kCounted = size_t{1} << 20;
 
+size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(count), dtype_size(dtype), &bytes)) {
+    fail(Code::kResourceExhausted, "A tensor of shape ", shape, " and type ", dtype_name(dtype),
+         " has too many bytes.");
+  }
+  return bytes;
+}
+
 }  // namespace
+
+void check_memory(int64_t count, size_t bytes) {
+  size_t all = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > memory_limit()) {
+    fail(Code::kResourceExhausted, "There is no memory for ", count, " times ", bytes, " bytes.");
+  }
+}
 
 Buffer* Buffer::allocate(size_t bytes) {
   if (bytes >= kCounted && !take_memory(bytes)) {
@@ -62,7 +79,7 @@ Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape) {
     fail(Code::kInternal, "A tensor needs a known shape; got ", shape, ".");
   }
   count_ = shape.num_elements();
-  buffer_ = Buffer::allocate(num_bytes());
+  buffer_ = Buffer::allocate(checked_bytes(dtype, shape, count_));
 }
 
 Tensor Tensor::string_scalar(const std::string& value) { return strings(Shape(), {value}); }
@@ -133,6 +150,9 @@ double Tensor::number_at(int64_t i) const {
 }
 
 std::vector<int64_t> Tensor::integers() const {
+  if (dtype_ != DType::kInt32 && dtype_ != DType::kInt64) {
+    invalid_argument("A tensor of type ", dtype_name(dtype_), " does not hold integers.");
+  }
   std::vector<int64_t> out(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {
     out[static_cast<size_t>(i)] = dtype_ == DType::kInt32 ? data<int32_t>()[i] : data<int64_t>()[i];

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
-#include "base/status.h"
 #include "tensor/string_dictionary.h"
 
 namespace runhooks {
@@ -20,6 +20,7 @@ namespace runhooks {
 // A reference-counted block of memory, aligned for the widest vector registers.
 class Buffer {
  public:
+  // Throws resource_exhausted where there is no such memory.
   static Buffer* allocate(size_t bytes);
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release();
@@ -37,6 +38,10 @@ class Buffer {
   void* data_ = nullptr;
   void* allocation_ = nullptr;
 };
+
+// Throws resource_exhausted where `count` things of `bytes` each are more than a Buffer may have:
+// for what a kernel keeps beside tensors, as many as a value says.
+void check_memory(int64_t count, size_t bytes);
 
 // Copies are shallow: they share the buffer.
 class Tensor {

@@ -78,6 +78,7 @@ class ApplyInputs {
   void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = narrow_ ? narrow_[i] : wide_[i];
+    if (row < 0 || row >= rows_) return;  // select_row() says so when its turn comes
     for (int k = 0; k < num_variables_; ++k) __builtin_prefetch(variables_[k] + row * n_, 1);
   }
   int place(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
@@ -166,23 +167,22 @@ bool register_apply_op(const char* name,
         str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
     for (size_t i = 0; i < refs.size(); ++i) {
-      op.input(str_cat(refs[i], is_resource ? ": resource" : ": Ref(T)").c_str());
+      op.input(str_cat(refs[i], is_resource ? ": resource, variable of T" : ": Ref(T)").c_str());
       op.mutates(static_cast<int>(i));
     }
     for (const std::string& input : inputs) {
-      // what is subtracted from a whole variable is `delta`, from rows of it `grad`
-      op.input(is_sparse && input == "delta: T" ? "grad: T" : input.c_str());
       const bool is_gradient = input == "grad: T" || input == "delta: T";
-      if (is_sparse && is_gradient) op.input("indices: Tindices");
+      // what is subtracted from a whole variable is `delta`, from rows of it `grad`
+      const std::string gradient = is_sparse ? "grad: T" : input;
+      op.input((is_gradient ? gradient : str_cat(input, ", scalar")).c_str());
+      if (is_sparse && is_gradient) op.input("indices: Tindices, vector");
     }
     if (!is_resource) op.output("out: Ref(T)");
     op.attr("T: {float, double}").attr("use_locking: bool = false");
     if (is_sparse) op.attr("Tindices: {int32, int64}");
     for (const std::string& attr : attrs) op.attr(attr.c_str());
     op.shape([is_resource](ShapeContext& c) {
-        if (is_resource) return;
-        const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
-        if (shape) c.set_output(0, std::get<Shape>(*shape));
+        if (!is_resource) c.set_output(0, declared_shape(*c.op().input(0).op));
       })
         .updates_variables()
         .not_differentiable()

@@ -144,7 +144,7 @@ TEST(global_step_is_tensorflows) {
 
 TEST(attribute_specifications_are_read) {
   const AttrDef number = parse_attr("N: int >= 1 = 2");
-  CHECK_EQ(number.minimum, int64_t{1});
+  CHECK_EQ(number.range.minimum, int64_t{1});
   CHECK_EQ(std::get<int64_t>(number.default_value), int64_t{2});
   const AttrDef type = parse_attr("T: {float, int64} = DT_FLOAT");
   CHECK_EQ(type.allowed_types.size(), size_t{2});

@@ -1,0 +1,52 @@
+// What lives here: InputSet, a set of an operation's inputs by position.
+// Who may use it: graph, session.
+// What it must not know: operations, kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace runhooks {
+
+// The first 64 inputs are bits of one word, so nothing is allocated for the usual operation;
+// add_n() and concat() may have any number.
+class InputSet {
+ public:
+  void insert(int i) {
+    if (i < kWord) {
+      first_ |= bit(i);
+      return;
+    }
+    const size_t word = place(i);
+    if (word >= rest_.size()) rest_.resize(word + 1, 0);
+    rest_[word] |= bit(i);
+  }
+  bool contains(int i) const {
+    if (i < kWord) return (first_ & bit(i)) != 0;
+    const size_t word = place(i);
+    return word < rest_.size() && (rest_[word] & bit(i)) != 0;
+  }
+  void insert(const InputSet& other) {
+    first_ |= other.first_;
+    if (rest_.size() < other.rest_.size()) rest_.resize(other.rest_.size(), 0);
+    for (size_t word = 0; word < other.rest_.size(); ++word) rest_[word] |= other.rest_[word];
+  }
+  bool is_subset_of(const InputSet& other) const {
+    if ((first_ & ~other.first_) != 0) return false;
+    for (size_t word = 0; word < rest_.size(); ++word) {
+      const uint64_t others = word < other.rest_.size() ? other.rest_[word] : 0;
+      if ((rest_[word] & ~others) != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int kWord = 64;
+  static uint64_t bit(int i) { return uint64_t{1} << (i % kWord); }
+  static size_t place(int i) { return static_cast<size_t>(i / kWord - 1); }
+  uint64_t first_ = 0;
+  std::vector<uint64_t> rest_;
+};
+
+}  // namespace runhooks

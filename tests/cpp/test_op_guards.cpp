@@ -1,0 +1,247 @@
+// Inputs that an op's definition does not allow are errors by name, when the op is added where the
+// shapes are known, and when it runs where they are fed.
+#include <limits>
+
+#include "graph/input_set.h"
+#include "graph/op_registry.h"
+#include "session/session.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+Tensor ints(const std::vector<int32_t>& values) { return Tensor::vector<int32_t>(values); }
+Tensor floats(const Shape& shape) { return Tensor::zeros(DType::kFloat32, shape); }
+Tensor texts(const std::vector<std::string>& values) {
+  return Tensor::strings(Shape{static_cast<int64_t>(values.size())}, values);
+}
+
+// Output 0 of an op whose inputs are constants, or fed with shapes that the graph does not know.
+Tensor run_op(const char* type,
+              const std::vector<Tensor>& inputs,
+              const AttrMap& attrs,
+              bool is_fed) {
+  auto graph = std::make_shared<Graph>();
+  std::vector<Output> outputs;
+  Feeds feeds;
+  for (const Tensor& input : inputs) {
+    if (!is_fed) {
+      outputs.push_back(graph->constant(input));
+      continue;
+    }
+    outputs.push_back(
+        graph->op("Placeholder").attr("dtype", input.dtype()).attr("shape", Shape::unknown()));
+    feeds.emplace_back(outputs.back(), input);
+  }
+  Operation* op = graph->create_op(type, outputs, attrs);
+  Session session(graph);
+  return session.run({op->output(0)}, feeds)[0];
+}
+
+void check_refused(const char* type,
+                   const std::vector<Tensor>& inputs,
+                   const char* words,
+                   const AttrMap& attrs = {},
+                   Code code = Code::kInvalidArgument) {
+  for (bool is_fed : {false, true}) {
+    runhooks_test::context() = str_cat(type, is_fed ? ", fed" : ", constant");
+    CHECK_THROWS(run_op(type, inputs, attrs, is_fed), code, words);
+  }
+}
+
+std::vector<std::string> texts_of(const Tensor& t) {
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < t.num_elements(); ++i) all.push_back(t.string_at(i));
+  return all;
+}
+
+void check_texts(const char* type,
+                 const std::vector<Tensor>& inputs,
+                 const AttrMap& attrs,
+                 const std::string& wanted) {
+  for (bool is_fed : {false, true}) {
+    runhooks_test::context() = type;
+    CHECK_EQ(str_join(texts_of(run_op(type, inputs, attrs, is_fed)), " "), wanted);
+  }
+}
+
+}  // namespace
+
+TEST(op_guards_words_of_the_definition) {
+  const ArgDef axis = parse_arg("axis: Tidx, scalar");
+  CHECK_EQ(axis.type_attr, std::string("Tidx"));
+  CHECK_EQ(axis.max_rank, 0);
+  const ArgDef many = parse_arg("xs: N * T, rank >= 1, not empty");
+  CHECK_EQ(many.number_attr, std::string("N"));
+  CHECK_EQ(many.min_rank, 1);
+  CHECK(many.not_empty);
+  const ArgDef sizes = parse_arg("size: int32, vector, >= -1, <= 9");
+  CHECK(sizes.dtype == DType::kInt32);
+  CHECK_EQ(sizes.min_rank, 1);
+  CHECK_EQ(sizes.max_rank, 1);
+  CHECK_EQ(sizes.values.to_string(), std::string(">= -1 and <= 9"));
+  const ArgDef handle = parse_arg("resource: resource, variable of dtype");
+  CHECK_EQ(handle.handle_of, std::string("variable"));
+  CHECK_EQ(handle.handle_type_attr, std::string("dtype"));
+  const AttrDef width = parse_attr("width: int >= -1, <= 5 = -1");
+  CHECK_EQ(width.range.minimum, int64_t{-1});
+  CHECK_EQ(width.range.maximum, int64_t{5});
+  CHECK_EQ(std::get<int64_t>(width.default_value), int64_t{-1});
+}
+
+TEST(op_guards_wrong_ranks_and_sizes) {
+  const Tensor empty = ints({}), one = Tensor::scalar<int32_t>(1);
+  check_refused("ExpandDims", {floats({2}), empty}, "Input 'dim' of 'ExpandDims' Op must not be");
+  check_refused("ArgMax", {floats({2}), empty},
+                "Input 'dimension' of 'ArgMax' Op must be a scalar");
+  check_refused("OneHot", {ints({1}), empty, floats({}), floats({})}, "'depth'");
+  check_refused("Range", {empty, one, one}, "'start'");
+  check_refused("ConcatV2", {floats({2}), floats({2}), ints({0, 1})}, "'axis'",
+                {{"N", int64_t{2}}});
+  check_refused("ScatterNd", {ints({0, 1}).reshaped(Shape{2, 1}), floats({2, 3}), ints({2})},
+                "updates must have shape (2,)");
+  check_refused("UnsortedSegmentSum", {floats({2, 3}), ints({0, 1, 1}), Tensor::scalar<int32_t>(2)},
+                "must begin with");
+  check_refused("Pad", {floats({2, 2}), ints({1, 1, 1, 1})}, "'paddings'");
+  check_refused("Pad", {floats({2}), ints({-1, 0}).reshaped(Shape{1, 2})}, ">= 0; got -1");
+  check_refused("SumDuplicateRows", {floats({2, 2}), ints({0, 1, 2})}, "not compatible");
+  check_refused("DynamicStitch", {ints({-1}), floats({1, 2})}, ">= 0", {{"N", int64_t{1}}});
+  check_refused("DynamicStitch", {ints({0, 1}), floats({1, 2})}, "must begin", {{"N", int64_t{1}}});
+  check_refused("SparseSegmentSumGrad",
+                {floats({1, 2}), ints({0, 1}), ints({0, 7}), Tensor::scalar<int32_t>(2)},
+                "indices[1] = 7");
+  check_refused("SparseToDense", {ints({0, 1}), ints({2, 2}), floats({2}), floats({})},
+                "do not fit an output of 2");
+  check_refused("GatherNd", {floats({2}), Tensor::scalar<int32_t>(0)}, "at least 1 dimension");
+  check_refused("SparseSoftmaxCrossEntropyWithLogits", {floats({2, 0}), ints({0, 0})},
+                "at least one class");
+}
+
+TEST(op_guards_sizes_that_overflow) {
+  const int64_t half = int64_t{1} << 31;
+  const Tensor huge = Tensor::vector<int64_t>({half, half});
+  check_refused("Fill", {huge, floats({})}, "too many elements", {}, Code::kResourceExhausted);
+  const Tensor much = Tensor::vector<int64_t>({int64_t{1} << 50});
+  check_refused("Fill", {much, floats({})}, "Cannot allocate", {}, Code::kResourceExhausted);
+  check_refused(
+      "Range",
+      {Tensor::scalar<int64_t>(std::numeric_limits<int64_t>::min()),
+       Tensor::scalar<int64_t>(std::numeric_limits<int64_t>::max()), Tensor::scalar<int64_t>(1)},
+      "", {}, Code::kResourceExhausted);
+  CHECK_EQ((Shape{0, int64_t{1} << 40}.num_elements()), int64_t{0});
+}
+
+TEST(op_guards_integers_that_overflow) {
+  const auto least = Tensor::scalar<int32_t>(std::numeric_limits<int32_t>::min());
+  const auto minus_one = Tensor::scalar<int32_t>(-1);
+  for (bool is_fed : {false, true}) {
+    CHECK_EQ(run_op("FloorDiv", {least, minus_one}, {}, is_fed).data<int32_t>()[0],
+             std::numeric_limits<int32_t>::min());
+    CHECK_EQ(run_op("FloorMod", {least, minus_one}, {}, is_fed).data<int32_t>()[0], 0);
+  }
+}
+
+TEST(op_guards_strings_come_with_their_dictionary) {
+  const Tensor a = texts({"a", "b"}), b = texts({"c", "a"});
+  const AttrMap two = {{"N", int64_t{2}}};
+  check_texts("Pack", {a, b}, two, "a b c a");
+  check_texts("ConcatV2", {a, b, Tensor::scalar<int32_t>(0)}, two, "a b c a");
+  check_texts("GatherV2", {a, ints({1, 1}), Tensor::scalar<int32_t>(0)}, {}, "b b");
+  check_texts("Slice", {a, ints({1}), ints({1})}, {}, "b");
+  check_texts("Pad", {a, ints({1, 2}).reshaped(Shape{1, 2})}, {}, " a b  ");
+  check_texts("DynamicStitch", {ints({3}), ints({0}), texts({"x"}), texts({"y"})}, two, "y   x");
+  check_texts("ZerosLike", {a}, {}, " ");
+  check_texts("SparseToDense",
+              {ints({1}), ints({3}), Tensor::string_scalar("v"), Tensor::string_scalar("-")}, {},
+              "- v -");
+}
+
+TEST(op_guards_more_than_64_inputs) {
+  auto graph = std::make_shared<Graph>();
+  std::vector<Output> inputs(64, graph->constant(Tensor::scalar<float>(1)));
+  const Output fed = graph->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape());
+  inputs.push_back(fed);
+  const Output sum = graph->op("AddN", inputs);
+  Session session(graph);
+  for (float x : {1.0f, 5.0f, 9.0f}) {
+    CHECK_EQ(session.run({sum}, {{fed, Tensor::scalar<float>(x)}})[0].data<float>()[0], 64 + x);
+  }
+  // a value behind the 64th that a shape depends on
+  std::vector<Output> parts(70, graph->constant(floats({1, 1})));
+  const Output axis = graph->op("Placeholder").attr("dtype", DType::kInt32).attr("shape", Shape());
+  parts.push_back(axis);
+  const Output joined = graph->op("ConcatV2", parts);
+  for (int32_t at : {0, 1, 0}) {
+    const Tensor all = session.run({joined}, {{axis, Tensor::scalar<int32_t>(at)}})[0];
+    CHECK_EQ(all.shape().dim(at), int64_t{70});
+  }
+}
+
+TEST(op_guards_input_set) {
+  InputSet few, many;
+  few.insert(3);
+  many.insert(3);
+  CHECK(few.is_subset_of(many));
+  many.insert(200);
+  CHECK(many.contains(200) && !many.contains(136) && !many.contains(8));
+  CHECK(few.is_subset_of(many) && !many.is_subset_of(few));
+}
+
+TEST(op_guards_handles) {
+  auto graph = std::make_shared<Graph>();
+  const Output handle =
+      graph->op("VarHandleOp").attr("dtype", DType::kFloat32).attr("shape", Shape());
+  const Output table =
+      graph->op("HashTableV2").attr("key_dtype", DType::kInt64).attr("value_dtype", DType::kInt64);
+  const Output plain =
+      graph->op("Placeholder").attr("dtype", DType::kResource).attr("shape", Shape());
+  const Output one = graph->scalar(DType::kInt32, 1);
+  Session session(graph);
+  Operation* other_type = graph->op("AssignVariableOp", {handle, one});
+  CHECK_THROWS(session.run(other_type), Code::kInvalidArgument, "wrong dtype");
+  Operation* of_table = graph->op("AssignVariableOp", {table, one});
+  CHECK_THROWS(session.run(of_table), Code::kInvalidArgument, "must refer to a variable");
+  const Output read = graph->op("ReadVariableOp", {plain}).attr("dtype", DType::kFloat32);
+  CHECK_THROWS(session.run({read}, {{plain, Tensor(DType::kResource, Shape())}}),
+               Code::kInvalidArgument, "is a plain value");
+  const Output identity = graph->op("Identity", {handle});
+  CHECK_THROWS(session.run(identity), Code::kInvalidArgument, "is a handle");
+  CHECK_THROWS(graph->op("AssignVariableOp", {one, one}).build(), Code::kInvalidArgument,
+               "expected type of resource");
+}
+
+TEST(op_guards_as_string_takes_no_format) {
+  check_refused("AsString", {floats({1})}, "Fill argument not supported",
+                {{"fill", std::string("s")}});
+  check_refused("AsString", {floats({1})}, "one or fewer", {{"fill", std::string("%n")}});
+  check_texts("AsString", {ints({7})}, {{"fill", std::string("0")}, {"width", int64_t{3}}}, "007");
+  check_texts(
+      "AsString", {Tensor::vector<double>({1e300})}, {{"precision", int64_t{0}}},
+      run_op("AsString", {Tensor::vector<double>({1e300})}, {{"precision", int64_t{0}}}, true)
+          .string_at(0));
+  CHECK_EQ(run_op("AsString", {floats({1})}, {{"width", int64_t{500}}}, true).string_at(0).size(),
+           size_t{500});
+}
+
+TEST(op_guards_as_string_forgets_old_strings) {
+  auto graph = std::make_shared<Graph>();
+  const Output x = graph->op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape());
+  const Output text = graph->op("AsString", {x});
+  Session session(graph);
+  int32_t most = 0;
+  for (int64_t i = 0; i < 20000; ++i) {
+    const Tensor result = session.run({text}, {{x, Tensor::scalar<int64_t>(i)}})[0];
+    CHECK_EQ(result.string_at(0), std::to_string(i));
+    most = std::max(most, result.dictionary()->size());
+  }
+  CHECK(most < 10000);
+}
+
+TEST(op_guards_no_classes_have_no_loss) {
+  for (bool is_fed : {false, true}) {
+    const Tensor loss =
+        run_op("SoftmaxCrossEntropyWithLogits", {floats({3, 0}), floats({3, 0})}, {}, is_fed);
+    for (int i = 0; i < 3; ++i) CHECK_EQ(loss.data<float>()[i], 0.0f);
+  }
+}

@@ -1,0 +1,124 @@
+// What every op owes whatever it is given: an error by name or a result, never a crash. To be run
+// under sanitizers too: make cpptest SAN=address,undefined T=properties.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "base/memory.h"
+#include "ill_inputs.h"
+#include "test.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
+// What an op asks for in vain is to be an error, as without the sanitizer.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+// What was being tried, for the last words of a crash.
+char last_words[256];
+
+void say_last_words() {
+  const ssize_t written = write(STDERR_FILENO, last_words, std::strlen(last_words));
+  (void)written;
+}
+
+void die_by_signal(int signal) {
+  say_last_words();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void speak_before_dying() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_set_death_callback(say_last_words);
+#else
+  for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL}) {
+    std::signal(signal, die_by_signal);
+  }
+#endif
+}
+
+// Every byte of it, so that a sanitizer sees what is not there.
+uint64_t touch(const Tensor& t) {
+  uint64_t sum = 0;
+  if (t.is_valid() && t.dtype() == DType::kString) {
+    for (int64_t i = 0; i < t.num_elements(); ++i) sum += t.string_at(i).size();
+  } else if (t.is_valid()) {
+    const auto* bytes = static_cast<const unsigned char*>(t.raw());
+    for (size_t i = 0; i < t.num_bytes(); ++i) sum += bytes[i];
+  }
+  return sum;
+}
+
+// TRUE where a result came.
+template <typename Try>
+bool gives_or_refuses(Try attempt) {
+  try {
+    attempt();
+    return true;
+  } catch (const Error& error) {
+    CHECK(!error.message().empty());
+    return false;
+  }
+}
+
+struct Tally {
+  int made = 0, results = 0;
+};
+
+void try_once(const OpDef& def, std::mt19937& random, Tally& tally) {
+  std::unique_ptr<IllCall> call;
+  if (!gives_or_refuses([&] { call = std::make_unique<IllCall>(def, random); })) return;
+  ++tally.made;
+  Session session(call->graph());
+  gives_or_refuses([&] { call->initialize(session); });
+  // An error must not leave behind what harms the next run.
+  for (int run = 0; run < 3; ++run) {
+    const Feeds feeds = call->feeds();
+    tally.results += gives_or_refuses([&] {
+      for (const Tensor& result : session.run(call->fetches(), feeds)) touch(result);
+    });
+  }
+}
+
+uint64_t number_from(const char* variable, uint64_t otherwise) {
+  const char* given = std::getenv(variable);
+  return given ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+// RUNHOOKS_SEED repeats a run, RUNHOOKS_ROUNDS makes it longer.
+TEST(registry_properties_an_error_or_a_result) {
+  const uint64_t seed = number_from("RUNHOOKS_SEED", std::random_device()());
+  const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
+  const uint64_t limit = set_memory_limit(memory_taken() + (uint64_t{4} << 20));
+  speak_before_dying();
+  int tried = 0;
+  for (const auto& entry : all_ops()) {
+    if (entry.second.summary == "for tests") continue;
+    Tally tally;
+    for (uint64_t round = 0; round < rounds; ++round) {
+      context() = str_cat("RUNHOOKS_SEED=", seed, " ", entry.first, ", round ", round);
+      std::snprintf(last_words, sizeof last_words, "This was at %s.\n", context().c_str());
+      std::seed_seq numbers{seed, static_cast<uint64_t>(std::hash<std::string>()(entry.first)),
+                            round};
+      std::mt19937 random(numbers);
+      try_once(entry.second, random, tally);
+    }
+    ++tried;
+    // else nothing has been tested
+    CHECK(rounds < 60 || (tally.made > 0 && tally.results > 0));
+  }
+  set_memory_limit(limit);
+  last_words[0] = '\0';
+  CHECK(tried > 150);
+}
