@@ -35,18 +35,6 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-#' Notes that the condition which is being signalled steers the loop (out_of_range, aborted, ...).
-#' @noRd
-cpp_note_condition <- function(condition, code, message) {
-    invisible(.Call(`_runhooks_cpp_note_condition`, condition, code, message))
-}
-
-#' Notes that an interrupt is being signalled, or that it has been dealt with.
-#' @noRd
-cpp_note_interrupt <- function(is_under_way) {
-    invisible(.Call(`_runhooks_cpp_note_interrupt`, is_under_way))
-}
-
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
     .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed)
 }
@@ -441,6 +429,10 @@ cpp_forget_logged_lines <- function() {
 
 cpp_observe_loops <- function(tell) {
     invisible(.Call(`_runhooks_cpp_observe_loops`, tell))
+}
+
+cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
+    invisible(.Call(`_runhooks_cpp_add_to_checkpoint`, path, name, bytes, is_string))
 }
 
 cpp_set_threads <- function(threads) {

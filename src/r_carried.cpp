@@ -1,9 +1,11 @@
 // The checkpoint that a model in a temporary folder takes along where it is saved: an R object that
 // stands for the files and reads them when it is serialized, and not before.
-#include "estimators/model_folder.h"
+// clang-format off
 #include "runhooks_r.h"
-
 #include <R_ext/Altrep.h>  // wants R's own headers before it
+// clang-format on
+
+#include "estimators/model_folder.h"
 
 namespace runhooks {
 namespace r {
@@ -87,7 +89,7 @@ void init_carried_class(DllInfo* library) {
 
 // Stands for the newest checkpoint of the folder at the moment at which it is serialized.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_carried_files(std::string folder) {
+SEXP cpp_carried_files(Text folder) {
   return border([&]() -> SEXP {
     Rcpp::Shield<SEXP> path(Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
     return R_new_altrep(carried_class(), path, R_NilValue);
@@ -95,11 +97,11 @@ SEXP cpp_carried_files(std::string folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_write_carried_files(std::string folder, SEXP files) {
+void cpp_write_carried_files(Text folder, SEXP files) {
   border([&] { write_carried_files(folder, files_from_r(files)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-bool cpp_can_write_in(std::string folder) {
+bool cpp_can_write_in(Text folder) {
   return border([&] { return can_write_in(folder); });
 }

@@ -1,11 +1,11 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
-#include "io/eval_metrics.h"
-#include "io/tensor_bundle.h"
-#include "io/event_file.h"
-#include "monitored/loop_observer.h"
-#include "runhooks_r.h"
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "io/eval_metrics.h"
+#include "io/event_file.h"
+#include "io/tensor_bundle.h"
+#include "monitored/loop_observer.h"
+#include "runhooks_r.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
@@ -89,7 +89,7 @@ SEXP summary_to_r(const Summary& summary) {
 
 // All that is in an event file: lists of the step, what it is, and its parts.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_all_events(std::string path) {
+SEXP cpp_read_all_events(Text path) {
   return border([&]() -> SEXP {
     Rcpp::List all;
     bool truncated = false;
@@ -108,27 +108,28 @@ SEXP cpp_read_all_events(std::string path) {
 
 // An event file of scalars: one event for each element, a named numeric vector, of its step.
 // [[Rcpp::export(rng = false)]]
-void cpp_write_events(std::string folder,
-                      std::string suffix,
-                      std::vector<double> steps,
-                      SEXP values) {
+void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values) {
   border([&] {
     EventFileWriter writer(folder, suffix);
+    const RList given(values, "`values`");
     for (size_t i = 0; i < steps.size(); ++i) {
-      SEXP scalars = VECTOR_ELT(values, static_cast<R_xlen_t>(i));
+      SEXP scalars = given[static_cast<R_xlen_t>(i)];
       SEXP names = Rf_getAttrib(scalars, R_NamesSymbol);
+      if (TYPEOF(scalars) != REALSXP || names == R_NilValue) {
+        invalid_argument("The values of an event are a named numeric vector.");
+      }
       std::vector<std::pair<std::string, double>> pairs;
       for (R_xlen_t k = 0; k < Rf_xlength(scalars); ++k) {
         pairs.emplace_back(CHAR(STRING_ELT(names, k)), REAL(scalars)[k]);
       }
-      writer.add_scalars(pairs, static_cast<int64_t>(steps[i]));
+      writer.add_scalars(pairs, whole_from_r(steps[i], "`steps`"));
     }
   });
 }
 
 // What early stopping reads from a folder: a list of a step and its metrics for each step.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_eval_metrics(std::string folder) {
+SEXP cpp_read_eval_metrics(Text folder) {
   return border([&]() -> SEXP {
     Rcpp::List all;
     for (const auto& step : read_eval_metrics(folder)) {
@@ -150,7 +151,7 @@ SEXP cpp_read_eval_metrics(std::string folder) {
 void cpp_clock_set(SEXP seconds) {
   border([&] {
     if (seconds == R_NilValue) return set_clock(nullptr);
-    test_time = Rf_asReal(seconds);
+    test_time = number_from_r(seconds, "`seconds`");
     set_clock(read_test_time);
   });
 }
@@ -159,6 +160,7 @@ void cpp_clock_set(SEXP seconds) {
 // [[Rcpp::export(rng = false)]]
 void cpp_sleep_set(SEXP sleep) {
   border([&] {
+    if (sleep != R_NilValue) function_from_r(sleep, "`sleep`");
     sleeper().reset(sleep);
     if (sleep == R_NilValue) return setup_sleep();
     set_sleep(sleep_in_r);
@@ -176,6 +178,7 @@ void cpp_forget_logged_lines() {
 void cpp_observe_loops(SEXP tell) {
   border([&] {
     static std::unique_ptr<RLoopObserver> observer;
+    if (tell != R_NilValue) function_from_r(tell, "`tell`");
     LoopObserver::set_current(nullptr);
     observer.reset(tell == R_NilValue ? nullptr : new RLoopObserver(tell));
     LoopObserver::set_current(observer.get());
@@ -184,8 +187,9 @@ void cpp_observe_loops(SEXP tell) {
 
 // Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
 // [[Rcpp::export(rng = false)]]
-void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string) {
+void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   border([&] {
+    if (TYPEOF(bytes) != RAWSXP) invalid_argument("Bytes are expected.");
     const auto n = static_cast<size_t>(Rf_xlength(bytes));
     Tensor added(DType::kUint8, Shape{static_cast<int64_t>(n)});
     std::memcpy(added.raw(), RAW(bytes), n);

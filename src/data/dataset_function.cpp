@@ -18,7 +18,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(
   function->check_results();
   graph.finalize();
   for (const auto& op : graph.operations()) {
-    function->runs_on_main_thread_ = function->runs_on_main_thread_ || op->payload;
+    if (op->def().is_host_function) function->runs_on_main_thread_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));
   for (const Output& result : function->results_) text += result.name() + "\n";

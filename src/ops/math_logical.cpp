@@ -1,5 +1,7 @@
 // Comparisons, logic, and the choice between two tensors.
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
@@ -60,9 +62,38 @@ struct Test {
   using Kernel = UnaryKernel<T, bool, F>;
 };
 
+// Strings have codes of their tensor's own dictionary, so the texts are compared.
+template <typename F>
+class StringComparison : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    layout_ = broadcast_layout(c.input(0).shape(), c.input(1).shape(), c.output(0).shape());
+  }
+  void compute(KernelContext& c) override {
+    const Tensor &a = c.input(0), &b = c.input(1);
+    bool* z = c.output(0).data<bool>();
+    const size_t blocks = std::max<size_t>(layout_.a_offsets.size(), 1);
+    for (size_t block = 0; block < blocks; ++block) {
+      const int64_t at_a = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[block];
+      const int64_t at_b = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[block];
+      for (int64_t i = 0; i < layout_.inner; ++i) {
+        *z++ = F::apply(std::string_view(a.string_at(at_a + i * layout_.a_step)),
+                        std::string_view(b.string_at(at_b + i * layout_.b_step)));
+      }
+    }
+  }
+
+ private:
+  BroadcastLayout layout_;
+};
+
 template <typename F>
 KernelFactory compare() {
-  return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
+  return [](const Operation& op) -> std::unique_ptr<Kernel> {
+    if (op.attr_type("T") == DType::kString) return std::make_unique<StringComparison<F>>();
+    return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>()(
+        op);
+  };
 }
 
 template <typename F>
@@ -128,11 +159,15 @@ class SelectKernel : public Kernel {
       .example("f[2,3] f[3]")
 
 RUNHOOKS_COMPARISON_OP("Equal")
-    .attr("T: {float, double, int32, int64, bool}")
+    .attr("T: {float, double, int32, int64, bool, string}")
+    .example("s{a,b,} s{b,b,}")
+    .example("s{a,b} s:b")
     .kernel(compare<EqualFn>())
     .summary("x == y, elementwise.");
 RUNHOOKS_COMPARISON_OP("NotEqual")
-    .attr("T: {float, double, int32, int64, bool}")
+    .attr("T: {float, double, int32, int64, bool, string}")
+    .example("s{a,b,} s{b,b,}")
+    .example("s{a,b} s:b")
     .kernel(compare<NotEqualFn>())
     .summary("x != y, elementwise.");
 RUNHOOKS_COMPARISON_OP("Less")

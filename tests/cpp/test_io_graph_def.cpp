@@ -80,6 +80,11 @@ TEST(io_tensor_proto_reads_all_forms) {
             .equals(Tensor::vector<uint8_t>({7, 255, 255})));
   CHECK(read("dtype: DT_INT64 tensor_content: '\\001\\0\\0\\0\\0\\0\\0\\0' tensor_shape {}")
             .equals(Tensor::scalar<int64_t>(1)));
+  // bytes of bools that no writer of bools leaves are TRUE, and not something that is neither
+  const Tensor bools =
+      read("dtype: DT_BOOL" + vector3 + "tensor_content: '\\000\\001\\002'");
+  CHECK(bools.equals(Tensor::vector<bool>({false, true, true})));
+  CHECK_EQ(static_cast<const char*>(bools.raw())[2], char{1});
   CHECK_THROWS(read("dtype: DT_COMPLEX64 tensor_shape {}"), Code::kUnimplemented,
                "'/a/file' has type number 8");
   CHECK_THROWS(read("dtype: DT_INT64 tensor_content: 'abc' tensor_shape {}"), Code::kDataLoss,
