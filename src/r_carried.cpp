@@ -51,7 +51,7 @@ SEXP serialized_state(SEXP x) {
   try {
     const Files files = files_to_carry(string_from_r(R_altrep_data1(x)));
     return files.empty() ? nullptr : files_to_r(files);
-  } catch (const Error&) {
+  } catch (...) {
     return nullptr;
   }
 }
