@@ -17,8 +17,16 @@ cpp_column_name <- function(spec) {
     .Call(`_runhooks_cpp_column_name`, spec)
 }
 
-cpp_column_info <- function(spec) {
-    .Call(`_runhooks_cpp_column_info`, spec)
+cpp_column_buckets <- function(spec) {
+    .Call(`_runhooks_cpp_column_buckets`, spec)
+}
+
+cpp_columns_read <- function(columns) {
+    .Call(`_runhooks_cpp_columns_read`, columns)
+}
+
+cpp_column_endpoints <- function() {
+    .Call(`_runhooks_cpp_column_endpoints`)
 }
 
 cpp_input_layer <- function(features, columns, collections, trainable) {
@@ -61,6 +69,10 @@ cpp_predictions_close <- function(pointer) {
 
 cpp_estimator_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+}
+
+cpp_estimator_labels <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_labels`, spec)
 }
 
 cpp_read_events <- function(paths) {

@@ -90,7 +90,10 @@ required_checkpoint <- function(folder, call = parent.frame()) {
 model_dir <- function(object, ...) UseMethod("model_dir")
 
 #' @export
-model_dir.tf_estimator <- function(object, ...) engine_dir(object$estimator)
+model_dir.tf_estimator <- function(object, ...) {
+  # an object of the class that nothing was made for has no folder
+  if (!is.null(object$estimator)) engine_dir(object$estimator)
+}
 
 #' @export
 print.tf_estimator <- function(x, ...) {
@@ -143,12 +146,14 @@ core_value <- function(x) {
   }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
   if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
+  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
   if (is.function(x)) return(wrap_function(x))
   x
 }
 
-# A function given for an optimizer returns one: as plain data, too.
-wrap_function <- function(f) function(...) core_value(f(...))
+# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
+# function again.
+wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
 
 core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)

@@ -218,7 +218,11 @@ new_context <- function(pointer, session) {
   makeActiveBinding("original_args", function() cpp_context_original_args(pointer), context)
   makeActiveBinding("rows", function() cpp_context_progress(pointer)[[1]], context)
   makeActiveBinding("epoch", function() cpp_context_progress(pointer)[[2]], context)
-  context$request_stop <- function() cpp_context_request_stop(pointer)
+  context$request_stop <- function() {
+    cpp_context_request_stop(pointer)
+    context$stop_requested <- TRUE
+    invisible()
+  }
   class(context) <- "SessionRunContext"
   context
 }

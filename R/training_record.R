@@ -8,6 +8,7 @@ record_file <- "runhooks.data"
 training_record <- function(estimator) {
   if (!is_estimator(estimator)) return(NULL)
   folder <- model_dir(estimator)
+  if (is.null(folder)) return(NULL)
   path <- file.path(folder, record_file)
   if (!file.exists(path)) {
     note_unread_record(folder)
@@ -95,32 +96,33 @@ kind_words <- c(
 )
 
 # The columns as the model was trained with: of the same kind, factors with the levels of the
-# training. In training the record learns them. NULL for `estimator` is no model at all.
-as_trained <- function(columns, features, response, estimator) {
-  if (!is_estimator(estimator)) return(columns)
+# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
+# what its columns read.
+as_trained <- function(columns, features, response, estimator, reads) {
+  if (is.null(estimator)) return(columns)
   known <- training_record(estimator)
+  labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
-    read <- if (is.null(estimator$spec)) features else intersect(features, read_features(estimator))
-    record <- learn_columns(known, columns, read, response)
+    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
+    record <- learn_columns(known, columns, intersect(features, read), response)
   }
-  types <- feature_types(estimator$spec)
-  open <- vapply(Filter(takes_unknown, types), `[[`, "", "key")
+  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
-  check_feature_values(columns[is_feature], types)
-  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], estimator$spec)
+  check_feature_values(columns[is_feature], reads)
+  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {
     last <- length(columns) # its name may be a feature's, too
-    columns[[last]] <- as_labels(columns[[last]], response, record$response, estimator)
+    columns[[last]] <- as_labels(
+      columns[[last]], response, record$response, labels, estimator$spec$type
+    )
   }
   # only what can be trained with is learnt
-  if (!identical(record, known)) write_record(record, model_dir(estimator))
+  folder <- model_dir(estimator)
+  if (!is.null(folder) && !identical(record, known)) write_record(record, folder)
   columns
 }
-
-# Columns that have a bucket for words they do not know.
-takes_unknown <- function(pair) isTRUE(pair$takes_unknown)
 
 # Values of the kind and with the levels that `known` says, by the names of features. One warning
 # names all levels that are new; they count as missing, but for features in `open`.

@@ -2,6 +2,7 @@
 // Generator token: 10BE3573-1514-4C36-9D1C-5A225CD40393
 
 #include "runhooks_types.h"
+#include <RcppEigen.h>
 #include <Rcpp.h>
 
 using namespace Rcpp;
@@ -51,13 +52,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_column_info
-SEXP cpp_column_info(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_info(SEXP specSEXP) {
+// cpp_column_buckets
+double cpp_column_buckets(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_buckets(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_info(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_column_buckets(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_columns_read
+SEXP cpp_columns_read(SEXP columns);
+RcppExport SEXP _runhooks_cpp_columns_read(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_endpoints
+SEXP cpp_column_endpoints();
+RcppExport SEXP _runhooks_cpp_column_endpoints() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -186,6 +206,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     cpp_estimator_check(spec);
     return R_NilValue;
+END_RCPP
+}
+// cpp_estimator_labels
+SEXP cpp_estimator_labels(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_read_events
@@ -1249,7 +1279,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
-    {"_runhooks_cpp_column_info", (DL_FUNC) &_runhooks_cpp_column_info, 1},
+    {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
+    {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
+    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
@@ -1260,6 +1292,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
+    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},

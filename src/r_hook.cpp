@@ -148,11 +148,15 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // What R's `context` stands for while a method runs.
   struct CurrentContext {
     RHook& hook;
-    CurrentContext(RHook& h, RunContext& context) : hook(h) {
+    RunContext& context;
+    CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
       if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
     }
-    ~CurrentContext() { R_ClearExternalPtr(hook.context_pointer_.get()); }
+    ~CurrentContext() {
+      R_ClearExternalPtr(hook.context_pointer_.get());
+      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has shown it itself
+    }
   };
 
   // The call `method(arguments)`; NULL where the user gave no such method.
@@ -452,6 +456,10 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return border([&] {
+    // One that was kept beyond its session: whoever asks shall stop.
+    const bool is_coordinator =
+        TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
+    if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
     return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
   });
 }

@@ -263,10 +263,6 @@ OpRegistration& OpRegistration::distinct_rows() {
   def_.has_distinct_rows = true;
   return *this;
 }
-OpRegistration& OpRegistration::densifies() {
-  def_.densifies = true;
-  return *this;
-}
 OpRegistration& OpRegistration::keeps(ResourceFactory factory) {
   def_.resource_factory = factory;
   return *this;

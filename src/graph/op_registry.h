@@ -133,8 +133,6 @@ struct OpDef {
   bool updates_variables = false;
   // Output 1 are the indices of IndexedSlices, none of which comes twice.
   bool has_distinct_rows = false;
-  // Output 0 is the SparseTensor of inputs 0 to 2, made dense.
-  bool densifies = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
   // What a session keeps of it from run to run, beginning with this, where that is part of a state
@@ -183,7 +181,6 @@ class OpRegistration {
   OpRegistration& mutates(int input);
   OpRegistration& updates_variables();
   OpRegistration& distinct_rows();
-  OpRegistration& densifies();
   OpRegistration& host_function();
   OpRegistration& keeps(ResourceFactory factory);
   OpRegistration& endpoint(const char* name);

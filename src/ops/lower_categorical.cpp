@@ -217,6 +217,7 @@ void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs) {
                          .attr("hash_key", op.attr_int("hash_key"))
                          .attr("sparse_types", types)
                          .attr("dense_types", std::vector<DType>())
+                         .attr("out_type", DType::kInt64)
                          .attr("internal_type", DType::kInt64);
   const Output shape = cast(g, g.op("Pack", {rows, width}), DType::kInt64);
   g.op("SparseToDense", {cross->output(0), shape, cross->output(1), absent_mark(g)})

@@ -191,6 +191,10 @@ void lower_lookup_weights_grad(Graph& g, const Operation& op, const Outputs& inp
   g.op("Sub", {parts, common}).named(result_name(op)).build();
 }
 
+void lower_sparse_segment_sum_grad(Graph& g, const Operation& op, const Outputs& inputs) {
+  sum_segments(g, rows_at(g, inputs[0], inputs[2]), inputs[1], inputs[3], result_name(op));
+}
+
 void lower_sum_duplicate_rows(Graph& g, const Operation& op, const Outputs& inputs) {
   const Rows rows = distinct_rows(g, inputs[0], inputs[1]);
   g.op("IdentityN", {rows.values, rows.indices}).named(result_name(op)).build();

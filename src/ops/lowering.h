@@ -34,6 +34,10 @@ void lower_multi_hot(Graph& g, const Operation& op, const std::vector<Output>& i
 void lower_lookup(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_weights_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+// TensorFlow 1 has no op for this gradient (segment.cpp).
+void lower_sparse_segment_sum_grad(Graph& g,
+                                   const Operation& op,
+                                   const std::vector<Output>& inputs);
 void lower_sum_duplicate_rows(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 
 }  // namespace runhooks

@@ -55,20 +55,20 @@ class RunContext {
 // fetches. They are good until the next run; a copied Tensor keeps its value.
 class RunValues {
  public:
-  RunValues(const Plan& plan,
+  RunValues(const Executor& executor,
             const std::vector<size_t>& which,
             const RunOptions& options,
             const RunMetadata& metadata)
-      : plan_(plan), which_(which), options_(options), metadata_(metadata) {}
+      : executor_(executor), which_(which), options_(options), metadata_(metadata) {}
   size_t size() const { return which_.size(); }
   // Invalid for an operation.
-  const Tensor& result(size_t i) const { return plan_.result(which_[i]); }
+  const Tensor& result(size_t i) const { return executor_.result(which_[i]); }
   // What all of one run share: the merged options, and what they asked for.
   const RunOptions& options() const { return options_; }
   const RunMetadata& run_metadata() const { return metadata_; }
 
  private:
-  const Plan& plan_;
+  const Executor& executor_;
   const std::vector<size_t>& which_;
   const RunOptions& options_;
   const RunMetadata& metadata_;

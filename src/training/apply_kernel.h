@@ -149,14 +149,15 @@ struct ApplyRule {
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
 // SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` writes an update
-// that TensorFlow does not know in its ops.
+// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and
+// `lower_rows` write updates that TensorFlow does not know in its ops, dense and sparse ones.
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
                        const std::vector<std::string>& inputs,
                        const std::vector<std::string>& attrs = {},
-                       const LowerFn& lower = nullptr) {
+                       const LowerFn& lower = nullptr,
+                       const LowerFn& lower_rows = nullptr) {
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
     if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
@@ -184,7 +185,7 @@ bool register_apply_op(const char* name,
       })
         .updates_variables()
         .not_differentiable()
-        .lower(lower)
+        .lower(is_sparse ? lower_rows : lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
         .summary(is_sparse ? "One step of an optimizer on rows of one variable."
                            : "One step of an optimizer on one variable.");

@@ -28,6 +28,15 @@ Output LoweredUpdate::move_mean(int variable, Output target, Output beta) {
   return next;
 }
 
+Output LoweredUpdate::move_mean_rows(int variable, Output rows, Output indices, Output beta) {
+  const Output steps = multiply(graph_, rows, subtract(graph_, number(1), beta));
+  const Output all =
+      graph_.op("UnsortedSegmentSum", {steps, indices, dimension(graph_, value(variable), 0)});
+  const Output next = add(graph_, multiply(graph_, value(variable), beta), all);
+  assigned_.push_back(assign(variable, next, "Assign"));
+  return next;
+}
+
 void LoweredUpdate::finish(Output value) {
   const ControlDependencies after(graph_, assigned_);
   assign(0, value, result_name(op_));

@@ -21,6 +21,8 @@ class LoweredUpdate {
   Output number(double x) const;
   // variable += (target - variable) * (1 - beta), a running mean; its new value.
   Output move_mean(int variable, Output target, Output beta);
+  // The same for a target that is zero but for some rows.
+  Output move_mean_rows(int variable, Output rows, Output indices, Output beta);
   // Sets the first variable, after all others: the result.
   void finish(Output value);
 

@@ -113,6 +113,8 @@ TEST(sparse_cross_of_dense_keys) {
                          .attr("hashed_output", true)
                          .attr("num_buckets", 100)
                          .attr("hash_key", int64_t{956888297470})
+                         .attr("out_type", DType::kInt64)
+                         .attr("internal_type", DType::kInt64)
                          .attr("sparse_types", std::vector<DType>{})
                          .attr("dense_types", std::vector<DType>{DType::kString, DType::kString});
   Session session(graph);

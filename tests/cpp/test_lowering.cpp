@@ -140,44 +140,70 @@ TEST(a_lowered_identity_column_refuses_what_it_has_no_place_for) {
   CHECK_THROWS(session.run({lowered->tensor("ids:0")}), Code::kInvalidArgument, "Column 'cyl'");
 }
 
-// Three steps of each optimizer whose update is an op of our own, here and lowered.
-TEST(lowered_updates_take_the_same_steps) {
-  for (const char* name : {"AdamW", "LAMB"}) {
-    for (const bool is_resource : {false, true}) {
-      context() = str_cat(name, is_resource ? " resource" : " reference");
-      const auto graph = std::make_shared<Graph>();
-      Graph& g = *graph;
-      VariableOptions options;
-      options.use_resource = is_resource;
-      options.initializer = constant_initializer(0.5);
-      const VariablePtr w = g.variables().get("w", Shape{3, 2}, options);
-      const Output value =
-          is_resource
-              ? static_cast<Output>(g.op("ReadVariableOp", {w->handle}).attr("dtype", w->dtype))
-              : w->snapshot;
-      const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
-      const Output loss = g.op("L2Loss", {g.op("Sub", {value, target})});
-      Args args("the optimizer");
-      args.set("learning_rate", Value::of(0.1));
-      args.set(std::string(name) == "LAMB" ? "weight_decay_rate" : "weight_decay", Value::of(0.01));
-      Operation* step = make_optimizer(name, args)->minimize(g, loss, nullptr, {w});
-      const auto lowered = lowered_graph(g);
-      check_all_are_tensorflows(*lowered);
-      Session here(graph), there(lowered);
-      for (const VariablePtr& variable : variables_in(g, collection_keys::kGlobalVariables)) {
-        here.run({variable->initializer});
-        there.run({lowered->operation(variable->initializer->name())});
+namespace {
+
+Output value_of(Graph& g, const VariablePtr& w) {
+  if (!w->is_resource) return w->snapshot;
+  return g.op("ReadVariableOp", {w->handle}).attr("dtype", w->dtype);
+}
+
+// A loss whose gradient is dense, or one of the rows 2, 0 and 2.
+Output loss_of(Graph& g, Output value, bool is_sparse) {
+  if (!is_sparse) {
+    const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
+    return g.op("L2Loss", {g.op("Sub", {value, target})});
+  }
+  const Output at = g.constant(Tensor::of<int64_t>(Shape{3, 1}, {2, 0, 2}));
+  const Output rows = g.op("FusedEmbeddingLookup", {value, at})
+                          .attr("num_params", 1)
+                          .attr("N", 0)
+                          .attr("combiner", "sum");
+  const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
+  return g.op("L2Loss", {g.op("Sub", {rows, target})});
+}
+
+void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
+  const auto lowered = lowered_graph(*graph);
+  check_all_are_tensorflows(*lowered);
+  Session here(graph), there(lowered);
+  const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
+  for (const VariablePtr& variable : variables) {
+    here.run({variable->initializer});
+    there.run({lowered->operation(variable->initializer->name())});
+  }
+  for (int i = 0; i < 3; ++i) {
+    here.run({step});
+    there.run({lowered->operation(step->name())});
+    for (const VariablePtr& variable : variables) {
+      const Tensor expected = here.run({variable->snapshot});
+      const Tensor actual = there.run({lowered->tensor(variable->snapshot.name())});
+      for (int64_t k = 0; k < expected.num_elements(); ++k) {
+        CHECK_NEAR(actual.number_at(k), expected.number_at(k), 1e-6);
       }
-      for (int i = 0; i < 3; ++i) {
-        here.run({step});
-        there.run({lowered->operation(step->name())});
-        for (const VariablePtr& variable : variables_in(g, collection_keys::kGlobalVariables)) {
-          const Tensor expected = here.run({variable->snapshot});
-          const Tensor actual = there.run({lowered->tensor(variable->snapshot.name())});
-          for (int64_t k = 0; k < expected.num_elements(); ++k) {
-            CHECK_NEAR(actual.number_at(k), expected.number_at(k), 1e-6);
-          }
-        }
+    }
+  }
+}
+
+}  // namespace
+
+// Three steps of each optimizer that has an update of our own, here and lowered.
+TEST(lowered_updates_take_the_same_steps) {
+  for (const std::string name : {"AdamW", "LAMB", "Adam"}) {
+    for (const bool is_resource : {false, true}) {
+      for (const bool is_sparse : {false, true}) {
+        context() =
+            str_cat(name, is_resource ? " resource" : " reference", is_sparse ? " rows" : "");
+        const auto graph = std::make_shared<Graph>();
+        VariableOptions options;
+        options.use_resource = is_resource;
+        options.initializer = constant_initializer(0.5);
+        const VariablePtr w = graph->variables().get("w", Shape{3, 2}, options);
+        const Output loss = loss_of(*graph, value_of(*graph, w), is_sparse);
+        Args args("the optimizer");
+        args.set("learning_rate", Value::of(0.1));
+        if (name == "AdamW") args.set("weight_decay", Value::of(0.01));
+        if (name == "LAMB") args.set("weight_decay_rate", Value::of(0.01));
+        check_steps(graph, make_optimizer(name, args)->minimize(*graph, loss, nullptr, {w}));
       }
     }
   }
