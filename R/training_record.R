@@ -41,7 +41,7 @@ note_unread_record <- function(folder) {
 
 # Whoever wrote the folder may have put anything into the file.
 is_record <- function(x) {
-  is.list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
+  is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
     (is.null(x[["response"]]) || is_known_response(x[["response"]]))
 }

@@ -1,9 +1,11 @@
 // The checkpoint that a model in a temporary folder takes along where it is saved: an R object that
 // stands for the files and reads them when it is serialized, and not before.
-#include "estimators/model_folder.h"
+// clang-format off
 #include "runhooks_r.h"
-
 #include <R_ext/Altrep.h>  // wants R's own headers before it
+// clang-format on
+
+#include "estimators/model_folder.h"
 
 namespace runhooks {
 namespace r {
@@ -49,7 +51,7 @@ SEXP serialized_state(SEXP x) {
   try {
     const Files files = files_to_carry(string_from_r(R_altrep_data1(x)));
     return files.empty() ? nullptr : files_to_r(files);
-  } catch (const Error&) {
+  } catch (...) {
     return nullptr;
   }
 }

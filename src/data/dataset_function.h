@@ -31,8 +31,7 @@ class DatasetFunction : public std::enable_shared_from_this<DatasetFunction> {
   std::vector<Shape> shapes() const;
   // Of the graph: two functions of the same are the same but for what lies outside of graphs.
   uint64_t fingerprint() const { return fingerprint_; }
-  // TRUE where the graph has an operation that works on something outside of it, such as a function
-  // of the embedding language.
+  // TRUE where the graph calls a function of the embedding language.
   bool runs_on_main_thread() const { return runs_on_main_thread_; }
 
   // The function at work: a session of its own with its plan and what its operations keep, random
@@ -48,7 +47,7 @@ class DatasetFunction : public std::enable_shared_from_this<DatasetFunction> {
     std::shared_ptr<const DatasetFunction> function_;
     mutable std::mutex mutex_;
     mutable Session session_;
-    Plan& plan_;
+    std::shared_ptr<Executor> executor_;
   };
   std::unique_ptr<Instance> instantiate() const;
 

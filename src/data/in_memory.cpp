@@ -4,8 +4,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "tensor/copy_rows.h"
 #include "base/random.h"
+#include "tensor/copy_rows.h"
 
 namespace runhooks {
 

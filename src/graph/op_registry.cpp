@@ -309,6 +309,10 @@ OpRegistration& OpRegistration::distinct_rows() {
   def_.has_distinct_rows = true;
   return *this;
 }
+OpRegistration& OpRegistration::keeps(ResourceFactory factory) {
+  def_.resource_factory = factory;
+  return *this;
+}
 OpRegistration& OpRegistration::host_function() {
   def_.is_host_function = true;
   return *this;

@@ -122,6 +122,9 @@ using GradientFn =
 // outputs.
 using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
 
+class StatefulResource;
+using ResourceFactory = std::unique_ptr<StatefulResource> (*)(const Operation& op);
+
 struct OpDef {
   std::string type;
   std::vector<ArgDef> inputs, outputs;
@@ -159,6 +162,9 @@ struct OpDef {
   bool has_distinct_rows = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
+  // What a session keeps of it from run to run, beginning with this, where that is part of a state
+  // that is saved.
+  ResourceFactory resource_factory = nullptr;
   // How it is called under `tf$`; by default its type in snake case.
   std::vector<std::string> endpoints;
   // How scripts call it where that does not follow from its inputs and attributes, see signature.h:
@@ -206,6 +212,7 @@ class OpRegistration {
   OpRegistration& updates_variables();
   OpRegistration& distinct_rows();
   OpRegistration& host_function();
+  OpRegistration& keeps(ResourceFactory factory);
   OpRegistration& endpoint(const char* name);
   OpRegistration& r(const char* signature);
   OpRegistration& summary(const char* text);

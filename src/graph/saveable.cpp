@@ -69,25 +69,10 @@ std::string path_part(const std::string& name) {
   return part;
 }
 
-namespace {
-
-std::map<std::string, ResourceMaker>& resource_makers() {
-  static std::map<std::string, ResourceMaker> makers;
-  return makers;
-}
-
-}  // namespace
-
-bool register_stateful_op(const std::string& op_type, ResourceMaker maker) {
-  resource_makers()[op_type] = maker;
-  return true;
-}
-
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op) {
-  const auto maker = resource_makers().find(op.type());
-  if (maker == resource_makers().end()) return nullptr;
-  return &resources.get_or_create<StatefulResource>(op.name(),
-                                                    [&] { return maker->second(op); });
+  const ResourceFactory factory = op.def().resource_factory;
+  if (!factory) return nullptr;
+  return &resources.get_or_create<StatefulResource>(op.name(), [&] { return factory(op); });
 }
 
 SaveablePtr variable_saveable(const VariablePtr& variable) {
@@ -137,9 +122,8 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
     all.push_back(variable_saveable(variable));
   }
-  std::sort(all.begin(), all.end(), [](const SaveablePtr& a, const SaveablePtr& b) {
-    return a->name() < b->name();
-  });
+  std::sort(all.begin(), all.end(),
+            [](const SaveablePtr& a, const SaveablePtr& b) { return a->name() < b->name(); });
   for (const CollectionItem& item : graph.collection(collection_keys::kSaveableObjects)) {
     if (const auto* object = std::get_if<SaveablePtr>(&item)) all.push_back(*object);
   }

@@ -34,10 +34,7 @@ class StatefulResource : public Resource {
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
-// How the operations of a type begin with their resource; a session keeps it by the operation's
-// name.
-using ResourceMaker = std::unique_ptr<StatefulResource> (*)(const Operation& op);
-bool register_stateful_op(const std::string& op_type, ResourceMaker maker);
+// What a session keeps of an operation, made where there is none yet.
 // NULL where operations of this type have none.
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op);
 

@@ -1,9 +1,9 @@
 // Early stopping by a metric of the evaluations (tf.estimator.experimental.stop_if_*_hook).
+#include "base/log.h"
 #include "hooks/best_weights.h"
 #include "hooks/early_stopping_hook.h"
 #include "hooks/value_format.h"
 #include "io/eval_metrics.h"
-#include "base/log.h"
 
 namespace runhooks {
 
@@ -64,9 +64,8 @@ class StopIfHook : public EarlyStoppingHook {
   }
   void restore(Session& session, const Seen& best) const {
     if (best_weights_.restore(session, best.step)) {
-      log(LogLevel::kInfo,
-          str_cat("Restoring the weights of step ", best.step, ", where metric \"", metric_name_,
-                  "\" was best: ", number_text(best.value), "."));
+      log(LogLevel::kInfo, str_cat("Restoring the weights of step ", best.step, ", where metric \"",
+                                   metric_name_, "\" was best: ", number_text(best.value), "."));
       return;
     }
     log(LogLevel::kWarn,

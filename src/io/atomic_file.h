@@ -100,8 +100,9 @@ class OutputFile {
   uint64_t bytes_written_ = 0;
 };
 
-// Writes to a temporary file beside `path`, whose name nobody can foresee. commit() puts it in its place; without it the
-// destructor removes it, and a process that is killed leaves the old file as it was.
+// Writes to a temporary file beside `path`, whose name nobody can foresee. commit() puts it in its
+// place; without it the destructor removes it, and a process that is killed leaves the old file as
+// it was.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -68,8 +68,7 @@ std::pair<std::string, PlainData> read_attribute(WireReader r, int depth) {
     if (r.field() == 1) attribute.first = r.text();
     if (r.field() == 2) attribute.second = read_value(r.message(), depth);
   }
-  const bool is_name =
-      !attribute.first.empty() && attribute.first.find('\0') == std::string::npos;
+  const bool is_name = !attribute.first.empty() && attribute.first.find('\0') == std::string::npos;
   if (!is_name) r.damaged("an attribute without a name");
   return attribute;
 }
@@ -147,8 +146,8 @@ PlainData read_plain_data(std::string_view bytes, std::string_view where) {
   WireReader first(bytes, where);
   if (!first.next() || first.field() != kVersionField) first.damaged("no plain data");
   if (first.integer() != kVersion) {
-    fail(Code::kDataLoss, "The plain data in '", std::string(where), "' are of version ", first.integer(),
-         "; this runhooks reads version ", kVersion, ".");
+    fail(Code::kDataLoss, "The plain data in '", std::string(where), "' are of version ",
+         first.integer(), "; this runhooks reads version ", kVersion, ".");
   }
   return read_value(WireReader(bytes, where), 0);
 }

@@ -49,14 +49,6 @@ class Generator : public StatefulResource {
   uint64_t seed_ = 0, seed2_ = 0, position_ = 0;
 };
 
-const bool kRegistered = [] {
-  for (const char* type :
-       {"RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"}) {
-    register_stateful_op(type, Generator::make);
-  }
-  return true;
-}();
-
 float uniform_float(uint32_t x) {
   const uint32_t bits = (127u << 23) | (x & 0x7fffffu);
   float result;
@@ -243,6 +235,7 @@ void shape_of_value(ShapeContext& c) {
       .attr("T: {int32, int64} = DT_INT32") \
       .shape(shape_of_value)                \
       .stateful()                           \
+      .keeps(Generator::make)               \
       .not_differentiable()                 \
       .endpoint("raw_ops." type)
 
@@ -268,6 +261,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .shape(shape_of_value)
     .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
     .stateful()
+    .keeps(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomUniformInt")
     .summary("Random whole numbers from minval to maxval - 1.");

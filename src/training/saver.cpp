@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
-#include "base/clock.h"
-#include "base/log.h"
 
 namespace runhooks {
 

@@ -35,9 +35,9 @@ class Saver {
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then the state file `checkpoint`
-  // beside it, then deletes what is too old. Returns the path of the checkpoint. A process that is
-  // killed at any moment leaves the old state or the new one.
+  // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then
+  // the state file `checkpoint` beside it, then deletes what is too old. Returns the path of the
+  // checkpoint. A process that is killed at any moment leaves the old state or the new one.
   std::string save(Session& session,
                    const std::string& prefix,
                    int64_t global_step,

@@ -1,17 +1,17 @@
 // Batches of rows in memory: order, epochs, shuffling, positions.
-#include <algorithm>
-#include <set>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <set>
 #include <thread>
 
 #include "data/element_queue.h"
 #include "data/in_memory.h"
 #include "data/map_dataset.h"
 #include "io/atomic_file.h"
+#include "ops/py_func.h"
 #include "session/session.h"
 #include "test.h"
 #include "training/saver.h"
@@ -200,8 +200,7 @@ std::vector<Pair> all_pairs(DatasetIterator& iterator, size_t limit = 1000) {
 }  // namespace
 
 TEST(mapped_elements_come_from_a_function_with_a_plan_of_its_own) {
-  const auto mapped =
-      map_dataset(in_memory_dataset({rows(7)}, options(3, 2)), noise_function(), 2);
+  const auto mapped = map_dataset(in_memory_dataset({rows(7)}, options(3, 2)), noise_function(), 2);
   CHECK(mapped->dtypes() == (std::vector<DType>{DType::kFloat64, DType::kString}));
   CHECK(!mapped->runs_on_main_thread());
   const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
@@ -256,8 +255,9 @@ TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
   const auto make = [](const DatasetFunction::Builder& builder) {
     return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
   };
-  CHECK_THROWS(make([&](Graph&, const std::vector<Output>&) { return std::vector<Output>{foreign}; }),
-               Code::kInvalidArgument, "tensors that it has made of its arguments");
+  CHECK_THROWS(
+      make([&](Graph&, const std::vector<Output>&) { return std::vector<Output>{foreign}; }),
+      Code::kInvalidArgument, "tensors that it has made of its arguments");
   CHECK_THROWS(make([](Graph& g, const std::vector<Output>&) {
                  VariableOptions variable;
                  variable.initializer = zeros_initializer();
@@ -266,6 +266,35 @@ TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
                Code::kUnimplemented, "cannot have variables");
   CHECK(noise_function()->fingerprint() == noise_function()->fingerprint());
   CHECK(noise_function()->fingerprint() != noise_function(2)->fingerprint());
+}
+
+namespace {
+
+class Doubling : public TensorFunction {
+ public:
+  std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<DType>&) override {
+    return {Tensor::number(DType::kFloat64, 2 * inputs[0].number_at(0))};
+  }
+};
+
+}  // namespace
+
+TEST(functions_that_call_the_language_run_on_the_main_thread) {
+  const auto builder = [](Graph& g, const std::vector<Output>& args) {
+    Operation* op =
+        make_py_func(g, std::make_shared<Doubling>(), args, {DType::kFloat64}, true, "f");
+    return std::vector<Output>{op->output(0)};
+  };
+  const auto function = DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
+  CHECK(function->runs_on_main_thread());
+  const auto source = in_memory_dataset({rows(3)}, options(1, 1));
+  CHECK(!source->runs_on_main_thread());
+  const auto mapped = map_dataset(map_dataset(source, function), function);
+  CHECK(mapped->runs_on_main_thread());
+  auto iterator = mapped->make_iterator();
+  ComponentsSink sink;
+  CHECK(iterator->next(sink) && iterator->next(sink));
+  CHECK_EQ(sink.take()[0].number_at(0), 4.0);
 }
 
 TEST(queues_of_elements_refuse_states_of_others) {
