@@ -134,10 +134,11 @@ check_label_width <- function(x, name, labels) {
   width <- labels$width
   given <- if (length(dim(x)) == 2) ncol(x) else 1L
   if (given == width) return(invisible())
+  says <- labels$width_argument # nolint: used by cli
   stop_runhooks(
     c(
       "The response {.val {name}} must have {width} value{?s} in each row, not {given}.",
-      i = "Each example has as many labels as its model has outputs: see {.arg {labels$width_argument}}."
+      i = "Each example has as many labels as its model has outputs: see {.arg {says}}."
     ),
     call = user_frame()
   )

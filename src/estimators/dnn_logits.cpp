@@ -2,8 +2,8 @@
 #include "columns/input_layer.h"
 #include "estimators/canned.h"
 #include "estimators/logits.h"
-#include "nn/nn_functions.h"
 #include "nn/layers.h"
+#include "nn/nn_functions.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {

@@ -140,7 +140,7 @@ test_that("heads say which numbers they take", {
   )
   expect_refused(
     head_model(poisson_regression_head()), input_of("three", changed("three", 3, -2L)),
-    input_of("three", data), "\"three\" is a count.*Got -2 in row 3"
+    input_of("three", data), "\"three\" must be 0 or more.*Got -2 in row 3"
   )
   partial <- poisson_regression_head(compute_full_loss = FALSE)
   expect_no_error(train(head_model(partial), input_of("z", data)))

@@ -356,7 +356,8 @@ test_that("stop_requested is TRUE at once, and a coordinator that was kept says 
 
 test_that("hooks and heads that sapply() has put side by side are hooks and heads", {
   calls <- 0
-  hooks <- sapply(c(a = 1, b = 2), function(i) session_run_hook(begin = function() calls <<- calls + i))
+  counting <- function(i) session_run_hook(begin = function() calls <<- calls + i)
+  hooks <- sapply(c(a = 1, b = 2), counting)
   train(mtcars_model(), mtcars_input(), steps = 1, hooks = hooks)
   expect_equal(calls, 3)
   stops <- sapply(1:2, function(n) hook_stop_at_step(num_steps = n))

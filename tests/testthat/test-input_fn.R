@@ -161,7 +161,8 @@ test_that("names that a selection gives to columns do not rename them", {
   expect_equal(names(input_fn(mtcars, features = c(n1 = "drat", n2 = "cyl"))(NULL)()), wanted)
   expect_equal(names(input_fn(mtcars, features = c(n1 = drat, n2 = cyl))(NULL)()), wanted)
   chosen <- c(n1 = "drat", n2 = "cyl")
-  expect_equal(names(input_fn(mtcars, features = chosen, response = c(y = mpg))(NULL)()[[1]]), wanted)
+  batch <- input_fn(mtcars, features = chosen, response = c(y = mpg))(NULL)()
+  expect_equal(names(batch[[1]]), wanted)
 })
 
 test_that("an input function works for an estimator object without a folder", {
