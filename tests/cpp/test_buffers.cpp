@@ -272,6 +272,25 @@ TEST(buffers_of_what_is_fed_here_and_computed_there) {
   }
 }
 
+TEST(buffers_of_an_operation_of_which_one_output_is_fed) {
+  auto g = std::make_shared<Graph>();
+  const Output x = placeholder(*g, Shape{2, 2});
+  Operation* rows = g->op("Unpack", {x}).attr("num", int64_t{2});
+  const Output early = g->op("Neg", {rows->output(0)});
+  const Output sum = add(*g, rows->output(1), early), late = g->op("Neg", {rows->output(0)});
+  Session session(g, reusing(true));
+  const Tensor numbers = Tensor::of<float>({2, 2}, {1, 2, 3, 4});
+  const Tensor other = Tensor::vector<float>({10, 20});
+  for (int i = 0; i < 3; ++i) {
+    const auto fed = session.run({sum, late}, {{x, numbers}, {rows->output(0), other}});
+    CHECK_EQ(fed[0].data<float>()[1], 4.0f - 20.0f);
+    CHECK_EQ(fed[1].data<float>()[0], -10.0f);
+    const auto computed = session.run({sum, late}, {{x, numbers}});
+    CHECK_EQ(computed[0].data<float>()[1], 4.0f - 2.0f);
+    CHECK_EQ(computed[1].data<float>()[0], -1.0f);
+  }
+}
+
 TEST(executors_are_bounded_in_number) {
   auto g = std::make_shared<Graph>();
   const VariablePtr w = make_variable(*g, g->scalar(DType::kFloat32, 0), "w", {});
