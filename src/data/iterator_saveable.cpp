@@ -1,4 +1,6 @@
 // The positions of iterators in checkpoints.
+#include <algorithm>
+
 #include "base/fingerprint.h"
 #include "data/iterator_resource.h"
 
@@ -67,7 +69,13 @@ class IteratorSaveable : public StateSaveable {
 }  // namespace
 
 SaveablePtr make_saveable_from_iterator(const Output& handle) {
-  if (handle.op->type() != "IteratorV2" || !handle.op->payload) {
+  const auto iterators = handle.graph().collection("iterators");
+  const bool is_iterator =
+      std::any_of(iterators.begin(), iterators.end(), [&handle](const CollectionItem& item) {
+        const auto* known = std::get_if<Output>(&item);
+        return known && *known == handle;
+      });
+  if (!is_iterator || !handle.op->payload) {
     invalid_argument("'", handle.name(), "' is not an iterator of a dataset.");
   }
   return std::make_shared<IteratorSaveable>(
