@@ -55,8 +55,6 @@ struct Slot {
   uint64_t version = 1;
   // FALSE where the tensor shares the buffer of another one, which must not be written to.
   bool owned = false;
-  // The tensor is a copy of what was fed, in a buffer of its own.
-  bool fed = false;
   // What a reference or a handle refers to.
   Resource* resource = nullptr;
 };

@@ -116,7 +116,10 @@ void Executor::take_over_table() {
   table.bound = this;
   for (const Step& step : steps_) {
     step.item->context.needs_snapshot = step.node->needs_snapshot;
-    if (!step.node->is_invariant) step.item->holds_invariant = false;
+    if (step.node->is_invariant || !step.node->entry->holds_invariant) continue;
+    // An input that is computed otherwise is fed here: the others' value gets lost.
+    step.node->entry->holds_invariant = false;
+    ++table.epoch;
   }
 }
 
@@ -134,12 +137,11 @@ void Executor::set_feeds(const std::vector<Tensor>& values) {
                        "', which has shape '", output.shape(), "'.");
     }
     // Into the buffer at hand where it fits: what was prepared for it stays valid.
-    if (slot.fed && slot.tensor.shape() == value.shape() && value.dtype() != DType::kString) {
+    if (slot.tensor.is_valid() && slot.tensor.shape() == value.shape() &&
+        value.dtype() != DType::kString) {
       std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
     } else {
       slot.tensor = value.copy();
-      slot.fed = true;
-      slot.owned = false;
       ++slot.version;
       ++plan_.table().epoch;
     }
@@ -183,7 +185,9 @@ void Executor::stop_if_asked(const Step& step) {
 // Whether the step turned out to need its preparation in every run.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
-  if (item.is_outdated() || (step.node->is_invariant && !item.holds_invariant)) prepare(step);
+  if (item.is_outdated() || (step.node->is_invariant && !step.node->entry->holds_invariant)) {
+    prepare(step);
+  }
   step.is_long = step.may_stop && is_long_work(item.context);
   const bool before = step.always_prepare;
   step.always_prepare =

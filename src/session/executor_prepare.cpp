@@ -20,7 +20,8 @@ void Executor::prepare(Step& step) {
   NodeItem& item = *step.item;
   const bool is_invariant = step.node->is_invariant;
   try {
-    const bool is_first = item.prepared_inputs == NodeItem::kNeverPrepared || !item.holds_invariant;
+    const bool is_first =
+        item.prepared_inputs == NodeItem::kNeverPrepared || !step.node->entry->holds_invariant;
     const uint64_t version = item.context.input_version();
     item.prepared_inputs = NodeItem::kNeverPrepared;  // until all went well
     check_inputs_are_there(item.context);
@@ -34,7 +35,7 @@ void Executor::prepare(Step& step) {
     if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
     // A buffer of another shape is a new one: there is nothing in it to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
-    item.holds_invariant = is_invariant;
+    step.node->entry->holds_invariant = is_invariant;
     item.prepared_inputs = version;
     item.prepared_outputs = item.context.output_version();
   } catch (...) {

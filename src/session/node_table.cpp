@@ -25,50 +25,61 @@ NodeItem::NodeItem(Operation& operation,
   }
 }
 
-NodeTable::Entry& NodeTable::entry(const Operation& op) {
+NodeEntry& NodeTable::entry(const Operation& op) {
   const auto id = static_cast<size_t>(op.id());
   if (id >= entries_.size()) entries_.resize(id + 1);
   if (!entries_[id]) {
-    entries_[id] = std::make_unique<Entry>();
+    entries_[id] = std::make_unique<NodeEntry>();
     entries_[id]->slots.resize(static_cast<size_t>(op.num_outputs()));
   }
   return *entries_[id];
 }
 
-Slot& NodeTable::slot(const Output& output) {
-  return entry(*output.op).slots[static_cast<size_t>(output.index)];
+Slot& NodeTable::feed_slot(const Output& output) {
+  NodeEntry& own = entry(*output.op);
+  own.feed_slots.resize(own.slots.size());
+  return own.feed_slots[place(output)];
 }
 
-NodeItem& NodeTable::item(Operation& op) {
-  Entry& own = entry(op);
-  if (own.item) return *own.item;
+NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
+  NodeEntry& own = entry(op);
+  for (const auto& item : own.items) {
+    if (item.first == fed_inputs) return *item.second;
+  }
   std::vector<Slot*> inputs;
-  for (const Output& input : op.inputs()) inputs.push_back(&slot(input));
+  for (size_t i = 0; i < op.inputs().size(); ++i) {
+    const Output& input = op.inputs()[i];
+    inputs.push_back(fed_inputs[i] ? &feed_slot(input) : &slot(input));
+  }
   Slot* outputs = own.slots.empty() ? nullptr : own.slots.data();
-  own.item = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
+  auto made = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
   // What only preparing it writes stays from run to run.
-  if (own.item->kernel && !own.item->kernel->computes()) {
+  if (made->kernel && !made->kernel->computes()) {
     for (Slot& output : own.slots) buffers_.keep_apart(output);
   }
-  return *own.item;
+  own.items.emplace_back(fed_inputs, std::move(made));
+  return *own.items.back().second;
 }
 
 void NodeTable::retain(const Operation& op, bool runs) {
-  Entry& own = entry(op);
-  ++own.slot_users;
-  if (runs) ++own.item_users;
+  NodeEntry& own = entry(op);
+  ++own.users;
+  if (runs) ++own.runners;
 }
 
 void NodeTable::release(const Operation& op, bool runs) {
-  Entry& own = entry(op);
-  if (runs && --own.item_users == 0) own.item.reset();
-  if (--own.slot_users > 0) return;
-  for (Slot& output : own.slots) {
-    buffers_.forget(output);
-    output.tensor = Tensor();
-    output.owned = output.fed = false;
-    ++output.version;
+  NodeEntry& own = entry(op);
+  if (runs && --own.runners == 0) own.items.clear();
+  if (--own.users > 0) return;
+  for (std::vector<Slot>* slots : {&own.slots, &own.feed_slots}) {
+    for (Slot& slot : *slots) {
+      buffers_.forget(slot);
+      slot.tensor = Tensor();
+      slot.owned = false;
+      ++slot.version;
+    }
   }
+  own.holds_invariant = false;
   ++epoch;
 }
 

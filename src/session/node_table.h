@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -37,14 +38,21 @@ struct NodeItem {
   // What the versions summed up to when the kernel was prepared.
   uint64_t prepared_inputs = kNeverPrepared, prepared_outputs = 0;
   InputSet values_read;  // by the last preparation
-  // In some plan it depends on shapes and constants only, so its value stays from run to run; the
-  // second: what the outputs hold is that value, and not one of a plan that was fed another input.
-  bool may_be_invariant = false, holds_invariant = false;
 };
 
-// Nodes are found by operation; they and their slots stay where they are as long as the table
-// lives, so kernels and plans point into it. One plan of a table runs at a time: a run inside of a
-// run needs a table of its own.
+// An operation of a session. A tensor that is fed has a slot of its own beside the one that its
+// operation writes to, so an operation has an item for each set of inputs that plans feed.
+struct NodeEntry {
+  std::vector<Slot> slots, feed_slots;  // of the outputs; they never grow
+  std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;  // by fed inputs
+  int users = 0, runners = 0;  // plans that use a slot, and that run it
+  // What the outputs hold depends on shapes and constants only, so it stays from run to run.
+  bool holds_invariant = false;
+};
+
+// Entries are found by operation; they, their items and slots stay where they are as long as the
+// table lives, so kernels and plans point into it. One plan of a table runs at a time: a run inside
+// of a run needs a table of its own.
 class NodeTable {
  public:
   NodeTable(ResourceManager& resources, const BufferOptions& options)
@@ -52,8 +60,11 @@ class NodeTable {
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
 
-  NodeItem& item(Operation& op);
-  Slot& slot(const Output& output);
+  NodeEntry& entry(const Operation& op);
+  // The operation with these of its inputs fed.
+  NodeItem& item(Operation& op, const std::vector<bool>& fed_inputs);
+  Slot& slot(const Output& output) { return entry(*output.op).slots[place(output)]; }
+  Slot& feed_slot(const Output& output);
   BufferPool& buffers() { return buffers_; }
 
   // A plan uses the operation's slots, and its kernel; what nobody uses gives its memory back.
@@ -80,16 +91,11 @@ class NodeTable {
   int users = 0;  // held results among the table's plans
 
  private:
-  struct Entry {
-    std::vector<Slot> slots;  // of the outputs; never grows
-    std::unique_ptr<NodeItem> item;
-    int slot_users = 0, item_users = 0;
-  };
-  Entry& entry(const Operation& op);
+  static size_t place(const Output& output) { return static_cast<size_t>(output.index); }
 
   ResourceManager& resources_;
   BufferPool buffers_;
-  std::vector<std::unique_ptr<Entry>> entries_;  // by the operation's id
+  std::vector<std::unique_ptr<NodeEntry>> entries_;  // by the operation's id
   bool is_running_ = false;
 };
 

@@ -10,7 +10,7 @@ Plan::Plan(std::shared_ptr<NodeTable> table,
            const std::vector<Fetch>& fetches,
            const std::vector<Output>& feeds)
     : table_(std::move(table)), num_results_(fetches.size()) {
-  for (const Output& feed : feeds) feeds_.emplace_back(feed, &table_->slot(feed));
+  for (const Output& feed : feeds) feeds_.emplace_back(feed, &table_->feed_slot(feed));
   const std::vector<Operation*> order = ordered_operations(fetches, feeds);
   const std::vector<int> levels = schedule_levels(order);
   for (size_t i = 0; i < order.size(); ++i) {
@@ -30,15 +30,18 @@ bool Plan::is_fed(const Output& output) const {
 
 Plan::Node Plan::make_node(Operation& op, int level) {
   Node node;
-  node.item = &table_->item(op);
   node.level = level;
+  std::vector<bool> fed_inputs;
   bool all_invariant = true;
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
-    const bool is_invariant = !is_fed(input) && nodes_[positions_.at(input.op)].is_invariant;
+    fed_inputs.push_back(is_fed(input));
+    const bool is_invariant = !fed_inputs[i] && nodes_[positions_.at(input.op)].is_invariant;
     if (is_invariant) node.invariant_inputs.insert(static_cast<int>(i));
     all_invariant = all_invariant && is_invariant;
   }
+  node.item = &table_->item(op, fed_inputs);
+  node.entry = &table_->entry(op);
   const bool is_pure = !op.def().is_stateful && op.num_outputs() > 0;
   node.is_invariant = op.def().shape_dependent || (is_pure && all_invariant);
   return node;
@@ -48,11 +51,10 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
   for (size_t i = 0; i < fetches.size(); ++i) {
     if (!fetches[i].is_tensor()) continue;
     const Output output(fetches[i].op, fetches[i].index);
-    const ResultCopy copy = {&table_->slot(output), i};
     if (is_fed(output)) {
-      fed_copies_.push_back(copy);
+      fed_copies_.push_back({&table_->feed_slot(output), i});
     } else {
-      nodes_[positions_.at(output.op)].copies.push_back(copy);
+      nodes_[positions_.at(output.op)].copies.push_back({&table_->slot(output), i});
     }
   }
 }
@@ -103,6 +105,7 @@ void Plan::find_live_ranges() {
       liveness_.emplace(slot, range);
     }
     for (size_t k = 0; k < op.inputs().size(); ++k) {
+      if (is_fed(op.inputs()[k])) continue;
       Slot* slot = &table_->slot(op.inputs()[k]);
       use(slot, position, level);
       const bool is_forwarded = k == 0 && (op.def().forwards || op.def().may_forward);
@@ -118,7 +121,6 @@ void Plan::join_table() {
     Operation& op = node.item->op;
     table_->retain(op, true);
     if (!node.is_invariant) continue;
-    node.item->may_be_invariant = true;
     for (int i = 0; i < op.num_outputs(); ++i) {
       table_->buffers().keep_apart(table_->slot(op.output(i)));
     }

@@ -27,6 +27,7 @@ class Plan {
   };
   struct Node {
     NodeItem* item = nullptr;
+    NodeEntry* entry = nullptr;
     int level = 0;  // those of one level may run side by side
     InputSet invariant_inputs;
     // All inputs are of that kind: computed when prepared.

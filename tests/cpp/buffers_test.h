@@ -1,0 +1,28 @@
+// What lives here: what the tests of a session's buffers share.
+// Who may use it: tests/cpp only.
+// What it must not know: R.
+#pragma once
+
+#include <cstring>
+
+#include "session/session.h"
+
+namespace runhooks_test {
+
+inline runhooks::SessionOptions reusing(bool reuse) {
+  runhooks::SessionOptions options;
+  options.buffers.reuse = reuse;
+  options.buffers.smallest = 1;
+  return options;
+}
+
+inline runhooks::Output placeholder(runhooks::Graph& g, const runhooks::Shape& shape) {
+  return g.op("Placeholder").attr("dtype", runhooks::DType::kFloat32).attr("shape", shape);
+}
+
+inline bool same_bits(const runhooks::Tensor& a, const runhooks::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw(), b.raw(), a.num_bytes()) == 0;
+}
+
+}  // namespace runhooks_test
