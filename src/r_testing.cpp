@@ -61,8 +61,10 @@ class TracedHook : public RunHook {
   bool saves_checkpoints() const override { return hook_->saves_checkpoints(); }
   bool changes_variables() const override { return hook_->changes_variables(); }
   bool has_state() const override { return hook_->has_state(); }
-  Tensor save_state() override { return hook_->save_state(); }
-  void restore_state(const Tensor& state) override { hook_->restore_state(state); }
+  NamedTensors save_state() override { return hook_->save_state(); }
+  std::function<void()> read_state(const NamedTensors& tensors) override {
+    return hook_->read_state(tensors);
+  }
 
   static void tell(const Held& function,
                    const char* what,
