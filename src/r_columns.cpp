@@ -86,9 +86,7 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 // The name of a column, which is made to find what is wrong with it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_column_name(SEXP spec) {
-  return border([&] {
-    return make_column(*spec_from_r(spec, "a feature column"))->name();
-  });
+  return border([&] { return make_column(*spec_from_r(spec, "a feature column"))->name(); });
 }
 
 // The width of a categorical column; NA of others.
@@ -128,10 +126,7 @@ SEXP cpp_column_endpoints() {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_input_layer(SEXP features,
-                     SEXP columns,
-                     Texts collections,
-                     bool trainable) {
+SEXP cpp_input_layer(SEXP features, SEXP columns, Texts collections, bool trainable) {
   return border([&]() -> SEXP {
     const Features given = features_from_r(features);
     InputLayerOptions options;

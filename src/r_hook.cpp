@@ -115,16 +115,18 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (!save_state_) return {};
     Rcpp::Shield<SEXP> state(call(save_state_));
     if (state == R_NilValue) return {};
-    const PlainData data = plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
+    const PlainData data =
+        plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
     return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
   }
   std::function<void()> read_state(const NamedTensors& tensors) override {
     const auto found = tensors.find(kPlainState);
     const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
                          found->second.num_elements() == 1;
-    if (!is_text) fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
-    Rcpp::Shield<SEXP> state(plain_to_r(read_plain_data(
-        found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+    if (!is_text)
+      fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
+    Rcpp::Shield<SEXP> state(plain_to_r(
+        read_plain_data(found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
     const Held held(state);
     return [this, held] {
       if (!restore_state_) return;

@@ -73,10 +73,7 @@ Gradient gradient_from_r(SEXP x) {
 
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_new(SEXP initial_value,
-                      Text name,
-                      bool trainable,
-                      Texts collections) {
+SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections) {
   return border([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
@@ -90,12 +87,8 @@ SEXP cpp_variable_new(SEXP initial_value,
 // tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
 // or a function of the shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_get(Text name,
-                      SEXP shape,
-                      SEXP dtype,
-                      SEXP initializer,
-                      bool trainable,
-                      Texts collections) {
+SEXP cpp_variable_get(
+    Text name, SEXP shape, SEXP dtype, SEXP initializer, bool trainable, Texts collections) {
   return border([&]() -> SEXP {
     VariableOptions options;
     const DType wanted = dtype_from_r(dtype);

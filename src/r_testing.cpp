@@ -1,11 +1,11 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
-#include "io/eval_metrics.h"
-#include "io/tensor_bundle.h"
-#include "io/event_file.h"
-#include "monitored/monitored_session.h"
-#include "runhooks_r.h"
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "io/eval_metrics.h"
+#include "io/event_file.h"
+#include "io/tensor_bundle.h"
+#include "monitored/monitored_session.h"
+#include "runhooks_r.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
@@ -150,10 +150,7 @@ SEXP cpp_read_all_events(Text path) {
 
 // An event file of scalars: one event for each element, a named numeric vector, of its step.
 // [[Rcpp::export(rng = false)]]
-void cpp_write_events(Text folder,
-                      Text suffix,
-                      std::vector<double> steps,
-                      SEXP values) {
+void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values) {
   border([&] {
     EventFileWriter writer(folder, suffix);
     const RList given(values, "`values`");
