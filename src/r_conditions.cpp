@@ -13,7 +13,9 @@ namespace {
 // over unchanged, whatever runs on the way (an on.exit() with loops of its own).
 enum LeaveElement { kCondition, kKind, kMessage };
 
-bool is_leave(SEXP value) { return TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave"); }
+bool is_leave(SEXP value) {
+  return TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
+}
 
 struct CallData {
   SEXP (*function)(void*);

@@ -141,12 +141,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_predict(SEXP spec,
-                           SEXP config,
-                           SEXP input_fn,
-                           Text checkpoint_path,
-                           Texts predict_keys,
-                           SEXP hooks) {
+SEXP cpp_estimator_predict(
+    SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;

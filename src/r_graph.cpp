@@ -97,8 +97,8 @@ SEXP item_to_r(const CollectionItem& item) {
 
 namespace {
 
-// R's collector does not see what hangs on a graph that nobody needs any more: it is called after so
-// many graphs, or so much memory.
+// R's collector does not see what hangs on a graph that nobody needs any more: it is called after
+// so many graphs, or so much memory.
 void collect_now_and_then() {
   constexpr int kGraphs = 32;
   constexpr uint64_t kBytes = uint64_t{256} << 20;

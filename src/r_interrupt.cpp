@@ -2,9 +2,9 @@
 #include <chrono>
 #include <thread>
 
-#include "runhooks_r.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "runhooks_r.h"
 
 namespace runhooks {
 namespace r {

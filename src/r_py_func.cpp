@@ -60,11 +60,7 @@ using namespace runhooks::r;
 
 // The outputs as a list; the operation itself where there are none.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_py_func(SEXP func,
-                 SEXP inputs,
-                 Texts output_types,
-                 bool is_stateful,
-                 Text name) {
+SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name) {
   return border([&]() -> SEXP {
     std::vector<Output> tensors;
     const RList given(inputs, "`inp`");
@@ -76,8 +72,9 @@ SEXP cpp_py_func(SEXP func,
       types.push_back(dtype);
     }
     Graph& graph = *default_graph();
-    Operation* op = make_py_func(graph, std::make_shared<RTensorFunction>(function_from_r(func, "`func`"), name), tensors,
-                                 types, is_stateful, name);
+    Operation* op = make_py_func(
+        graph, std::make_shared<RTensorFunction>(function_from_r(func, "`func`"), name), tensors,
+        types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
     Rcpp::Shield<SEXP> outputs(Rf_allocVector(VECSXP, op->num_outputs()));
     for (int i = 0; i < op->num_outputs(); ++i) {

@@ -18,7 +18,8 @@ Trigger& trigger_of_pointer(SEXP pointer) { return *from_handle<Trigger>(pointer
 SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
   return border([&]() -> SEXP {
     Trigger trigger;
-    if (every_secs != R_NilValue) trigger = Trigger::every_secs(number_from_r(every_secs, "`every_secs`"));
+    if (every_secs != R_NilValue)
+      trigger = Trigger::every_secs(number_from_r(every_secs, "`every_secs`"));
     if (every_steps != R_NilValue) {
       trigger = Trigger::every_steps(whole_from_r(every_steps, "`every_steps`"));
     }
@@ -41,7 +42,8 @@ bool cpp_timer_should_trigger(SEXP pointer, double step) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
   return border([&]() -> SEXP {
-    const Trigger::Elapsed elapsed = trigger_of_pointer(pointer).update(whole_from_r(step, "`step`"));
+    const Trigger::Elapsed elapsed =
+        trigger_of_pointer(pointer).update(whole_from_r(step, "`step`"));
     if (!elapsed.is_known) return Rcpp::List::create(R_NilValue, R_NilValue);
     return Rcpp::List::create(elapsed.secs, static_cast<double>(elapsed.steps));
   });

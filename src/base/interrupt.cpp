@@ -4,12 +4,16 @@ namespace runhooks {
 
 namespace {
 void (*current_check)() = nullptr;
+thread_local bool is_asking_thread = false;
 }  // namespace
 
 void check_interrupt() {
-  if (current_check) current_check();
+  if (is_asking_thread && current_check) current_check();
 }
 
-void set_interrupt_check(void (*check)()) { current_check = check; }
+void set_interrupt_check(void (*check)()) {
+  current_check = check;
+  is_asking_thread = check != nullptr;
+}
 
 }  // namespace runhooks

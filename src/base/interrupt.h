@@ -1,5 +1,5 @@
 // What lives here: the question whether the user has asked to stop.
-// Who may use it: every layer, on the session's thread.
+// Who may use it: every layer.
 // What it must not know: who is asked, R.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace runhooks {
 // Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
 // costs some 40 ns.
 void check_interrupt();
-// Who is asked; NULL: nobody.
+// Who is asked, on this thread only; NULL: nobody.
 void set_interrupt_check(void (*check)());
 
 }  // namespace runhooks

@@ -173,8 +173,8 @@ class Helpers {
 
 namespace {
 
-// Ends the helpers when the process ends. In a forked child they do not run, and what waits for them
-// there, such as the end of a condition that they slept on, would wait for ever.
+// Ends the helpers when the process ends. In a forked child they do not run, and what waits for
+// them there, such as the end of a condition that they slept on, would wait for ever.
 class OwnedHelpers {
  public:
   ~OwnedHelpers() {
