@@ -10,22 +10,21 @@ namespace {
 
 Features features_from_r(SEXP features) {
   Features result;
-  SEXP names = Rf_getAttrib(features, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-    result[utf8_of(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
-  }
+  const RList given(features, "`features`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) result[given.name(i)] = feature_from_r(given[i]);
   return result;
 }
 
 Graph& graph_of_features(const Features& features) {
   if (features.empty()) invalid_argument("`features` must be a named list of tensors.");
-  return features.begin()->second.graph();
+  return features.begin()->second.values.graph();
 }
 
 std::vector<ColumnPtr> columns_from_r(SEXP columns) {
   ValueList specs;
-  for (R_xlen_t i = 0; i < Rf_xlength(columns); ++i) {
-    specs.push_back(value_from_r(VECTOR_ELT(columns, i)));
+  const RList given(columns, "the feature columns");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    specs.push_back(Value::of(spec_from_r(given[i], "a feature column")));
   }
   return make_columns(specs);
 }
@@ -50,36 +49,88 @@ SEXP layer_to_r(const Output& tensor, const VariablesByName& variables) {
 
 }  // namespace
 
+namespace runhooks {
+namespace r {
+
+Feature feature_from_r(SEXP feature) {
+  if (!Rf_inherits(feature, "tensorflow.sparse_tensor")) return tensor_of(feature);
+  return Feature(tensor_of(list_element(feature, "indices")),
+                 tensor_of(list_element(feature, "values")),
+                 tensor_of(list_element(feature, "dense_shape")));
+}
+
+SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
+  Rcpp::List all(reads.size());
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const FeatureRead& read = reads[i];
+    Rcpp::Shield<SEXP> otherwise(value_to_r(read.default_value));
+    Rcpp::IntegerVector shape;
+    for (int d = 0; d < read.shape.rank(); ++d) {
+      shape.push_back(static_cast<int>(read.shape.dim(d)));
+    }
+    all[i] = Rcpp::List::create(
+        Rcpp::_["key"] = read.key, Rcpp::_["dtype"] = dtype_name(read.dtype),
+        Rcpp::_["example_dtype"] = dtype_name(read.example_dtype),
+        Rcpp::_["has_shape"] = read.has_shape, Rcpp::_["shape"] = shape,
+        Rcpp::_["default_value"] = otherwise, Rcpp::_["is_weight"] = read.is_weight,
+        Rcpp::_["is_normalized"] = read.is_normalized,
+        Rcpp::_["takes_unknown"] = read.takes_unknown,
+        Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
 // The name of a column, which is made to find what is wrong with it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_column_name(SEXP spec) {
   return border([&] {
-    const Value value = value_from_r(spec);
-    return make_column(**value.get_if<std::shared_ptr<Args>>())->name();
+    return make_column(*spec_from_r(spec, "a feature column"))->name();
   });
 }
 
-// What kind of a column it is: "dense", "categorical" or "both", its features, and its width.
+// The width of a categorical column; NA of others.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_column_info(SEXP spec) {
-  return border([&]() -> SEXP {
-    const Value value = value_from_r(spec);
-    const ColumnPtr column = make_column(**value.get_if<std::shared_ptr<Args>>());
-    const auto* dense = dynamic_cast<const DenseColumn*>(column.get());
+double cpp_column_buckets(SEXP spec) {
+  return border([&]() -> double {
+    const ColumnPtr column = make_column(*spec_from_r(spec, "a feature column"));
     const auto* categorical = dynamic_cast<const CategoricalColumn*>(column.get());
-    return Rcpp::List::create(
-        Rcpp::_["name"] = column->name(), Rcpp::_["is_dense"] = dense != nullptr,
-        Rcpp::_["is_categorical"] = categorical != nullptr,
-        Rcpp::_["features"] = Rcpp::wrap(column->feature_keys()),
-        Rcpp::_["num_buckets"] =
-            categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL);
+    return categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL;
+  });
+}
+
+// What columns read, in their order: a list for each feature that one reads.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_columns_read(SEXP columns) {
+  return border([&]() -> SEXP {
+    std::vector<FeatureRead> all;
+    for (const ColumnPtr& column : columns_from_r(columns)) {
+      for (const FeatureRead& read : column->reads()) all.push_back(read);
+    }
+    return reads_to_r(all);
+  });
+}
+
+// The names of the constructors in R, by those of tf.feature_column.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_column_endpoints() {
+  return border([&]() -> SEXP {
+    Rcpp::CharacterVector functions, names;
+    for (const ColumnEndpoint& column : column_endpoints()) {
+      functions.push_back(column.function);
+      names.push_back(column.endpoint);
+    }
+    functions.names() = names;
+    return functions;
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_input_layer(SEXP features,
                      SEXP columns,
-                     std::vector<std::string> collections,
+                     Texts collections,
                      bool trainable) {
   return border([&]() -> SEXP {
     const Features given = features_from_r(features);
@@ -96,13 +147,13 @@ SEXP cpp_input_layer(SEXP features,
 SEXP cpp_linear_model(SEXP features,
                       SEXP columns,
                       double units,
-                      std::string sparse_combiner,
-                      std::vector<std::string> collections,
+                      Text sparse_combiner,
+                      Texts collections,
                       bool trainable) {
   return border([&]() -> SEXP {
     const Features given = features_from_r(features);
     LinearModelOptions options;
-    options.units = static_cast<int64_t>(units);
+    options.units = whole_from_r(units, "`units`");
     options.sparse_combiner = sparse_combiner;
     options.trainable = trainable;
     options.collections.insert(options.collections.end(), collections.begin(), collections.end());

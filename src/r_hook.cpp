@@ -7,13 +7,7 @@
 namespace runhooks {
 namespace r {
 
-SEXP list_element(SEXP list, const char* name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(list) && names != R_NilValue; ++i) {
-    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
-}
+SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").find(name); }
 
 namespace {
 
@@ -32,10 +26,6 @@ struct Symbols {
 const Symbols& symbols() {
   static const Symbols all;
   return all;
-}
-
-bool is_request(SEXP x) {
-  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
 }
 
 class RHook;
@@ -121,37 +111,34 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return list;
   }
   bool has_state() const override { return save_state_ != nullptr; }
-  Tensor save_state() override {
-    if (!save_state_) return Tensor();
+  NamedTensors save_state() override {
+    if (!save_state_) return {};
     Rcpp::Shield<SEXP> state(call(save_state_));
-    return state == R_NilValue ? Tensor() : bytes_of(state);
+    if (state == R_NilValue) return {};
+    const PlainData data = plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
+    return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
   }
-  void restore_state(const Tensor& bytes) override {
-    if (!restore_state_) return;
-    Rcpp::Shield<SEXP> state(object_of(bytes));
-    define(symbols().state, state);
-    call(restore_state_);
+  std::function<void()> read_state(const NamedTensors& tensors) override {
+    const auto found = tensors.find(kPlainState);
+    const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
+                         found->second.num_elements() == 1;
+    if (!is_text) fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
+    Rcpp::Shield<SEXP> state(plain_to_r(read_plain_data(
+        found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+    const Held held(state);
+    return [this, held] {
+      if (!restore_state_) return;
+      define(symbols().state, held.get());
+      call(restore_state_);
+    };
   }
 
  private:
-  // R's own serialization.
-  Tensor bytes_of(SEXP object) {
-    Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), object));
-    Rcpp::Shield<SEXP> code(Rf_lang3(Rf_install("serialize"), quoted, R_NilValue));
-    Rcpp::Shield<SEXP> raw(eval_r(code, R_BaseEnv));
-    Tensor tensor(DType::kUint8, Shape{static_cast<int64_t>(Rf_xlength(raw))});
-    std::memcpy(tensor.raw(), RAW(raw), tensor.num_bytes());
-    return tensor;
-  }
-  SEXP object_of(const Tensor& bytes) {
-    Rcpp::Shield<SEXP> raw(Rf_allocVector(RAWSXP, bytes.num_elements()));
-    std::memcpy(RAW(raw), bytes.raw(), bytes.num_bytes());
-    Rcpp::Shield<SEXP> code(Rf_lang2(Rf_install("unserialize"), raw));
-    return eval_r(code, R_BaseEnv);
-  }
+  // The name of the tensor that holds it all.
+  static constexpr const char* kPlainState = "plain";
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
-    for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
+    for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
       if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
     }
     return false;
@@ -159,11 +146,15 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // What R's `context` stands for while a method runs.
   struct CurrentContext {
     RHook& hook;
-    CurrentContext(RHook& h, RunContext& context) : hook(h) {
+    RunContext& context;
+    CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
       if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
     }
-    ~CurrentContext() { R_ClearExternalPtr(hook.context_pointer_.get()); }
+    ~CurrentContext() {
+      R_ClearExternalPtr(hook.context_pointer_.get());
+      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has shown it itself
+    }
   };
 
   // The call `method(arguments)`; NULL where the user gave no such method.
@@ -320,10 +311,10 @@ HookPtr builtin_hook_from_r(SEXP hook) {
 
 std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
   auto args = std::make_shared<Args>("the hook");
-  SEXP names = Rf_getAttrib(hook, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(hook); ++i) {
-    SEXP value = VECTOR_ELT(hook, i);
-    const std::string name = utf8_of(STRING_ELT(names, i));
+  const RList given(hook, "a hook");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP value = given[i];
+    const std::string name = given.name(i);
     if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
   }
   args->set_owner(args->text("type"));
@@ -340,11 +331,11 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
 
 HookList hooks_from_r(SEXP hooks) {
   HookList all;
-  SEXP names = Rf_getAttrib(hooks, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(hooks); ++i) {
-    std::string label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
-    if (names != R_NilValue && CHAR(STRING_ELT(names, i))[0]) label = CHAR(STRING_ELT(names, i));
-    all.push_back(hook_from_r(VECTOR_ELT(hooks, i), label));
+  const RList given(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    std::string label = given.has_names() ? given.name(i) : "";
+    if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
+    all.push_back(hook_from_r(given[i], label));
   }
   return all;
 }
@@ -354,6 +345,16 @@ HookList hooks_from_r(SEXP hooks) {
 
 using namespace runhooks;
 using namespace runhooks::r;
+
+namespace {
+
+// NULL where no run is under way.
+RunContext* context_of(SEXP pointer) {
+  const bool is_over = is_handle(pointer, kContext) && !R_ExternalPtrAddr(pointer);
+  return is_over ? nullptr : static_cast<RunContext*>(handle_address(pointer, kContext));
+}
+
+}  // namespace
 
 // What a history saver writes to.
 // [[Rcpp::export(rng = false)]]
@@ -388,9 +389,9 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_original_args(SEXP pointer) {
   return border([&]() -> SEXP {
-    if (!R_ExternalPtrAddr(pointer)) return R_NilValue;  // no run is under way
-    const RunArgs& args =
-        static_cast<RunContext*>(handle_address(pointer, kContext))->original_args();
+    const RunContext* context = context_of(pointer);
+    if (!context) return R_NilValue;
+    const RunArgs& args = context->original_args();
     if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
     Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
     for (size_t i = 0; i < args.fetches.size(); ++i) {
@@ -408,18 +409,17 @@ SEXP cpp_context_original_args(SEXP pointer) {
 SEXP cpp_context_progress(SEXP pointer) {
   return border([&]() -> SEXP {
     Rcpp::NumericVector progress(2, NA_REAL);
-    if (!R_ExternalPtrAddr(pointer)) return progress;  // no run is under way
-    auto* context = static_cast<RunContext*>(handle_address(pointer, kContext));
+    const RunContext* context = context_of(pointer);
+    if (!context) return progress;
     Session& session = context->session();
-    for (const auto& op : session.graph().operations()) {
-      if (op->type() != "IteratorV2") continue;
-      progress[0] = 0;
-      progress[1] = 1;
-      if (const DatasetIterator* iterator = find_iterator(session.resources(), op->name())) {
-        progress[0] = static_cast<double>(iterator->rows_seen());
-        progress[1] = static_cast<double>(iterator->epoch()) + 1;
-      }
-      break;
+    const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
+    if (iterators.empty()) return progress;
+    progress[0] = 0;
+    progress[1] = 1;
+    const std::string& name = std::get<Output>(iterators.front()).op->name();
+    if (const DatasetIterator* iterator = find_iterator(session.resources(), name)) {
+      progress[0] = static_cast<double>(iterator->rows_seen());
+      progress[1] = static_cast<double>(iterator->epoch()) + 1;
     }
     return progress;
   });
@@ -442,7 +442,7 @@ void cpp_context_request_stop(SEXP pointer) {
 
 // With a condition the loop ends by it.
 // [[Rcpp::export(rng = false)]]
-void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind) {
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
   border([&] {
     auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
     coordinator->request_stop(condition == R_NilValue ? nullptr
@@ -454,6 +454,10 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return border([&] {
+    // One that was kept beyond its session: whoever asks shall stop.
+    const bool is_coordinator =
+        TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
+    if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
     return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
   });
 }

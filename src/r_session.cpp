@@ -6,8 +6,8 @@ namespace r {
 
 namespace {
 
-// The R objects of a session and of its coordinator outlive it: the pointers in them are cleared
-// when the session goes.
+// The R objects of a loop's session and of its coordinator outlive it: the pointers in them are
+// cleared when the session goes. A session of R's own has none of this: it goes with its object.
 struct SessionBinding {
   Held object, pointer, coordinator, coordinator_pointer;
   ~SessionBinding() {
@@ -21,6 +21,13 @@ Fetch fetch_by_name(const std::string& name, Graph& graph) {
   const auto element = graph.element(name);
   if (const auto* output = std::get_if<Output>(&element)) return *output;
   return std::get<Operation*>(element);
+}
+
+// Serialized summaries: ops that give one call it so.
+bool is_message(const Fetch& fetch) {
+  if (!fetch.is_tensor()) return false;
+  const std::vector<ArgDef>& outputs = fetch.op->def().outputs;
+  return outputs.size() == 1 && outputs[0].name == "summary" && outputs[0].dtype == DType::kString;
 }
 
 Session& session_of(SEXP pointer) {
@@ -37,6 +44,7 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   Node node;
   node.source = source;
   node.fetch = fetches_.size();
+  node.is_bytes = is_message(fetch);
   fetches_.push_back(fetch);
   return node;
 }
@@ -97,7 +105,7 @@ bool FetchTree::node_matches(const Node& node, SEXP x) {
 }
 
 SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
-  if (node.is_leaf) return tensor_to_r(result(node.fetch));
+  if (node.is_leaf) return tensor_to_r(result(node.fetch), node.is_bytes);
   Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.form.get()));
   for (size_t i = 0; i < node.children.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));
@@ -122,8 +130,9 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
   // dict() keeps tensors as keys beside the values.
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
   Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
+  const bool has_keys = TYPEOF(keys) == VECSXP && Rf_xlength(keys) == Rf_xlength(feed_dict);
   for (R_xlen_t i = 0; i < Rf_xlength(feed_dict); ++i) {
-    SEXP key = keys != R_NilValue ? VECTOR_ELT(keys, i) : R_NilValue;
+    SEXP key = has_keys ? VECTOR_ELT(keys, i) : R_NilValue;
     if (is_tensor(key)) {
       add(tensor_of(key), VECTOR_ELT(feed_dict, i));
       continue;
@@ -137,18 +146,22 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
   return feeds;
 }
 
+SEXP new_session_object(SEXP pointer, const Session& session) {
+  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
+  return eval_r(call, package_namespace());
+}
+
 SEXP session_handle(Session& session) {
   if (auto* binding = static_cast<SessionBinding*>(session.foreign.get()))
     return binding->object.get();
   auto binding = std::make_shared<SessionBinding>();
   Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
-  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
-  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> object(new_session_object(pointer, session));
   binding->object.reset(object);
   binding->pointer.reset(pointer);
   session.foreign = binding;
-  return binding->object.get();
+  return object;
 }
 
 SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
@@ -180,6 +193,10 @@ SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
   SET_VECTOR_ELT(list, kFeedDict, feed_dict);
   SET_VECTOR_ELT(list, kOptions, options);
   return list;
+}
+
+bool is_request(SEXP x) {
+  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
 }
 
 RunOptions run_options_from_r(SEXP options) {
@@ -298,10 +315,10 @@ SEXP cpp_session_new(SEXP graph) {
   return border([&]() -> SEXP {
     auto session =
         std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
-    Rcpp::Shield<SEXP> object(session_handle(*session));
+    // whoever has the pointer keeps the session
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
-    Rf_defineVar(Rf_install(".owner"), owner, object);
-    return object;
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));
+    return new_session_object(pointer, *session);
   });
 }
 
@@ -323,6 +340,7 @@ SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, S
 // [[Rcpp::export(rng = false)]]
 void cpp_session_close(SEXP pointer) {
   border([&] {
-    if (R_ExternalPtrAddr(pointer)) session_of(pointer).close();
+    const bool is_gone = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
+    if (!is_gone) session_of(pointer).close();
   });
 }

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "estimators/evaluation_hooks.h"
+#include "estimators/model_folder.h"
 #include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
@@ -112,9 +113,9 @@ void keep_value(const Tensor& value, Tensor* kept) {
   }
 }
 
-MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
+MonitoredOptions loop_options(const std::function<void()>& check_interrupt) {
   MonitoredOptions options;
-  options.interrupted = interrupted;
+  options.check_interrupt = check_interrupt;
   return options;
 }
 
@@ -197,6 +198,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
+  const FolderInTraining folder(config_.model_dir);
   TrainResult result;
   if (options.max_steps > 0) {
     result.global_step = saved_global_step(config_.model_dir);
@@ -218,12 +220,12 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   MonitoredSession session(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
-      std::move(hooks), loop_options(options.interrupted));
+      std::move(hooks), loop_options(options.check_interrupt));
   run_block(session, [&] {
     while (!session.should_stop()) {
-      const Plan& plan = session.run(run_args);
+      const Executor& run = session.run(run_args);
       result.made_steps = true;
-      keep_value(plan.result(1), &result.loss);
+      keep_value(run.result(1), &result.loss);
     }
     if (!result.made_steps) {
       log(LogLevel::kWarn,
@@ -286,7 +288,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   const double start = now_seconds();
   MonitoredSession session(
       graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks,
-      loop_options(options.interrupted));
+      loop_options(options.check_interrupt));
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args_);
   });
@@ -340,7 +342,7 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   auto session = std::make_unique<MonitoredSession>(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
-      hooks, loop_options(options.interrupted));
+      hooks, loop_options(options.check_interrupt));
   return std::make_unique<Predictions>(std::move(session), std::move(outputs));
 }
 
@@ -359,9 +361,9 @@ bool Predictions::next(std::vector<Tensor>* batch) {
   bool has_batch = false;
   auto step = [&] {
     if (session_->should_stop()) throw Error(Code::kStopIteration, "");
-    const Plan& plan = session_->run(run_args_);
+    const Executor& run = session_->run(run_args_);
     batch->clear();
-    for (size_t i = 0; i < keys_.size(); ++i) batch->push_back(plan.result(i));
+    for (size_t i = 0; i < keys_.size(); ++i) batch->push_back(run.result(i));
     has_batch = true;
   };
   step_in_block(*session_, step);

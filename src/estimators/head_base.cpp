@@ -9,14 +9,14 @@ namespace runhooks {
 namespace {
 
 // A feature by its name, or a numeric column of one.
-std::shared_ptr<Args> weight_column_argument(const Args& args) {
+ColumnPtr weight_column_argument(const Args& args) {
   const Value* column = args.find("weight_column");
   if (!column) return nullptr;
-  if (const auto* spec = column->get_if<std::shared_ptr<Args>>()) return *spec;
-  auto spec = std::make_shared<Args>("weight_column");
-  spec->set("type", Value::of(std::string("NumericColumn")));
-  spec->set("key", Value::of(args.text("weight_column")));
-  return spec;
+  if (column->get_if<std::shared_ptr<Args>>()) return column_argument(args, "weight_column");
+  Args spec("weight_column");
+  spec.set("type", Value::of(std::string("NumericColumn")));
+  spec.set("key", Value::of(args.text("weight_column")));
+  return make_column(spec);
 }
 
 Output ones_like(Graph& graph, Output x) {
@@ -80,10 +80,17 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
   if (!weight_column_) return Output();
   NameScope scope(graph, "weights");
   TransformationCache cache(graph, features);
-  const Output weights = cache.transformed(*make_column(*weight_column_));
+  const Output weights = cache.transformed(*weight_column_);
   const Output zero = graph.scalar(weights.dtype(), 0);
   const Output holds = graph.op("GreaterEqual", {weights, zero});
   return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
+}
+
+std::vector<FeatureRead> HeadBase::reads() const {
+  if (!weight_column_) return {};
+  std::vector<FeatureRead> all = weight_column_->reads();
+  for (FeatureRead& read : all) read.is_weight = true;
+  return all;
 }
 
 HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const {
@@ -119,11 +126,33 @@ EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
                                               const TrainOpFn& train_op) const {
   NameScope scope(graph, name_.empty() ? "head" : name_);
   HeadParts made = parts(graph, input, mode, logits);
-  return finish_spec(graph, mode, std::move(made), name_, train_op);
+  return finish_spec(graph, mode, std::move(made), *this, train_op);
 }
 
-EstimatorSpec finish_spec(
-    Graph& graph, Mode mode, HeadParts parts, const std::string& name, const TrainOpFn& train_op) {
+namespace {
+
+Operation* training_step(Graph& graph, Output loss, const TrainOpFn& train_op) {
+  return with_updates(graph, train_op(graph, loss));
+}
+
+Operation* public_training_step(Graph& graph,
+                                Output loss,
+                                const TrainOpFn& train_op,
+                                size_t inner_heads) {
+  const NameScope root(graph, "");
+  for (size_t i = 0; i < inner_heads; ++i) const NameScope left(graph, "training");
+  const NameScope scope(graph, "training");
+  return training_step(graph, loss, train_op);
+}
+
+}  // namespace
+
+EstimatorSpec finish_spec(Graph& graph,
+                          Mode mode,
+                          HeadParts parts,
+                          const Head& head,
+                          const TrainOpFn& train_op,
+                          size_t inner_heads) {
   EstimatorSpec spec;
   spec.mode = mode;
   spec.predictions = std::move(parts.predictions);
@@ -131,8 +160,9 @@ EstimatorSpec finish_spec(
   spec.eval_metric_ops = std::move(parts.metrics);
   spec.export_outputs = std::move(parts.export_outputs);
   if (mode != Mode::kTrain) return spec;
-  spec.train_op = with_updates(graph, train_op(graph, spec.loss));
-  const std::string suffix = name.empty() ? "" : "/" + name;
+  spec.train_op = head.is_public ? public_training_step(graph, spec.loss, train_op, inner_heads)
+                                 : training_step(graph, spec.loss, train_op);
+  const std::string suffix = head.name().empty() ? "" : "/" + head.name();
   const NameScope root(graph, "");
   add_scalar_summary(graph, "loss" + suffix, spec.loss);
   if (parts.mean_loss) add_scalar_summary(graph, "average_loss" + suffix, parts.mean_loss);
@@ -226,6 +256,21 @@ Output class_labels(Graph& graph,
   return graph.op("Cast", {numbers}).attr("DstT", wanted);
 }
 
+LabelSpec class_label_spec(LabelSpec::Kind kind,
+                           int64_t n_classes,
+                           const std::vector<std::string>& vocabulary) {
+  const bool is_one = kind == LabelSpec::Kind::kClass;
+  LabelSpec labels;
+  labels.kind = kind;
+  labels.width = is_one ? 1 : n_classes;
+  labels.width_argument = "n_classes";
+  labels.lowest = 0;
+  labels.highest = is_one ? static_cast<double>(n_classes - 1) : 1;
+  labels.n_classes = n_classes;
+  labels.vocabulary = vocabulary;
+  return labels;
+}
+
 Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {
   if (vocabulary.empty()) return graph.op("AsString", {class_ids}).named("str_classes");
   const Shape shape{static_cast<int64_t>(vocabulary.size())};
@@ -302,7 +347,9 @@ std::shared_ptr<Head> classifier_head(const Args& args) {
 }
 
 std::shared_ptr<Head> head_argument(const Args& args) {
-  return make_head(args.args("head").text("type"), args.args("head"));
+  const auto head = make_head(args.args("head").text("type"), args.args("head"));
+  head->is_public = true;
+  return head;
 }
 
 }  // namespace runhooks

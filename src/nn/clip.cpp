@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "graph/graph_function.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -92,11 +92,19 @@ Value call_global_norm(Graph& graph, const Args& args) {
   return Value::of(global_norm(graph, tensors_argument(graph, args)));
 }
 
+DType dtype_of_first(const std::vector<Gradient>& tensors) {
+  for (const Gradient& tensor : tensors) {
+    if (!tensor.is_none()) return tensor.values.dtype();
+  }
+  return DType::kFloat32;
+}
+
 Value call_clip_by_global_norm(Graph& graph, const Args& args) {
   const std::vector<Gradient> tensors = tensors_argument(graph, args);
-  const Output limit = tensor_argument(graph, args, "clip_norm", DType::kFloat32);
+  const DType dtype = dtype_of_first(tensors);
+  const Output limit = tensor_argument(graph, args, "clip_norm", dtype);
   const ClippedGradients clipped = clip_by_global_norm(
-      graph, tensors, limit, tensor_argument_or_none(graph, args, "use_norm", DType::kFloat32));
+      graph, tensors, limit, tensor_argument_or_none(graph, args, "use_norm", dtype));
   auto list = std::make_shared<ValueList>(), result = std::make_shared<ValueList>();
   for (const Gradient& gradient : clipped.gradients) {
     list->push_back(gradient.is_none() ? Value() : Value::of(gradient.values));

@@ -205,7 +205,7 @@ RUNHOOKS_REGISTER_OP("Slice")
     .input("size: Index, vector, >= -1")
     .output("output: T")
     .attr("T: type")
-    .attr("Index: {int32, int64} = DT_INT32")
+    .attr("Index: {int32, int64}")
     .shape(slice_shape)
     .kernel(kernel_of<SliceKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -242,7 +242,7 @@ RUNHOOKS_REGISTER_OP("Unpack")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("Pack", dy).attr("axis", op.attr_int("axis"))};
     })
-    .endpoint("unstack")
+    .endpoint("raw_ops.Unpack")
     .summary("The parts along an axis as tensors of their own.")
     .example("f[2,3] | num=2")
     .example("f[2,3] | num=3 axis=1");

@@ -1,5 +1,6 @@
 // The bucket between boundaries of each number, as TensorFlow's op gives it.
 #include <algorithm>
+#include <type_traits>
 
 #include "graph/op_registry.h"
 
@@ -9,6 +10,9 @@ namespace {
 
 template <typename T>
 class BucketizeKernel : public Kernel {
+  // Whole numbers are compared with boundaries between them, and exactly.
+  using Edge = std::conditional_t<std::is_integral_v<T>, double, T>;
+
  public:
   void compute(KernelContext& c) override {
     const auto& edges = c.op().attr<std::vector<float>>("boundaries");
@@ -16,7 +20,7 @@ class BucketizeKernel : public Kernel {
     auto* out = c.output(0).template data<int32_t>();
     for (int64_t i = 0; i < c.input(0).num_elements(); ++i) {
       const auto above = std::upper_bound(edges.begin(), edges.end(), x[i],
-                                          [](T value, float edge) { return value < T(edge); });
+                                          [](T value, float edge) { return value < Edge(edge); });
       out[i] = static_cast<int32_t>(above - edges.begin());
     }
   }

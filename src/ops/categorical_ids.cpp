@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "base/fingerprint.h"
+#include "base/read_line.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/integer_cache.h"
+#include "ops/lowering.h"
 #include "ops/per_string.h"
 
 namespace runhooks {
@@ -15,16 +17,17 @@ namespace runhooks {
 namespace {
 
 // Calls number(x) or text(s) once for each distinct value of a feature of type string, int32 or
-// int64. "" and -1 are absent.
+// int64. "" and -1 are absent where `drop_missing` says so.
 template <typename OfNumber, typename OfText>
 class DistinctIds {
  public:
-  DistinctIds(OfNumber of_number, OfText of_text) : of_number_(of_number), of_text_(of_text) {}
+  DistinctIds(OfNumber of_number, OfText of_text, bool drop_missing)
+      : of_number_(of_number), of_text_(of_text), drop_missing_(drop_missing) {}
   void compute(const Tensor& x, int64_t* out) {
     const int64_t n = x.num_elements();
     if (x.dtype() == DType::kString) {
       const int64_t* table = texts_.table(x.dictionary(), [this](const std::string& text) {
-        return text.empty() ? kAbsentId : of_text_(text);
+        return drop_missing_ && text.empty() ? kAbsentId : of_text_(text);
       });
       const auto* codes = x.data<int32_t>();
       for (int64_t i = 0; i < n; ++i) out[i] = table[codes[i]];
@@ -42,18 +45,23 @@ class DistinctIds {
     for (int64_t i = 0; i < n; ++i) {
       if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
       if (integers_.known(x[i], &out[i])) continue;
-      out[i] = x[i] == T(-1) ? kAbsentId : integers_.get(x[i], of_number_);
+      const bool is_absent = drop_missing_ && x[i] == T(-1);
+      out[i] = is_absent ? kAbsentId : integers_.get(x[i], of_number_);
     }
   }
   OfNumber of_number_;
   OfText of_text_;
+  bool drop_missing_;
   PerString<int64_t> texts_;
   PerInteger integers_;
 };
 
 template <typename OfNumber, typename OfText>
-std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(OfNumber number, OfText text) {
-  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text);
+std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(const Operation& op,
+                                                            OfNumber number,
+                                                            OfText text) {
+  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text,
+                                                         op.attr<bool>("drop_missing"));
 }
 
 struct HashBucket {
@@ -68,7 +76,7 @@ class HashIdsKernel : public Kernel {
  public:
   explicit HashIdsKernel(const Operation& op) {
     const HashBucket hash{static_cast<uint64_t>(op.attr_int("num_buckets"))};
-    ids_ = distinct_ids(hash, hash);
+    ids_ = distinct_ids(op, hash, hash);
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
@@ -123,7 +131,7 @@ class VocabularyIdsKernel : public Kernel {
         vocabulary_->add(words.data<int64_t>()[i]);
       }
     }
-    ids_ = distinct_ids(InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
@@ -147,8 +155,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
     if (!file) fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
-    for (std::string line; vocabulary_->size() < size && std::getline(file, line);) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
+    for (std::string line; vocabulary_->size() < size && read_line(file, &line);) {
       if (is_number) {
         vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
       } else {
@@ -159,7 +166,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
       invalid_argument("The vocabulary file '", path, "' has ", vocabulary_->size(),
                        " lines, but vocabulary_size is ", size, ".");
     }
-    ids_ = distinct_ids(InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
 };
 
@@ -179,11 +186,12 @@ class IdentityIdsKernel : public Kernel {
   void ids(KernelContext& c, const T* x) const {
     const int64_t buckets = c.op().attr_int("num_buckets");
     const int64_t otherwise = c.op().attr_int("default_value");
+    const bool drop_missing = c.op().attr<bool>("drop_missing");
     auto* out = c.output(0).data<int64_t>();
     const int64_t n = c.output(0).num_elements(), width = c.output(0).shape().dim(1);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = x[i];
-      if (id == -1) {
+      if (id == -1 && drop_missing) {
         out[i] = kAbsentId;
       } else if (id >= 0 && id < buckets) {
         out[i] = id;
@@ -242,9 +250,11 @@ RUNHOOKS_REGISTER_OP("HashIds")
     .output("ids: int64")
     .attr("T: {string, int32, int64}")
     .attr("num_buckets: int >= 1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_with_op<HashIdsKernel>())
     .not_differentiable()
+    .lower(lower_hash_ids)
     .endpoint("raw_ops.HashIds")
     .summary("The hash bucket of each value of a feature.")
     .example("s{a,bc,} | num_buckets=10")
@@ -258,9 +268,11 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .attr("Tvocabulary: {string, int64}")
     .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyIdsKernel>())
     .not_differentiable()
+    .lower(lower_vocabulary_ids)
     .endpoint("raw_ops.VocabularyIds")
     .summary("The place of each value of a feature in a vocabulary.")
     .example("s{a,bc,} s{bc,a}");
@@ -274,10 +286,13 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .attr("key_dtype: type")
     .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
+    .order_insensitive()
     .not_differentiable()
+    .lower(lower_vocabulary_file_ids)
     .endpoint("raw_ops.VocabularyFileIds")
     .summary("The place of each value of a feature in a vocabulary, a file of one word a line.");
 
@@ -288,9 +303,11 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .attr("num_buckets: int >= 1")
     .attr("default_value: int = -1")
     .attr("column: string = ''")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<IdentityIdsKernel>())
     .not_differentiable()
+    .lower(lower_identity_ids)
     .endpoint("raw_ops.IdentityIds")
     .summary("The values of a feature as ids, checked.")
     .example("i{3,-1,7} | num_buckets=10");
@@ -303,6 +320,7 @@ RUNHOOKS_REGISTER_OP("BucketIds")
     .shape(two_dimensional)
     .kernel(kernel_by_type<BucketIdsKernel, int32_t, int64_t, float, double>())
     .not_differentiable()
+    .lower(lower_bucket_ids)
     .endpoint("raw_ops.BucketIds")
     .summary("The bucket between boundaries of each number of a feature.")
     .example("f[3,2] | boundaries=[0,1]");

@@ -54,8 +54,37 @@ KernelFactory floats() {
   return kernel_by_type<Same<F>::template Kernel, float, double>();
 }
 
+// Gradients of functions whose slope is infinite at 0: `dy` is the gradient from above, and where
+// there is none there is none below.
+#define RUNHOOKS_GRADIENT_FN(name, expression) \
+  struct name {                                \
+    template <typename T>                      \
+    static T apply(T y, T dy) {                \
+      return dy == T(0) ? T(0) : expression;   \
+    }                                          \
+  }
+
+RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
+RUNHOOKS_GRADIENT_FN(RsqrtGradFn, T(-0.5) * dy * (y * y * y));
+RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
+
+#undef RUNHOOKS_GRADIENT_FN
+
+template <typename F>
+struct OfOutput {
+  template <typename T>
+  using Kernel = BinaryKernel<T, T, F>;
+};
+
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
+
+// A gradient that is an operation of the output: `type`(y, dy).
+GradientFn through_output(const char* type) {
+  return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {g.op(type, {op.output(0), dy[0]})};
+  };
+}
 
 // A gradient of the form dy * factor(x, y).
 GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
@@ -144,18 +173,52 @@ RUNHOOKS_UNARY_OP("Sign")
 RUNHOOKS_UNARY_OP("Sqrt")
     .attr("T: {float, double}")
     .kernel(floats<SqrtFn>())
-    .gradient(times([](Graph& g, Output x, Output y) { return divide(g, number(g, x, 0.5), y); }))
+    .gradient(through_output("SqrtGrad"))
     .summary("The square root of x, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_UNARY_OP("Rsqrt")
     .attr("T: {float, double}")
     .kernel(floats<RsqrtFn>())
-    .gradient(times([](Graph& g, Output x, Output y) {
-      return multiply(g, number(g, x, -0.5), divide(g, y, x));
-    }))
+    .gradient(through_output("RsqrtGrad"))
     .summary("1 / sqrt(x), elementwise.")
     .example("p[2,3]");
+
+// The second derivatives: of d with respect to y, and as `type`(y, d) with respect to dy.
+#define RUNHOOKS_OUTPUT_GRAD_OP(type, Fn)                                                 \
+  RUNHOOKS_REGISTER_OP(type)                                                              \
+      .input("y: T")                                                                      \
+      .input("dy: T")                                                                     \
+      .output("z: T")                                                                     \
+      .attr("T: {float, double}")                                                         \
+      .shape([](ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }) \
+      .kernel(kernel_by_type<OfOutput<Fn>::Kernel, float, double>())                      \
+      .endpoint("raw_ops." type)                                                          \
+      .example("p[2,3] f[2,3]")
+
+RUNHOOKS_OUTPUT_GRAD_OP("SqrtGrad", SqrtGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output slope = divide(g, d[0], op.input(0));
+      return {multiply(g, negative(g, slope), op.output(0)),
+              multiply(g, number(g, slope, 0.5), slope)};
+    })
+    .summary("The gradient of Sqrt, y being its output.");
+
+RUNHOOKS_OUTPUT_GRAD_OP("RsqrtGrad", RsqrtGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output y = op.input(0), product = multiply(g, d[0], op.input(1));
+      return {multiply(g, multiply(g, number(g, y, -1.5), product), multiply(g, y, y)),
+              g.op("RsqrtGrad", {y, d[0]})};
+    })
+    .summary("The gradient of Rsqrt, y being its output.");
+
+RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output y = op.input(0), product = multiply(g, d[0], op.input(1));
+      return {multiply(g, multiply(g, number(g, y, -2), product), y),
+              g.op("ReciprocalGrad", {y, d[0]})};
+    })
+    .summary("The gradient of Reciprocal, y being its output.");
 
 RUNHOOKS_UNARY_OP("Exp")
     .attr("T: {float, double}")
@@ -183,16 +246,14 @@ RUNHOOKS_UNARY_OP("Log1p")
 RUNHOOKS_UNARY_OP("Reciprocal")
     .attr("T: {float, double}")
     .kernel(floats<ReciprocalFn>())
-    .gradient(times([](Graph& g, Output, Output y) { return negative(g, multiply(g, y, y)); }))
+    .gradient(through_output("ReciprocalGrad"))
     .summary("1 / x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Tanh")
     .attr("T: {float, double}")
     .kernel(floats<TanhFn>())
-    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {g.op("TanhGrad", {op.output(0), dy[0]})};
-    })
+    .gradient(through_output("TanhGrad"))
     .endpoint("tanh")
     .endpoint("nn.tanh")
     .endpoint("math.tanh")
@@ -202,9 +263,7 @@ RUNHOOKS_UNARY_OP("Tanh")
 RUNHOOKS_UNARY_OP("Sigmoid")
     .attr("T: {float, double}")
     .kernel(floats<SigmoidFn>())
-    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {g.op("SigmoidGrad", {op.output(0), dy[0]})};
-    })
+    .gradient(through_output("SigmoidGrad"))
     .endpoint("sigmoid")
     .endpoint("nn.sigmoid")
     .endpoint("math.sigmoid")

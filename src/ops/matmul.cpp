@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
 #include "ops/integer_math.h"
+#include "ops/matrix_product.h"
 
 namespace runhooks {
 
@@ -22,37 +23,6 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
-// The hot loops exist for floating point; integers take the plain way.
-template <typename T>
-void multiply(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      T sum = 0;
-      for (int64_t p = 0; p < k; ++p) {
-        sum = wrapping_add(sum, wrapping_multiply(ta ? a[p * m + i] : a[i * k + p],
-                                                  tb ? b[j * k + p] : b[p * n + j]));
-      }
-      y[i * n + j] = sum;
-    }
-  }
-}
-
-void multiply(
-    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* y) {
-  sgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
-}
-
-void multiply(bool ta,
-              bool tb,
-              int64_t m,
-              int64_t n,
-              int64_t k,
-              const double* a,
-              const double* b,
-              double* y) {
-  dgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
-}
-
 template <typename T>
 class MatMulKernel : public Kernel {
  public:
@@ -67,7 +37,7 @@ class MatMulKernel : public Kernel {
     b_ = c.input(1).data<T>();
     y_ = c.output(0).template data<T>();
   }
-  void compute(KernelContext&) override { multiply(ta_, tb_, m_, n_, k_, a_, b_, y_); }
+  void compute(KernelContext&) override { matrix_product(ta_, tb_, m_, n_, k_, a_, b_, y_); }
 
  private:
   bool ta_ = false, tb_ = false;
@@ -169,6 +139,8 @@ void bias_add_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   const Shape bias = c.with_rank(1, 1);
   if (x.has_rank()) {
+    if (x.rank() < 2)
+      invalid_argument("The input must have at least 2 dimensions; got shape ", x, ".");
     const int64_t width = x.dim(x.rank() - 1);
     if (width >= 0 && bias.dim(0) >= 0 && width != bias.dim(0)) {
       invalid_argument("A bias of ", bias.dim(0), " elements cannot be added to shape ", x, ".");

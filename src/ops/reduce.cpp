@@ -299,9 +299,29 @@ Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {multiply(g, divide(g, indicator, count), spread(g, op, dy[0])), Gradient()};
 }
 
+// Each element gets the product of the others, so that a 0 does not divide: the reduced axes are
+// put in front and seen as one, along which the products from both sides meet.
 Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  return {divide(g, multiply(g, spread(g, op, dy[0]), spread(g, op, op.output(0))), op.input(0)),
-          Gradient()};
+  const Output x = op.input(0), zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
+  const Output rank = g.op("Rank", {x}), shape = shape_of(g, x);
+  const Output axes = g.op("Reshape", {cast(g, op.input(1), DType::kInt32), g.int_vector({-1})});
+  const Output reduced = g.op("FloorMod", {add(g, axes, rank), rank});
+  const Output others = g.op("ListDiff", {g.op("Range", {zero, rank, one}), reduced});
+  const Output order = g.op("ConcatV2", {reduced, others, zero});
+  auto count = [&](Output which) -> Output {
+    return g.op("Prod", {g.op("GatherV2", {shape, which, zero}), g.int_vector({0})});
+  };
+  const Output swapped = g.op("Transpose", {x, order});
+  const Output dims = g.op("Pack", {count(reduced), count(others)});
+  const Output matrix = g.op("Reshape", {swapped, dims});
+  auto products = [&](bool reverse) -> Output {
+    return g.op("Cumprod", {matrix, zero}).attr("exclusive", true).attr("reverse", reverse);
+  };
+  const Output product = multiply(g, products(false), products(true));
+  const Output back = g.op("Transpose", {g.op("Reshape", {product, shape_of(g, swapped)}),
+                                         g.op("InvertPermutation", {order})});
+  const Output result = multiply(g, spread(g, op, dy[0]), back);
+  return {g.op("Reshape", {result, shape}), Gradient()};
 }
 
 }  // namespace
@@ -315,7 +335,7 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
       .attr("T: numbertype")                       \
       .attr("Tidx: {int32, int64} = DT_INT32")     \
       .shape(reduce_shape)                         \
-      .may_alias()
+      .may_forward()
 
 RUNHOOKS_REDUCTION("Sum")
     .kernel(all_numbers<SumFn>())
@@ -352,7 +372,8 @@ RUNHOOKS_REDUCTION("Prod")
     .gradient(prod_gradient)
     .endpoint("raw_ops.Prod")
     .summary("The product along axes.")
-    .example("f[2,3] i{1}");
+    .example("f[2,3] i{1}")
+    .example("f[2,3,2] i{2,-3} | keep_dims=true");
 
 #define RUNHOOKS_LOGICAL_REDUCTION(type)           \
   RUNHOOKS_REGISTER_OP(type)                       \
@@ -362,7 +383,7 @@ RUNHOOKS_REDUCTION("Prod")
       .attr("keep_dims: bool = false")             \
       .attr("Tidx: {int32, int64} = DT_INT32")     \
       .shape(reduce_shape)                         \
-      .may_alias()                                 \
+      .may_forward()                               \
       .not_differentiable()                        \
       .example("b[2,3] i{1}")
 

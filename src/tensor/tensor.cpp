@@ -1,14 +1,12 @@
 #include "tensor/tensor.h"
 
 #include <cstdlib>
-#include <limits>
 #include <new>
+
+#include "base/memory.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
-#endif
-#ifndef _WIN32
-#include <unistd.h>
 #endif
 
 namespace runhooks {
@@ -25,21 +23,23 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #endif
 }
 
-size_t memory_of_machine() {
-#if !defined(_WIN32) && defined(_SC_PHYS_PAGES)
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-  if (pages > 0 && size > 0) return static_cast<size_t>(pages) * static_cast<size_t>(size);
-#endif
-  return std::numeric_limits<size_t>::max() / 2;
+// What large buffers take together. A system that promises more memory than there is would end the
+// process when it is used: what does not fit is refused.
+constexpr size_t kCounted = size_t{1} << 20;
+std::atomic<uint64_t> counted_bytes{0};
+
+void count_bytes(size_t bytes) {
+  if (bytes < kCounted) return;
+  const uint64_t before = counted_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t limit = memory_limit();
+  if (bytes <= limit && before <= limit - bytes) return;
+  counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
+       before, " bytes, and the machine has ", limit, ".");
 }
 
-size_t& buffer_limit() {
-  static size_t limit = memory_of_machine();
-  return limit;
-}
-
-[[noreturn]] void fail_allocation(size_t bytes) {
-  fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
+void uncount_bytes(size_t bytes) {
+  if (bytes >= kCounted) counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
@@ -53,28 +53,23 @@ size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
 
 }  // namespace
 
-size_t Buffer::set_limit(size_t bytes) {
-  const size_t before = buffer_limit();
-  buffer_limit() = bytes;
-  return before;
-}
-
 void check_memory(int64_t count, size_t bytes) {
   size_t all = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > buffer_limit()) {
+  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > memory_limit()) {
     fail(Code::kResourceExhausted, "There is no memory for ", count, " times ", bytes, " bytes.");
   }
 }
 
 Buffer* Buffer::allocate(size_t bytes) {
-  if (bytes > buffer_limit()) fail_allocation(bytes);
+  count_bytes(bytes);
   auto* buffer = new Buffer;
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
-    fail_allocation(bytes);
+    uncount_bytes(bytes);
+    fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
   buffer->data_ = reinterpret_cast<void*>((address + alignment - 1) / alignment * alignment);
@@ -86,6 +81,7 @@ Buffer* Buffer::allocate(size_t bytes) {
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::free(allocation_);
+    uncount_bytes(capacity_);
     delete this;
   }
 }
@@ -182,6 +178,17 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   }
   Tensor t = *this;
   t.shape_ = shape;
+  return t;
+}
+
+Tensor Tensor::viewed_as(DType dtype, const Shape& shape) const {
+  Tensor t = *this;
+  t.dtype_ = dtype;
+  t.shape_ = shape;
+  t.count_ = shape.num_elements();
+  if (!buffer_ || t.num_bytes() > buffer_->capacity()) {
+    fail(Code::kInternal, "A buffer has no room for a tensor of shape ", shape, ".");
+  }
   return t;
 }
 

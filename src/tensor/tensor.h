@@ -22,9 +22,6 @@ class Buffer {
  public:
   // Throws resource_exhausted where there is no such memory.
   static Buffer* allocate(size_t bytes);
-  // What allocate() refuses without asking the system, which may promise more than it has; at first
-  // the memory of the machine. Returns the limit before.
-  static size_t set_limit(size_t bytes);
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release();
   int use_count() const { return count_.load(std::memory_order_acquire); }
@@ -42,8 +39,8 @@ class Buffer {
   void* allocation_ = nullptr;
 };
 
-// Throws resource_exhausted where `count` things of `bytes` each are more than a Buffer may have:
-// for what a kernel keeps beside tensors, as many as a value says.
+// Throws resource_exhausted where `count` things of `bytes` each are more than memory_limit(): for
+// what a kernel keeps beside tensors, as many as a value says.
 void check_memory(int64_t count, size_t bytes);
 
 // Copies are shallow: they share the buffer.
@@ -124,6 +121,8 @@ class Tensor {
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
   // The same buffer under another shape with as many elements.
   Tensor reshaped(const Shape& shape) const;
+  // The first bytes of the same buffer as another type and shape; there must be enough of them.
+  Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/memory.h"
 #include "ill_inputs.h"
 #include "test.h"
 
@@ -97,7 +98,7 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
 TEST(registry_properties_an_error_or_a_result) {
   const uint64_t seed = number_from("RUNHOOKS_SEED", std::random_device()());
   const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
-  const size_t limit = Buffer::set_limit(size_t{4} << 20);
+  const uint64_t limit = set_memory_limit(uint64_t{4} << 20);
   speak_before_dying();
   int tried = 0, refused = 0;
   for (const auto& entry : all_ops()) {
@@ -114,7 +115,7 @@ TEST(registry_properties_an_error_or_a_result) {
     ++tried;
     refused += results == 0;
   }
-  Buffer::set_limit(limit);
+  set_memory_limit(limit);
   last_words[0] = '\0';
   CHECK(tried > 150);
   // where everything is refused nothing has been tested

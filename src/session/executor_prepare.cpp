@@ -1,0 +1,91 @@
+// How an executor prepares a node: shapes, buffers, and the values that stay from run to run.
+#include "graph/op_check.h"
+#include "session/executor.h"
+
+namespace runhooks {
+
+namespace {
+
+bool holds_tensor(DType dtype) { return dtype_size(dtype) > 0; }
+
+std::vector<Shape> output_shapes(KernelContext& context) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < context.num_outputs(); ++i) shapes.push_back(context.output(i).shape());
+  return shapes;
+}
+
+}  // namespace
+
+void Executor::prepare(Step& step) {
+  NodeItem& item = *step.item;
+  const bool is_invariant = step.node->is_invariant;
+  try {
+    const bool is_first = item.prepared_inputs == NodeItem::kNeverPrepared || !item.holds_invariant;
+    const uint64_t version = item.context.input_version();
+    item.prepared_inputs = NodeItem::kNeverPrepared;  // until all went well
+    check_inputs_are_there(item.context);
+    std::vector<Shape> shapes;
+    if (is_invariant) shapes = output_shapes(item.context);
+    item.values_read = infer_outputs(item);
+    if (item.kernel) {
+      item.kernel->prepare(item.context);
+      item.values_read.insert(item.context.parameters_read());
+    }
+    if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
+    // A buffer of another shape is a new one: there is nothing in it to compare with.
+    if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
+    item.holds_invariant = is_invariant;
+    item.prepared_inputs = version;
+    item.prepared_outputs = item.context.output_version();
+  } catch (...) {
+    rethrow_at(item.op);
+  }
+}
+
+// Runs the op's shape function on the shapes at hand, which checks them, and gives the outputs
+// their buffers. Returns which inputs' values it has read.
+InputSet Executor::infer_outputs(NodeItem& item) {
+  const OpDef& def = item.op.def();
+  KernelContext& context = item.context;
+  std::vector<Shape> shapes;
+  std::vector<const Tensor*> values;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    const Tensor& input = context.input(i);
+    const bool is_known = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
+    shapes.push_back(is_known ? input.shape() : Shape::unknown());
+    // what allocates its outputs itself has no use for values here
+    values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
+  }
+  ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
+  infer_shapes(shape_context);
+  if (def.allocates_outputs || !def.shape_fn) return InputSet();
+  if (context.num_outputs() > 0) context.inferred_shape = shape_context.outputs()[0];
+  if (def.forwards) {
+    context.alias_output(0, context.input(0).reshaped(shape_context.outputs()[0]));
+    return shape_context.values_read();
+  }
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    const DType dtype = item.op.output_dtype(i);
+    if (!holds_tensor(dtype) || item.op.output_is_ref(i) || def.may_forward) continue;
+    context.allocate_output(i, dtype, shape_context.outputs()[static_cast<size_t>(i)]);
+  }
+  return shape_context.values_read();
+}
+
+// Downstream preparations have taken in the values: they are told when these are others than
+// before.
+void Executor::compute_invariant(NodeItem& item, bool is_first) {
+  KernelContext& context = item.context;
+  std::vector<Tensor> before;
+  for (int i = 0; !is_first && item.kernel && i < context.num_outputs(); ++i) {
+    before.push_back(context.output(i).copy());
+  }
+  if (item.kernel) item.kernel->compute(context);
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    const bool is_same =
+        !before.empty() && before[static_cast<size_t>(i)].equals(context.output(i));
+    if (!is_same) context.touch_output(i);
+  }
+}
+
+}  // namespace runhooks
