@@ -70,7 +70,7 @@ std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate() const 
 DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> function)
     : function_(std::move(function)),
       session_(function_->graph_),
-      plan_(session_.plan(function_->fetches(), function_->arguments_)) {
+      executor_(session_.executor(function_->fetches(), function_->arguments_)) {
   // Here, since seeds may be drawn from the embedding language, which other threads must not do.
   for (const auto& op : function_->graph_->operations()) {
     stateful_resource(session_.resources(), *op);
@@ -79,9 +79,9 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
 
 Components DatasetFunction::Instance::run(const Components& arguments) {
   const std::lock_guard<std::mutex> one(mutex_);
-  plan_.run(arguments);
+  executor_->run(arguments);
   Components results;
-  for (size_t i = 0; i < plan_.num_results(); ++i) results.push_back(plan_.result(i));
+  for (size_t i = 0; i < executor_->num_results(); ++i) results.push_back(executor_->result(i));
   return results;
 }
 

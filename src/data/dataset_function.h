@@ -48,7 +48,7 @@ class DatasetFunction : public std::enable_shared_from_this<DatasetFunction> {
     std::shared_ptr<const DatasetFunction> function_;
     mutable std::mutex mutex_;
     mutable Session session_;
-    Plan& plan_;
+    std::shared_ptr<Executor> executor_;
   };
   std::unique_ptr<Instance> instantiate() const;
 
