@@ -22,6 +22,11 @@ class InputSet {
     if (word >= rest_.size()) rest_.resize(word + 1, 0);
     rest_[word] |= bit(i);
   }
+  void insert(const InputSet& others) {
+    first_ |= others.first_;
+    if (others.rest_.size() > rest_.size()) rest_.resize(others.rest_.size(), 0);
+    for (size_t word = 0; word < others.rest_.size(); ++word) rest_[word] |= others.rest_[word];
+  }
   bool contains(int i) const {
     if (i < kWord) return (first_ & bit(i)) != 0;
     const size_t word = place(i);

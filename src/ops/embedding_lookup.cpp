@@ -299,7 +299,6 @@ class LookupGradKernel : public Kernel {
   void begin_places(const Lookup<T>& in) {
     if (has_places_) forget_places();  // an id was wrong the last time
     has_places_ = true;
-    check_memory(in.rows, sizeof(int32_t));
     place_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
   }
@@ -389,15 +388,24 @@ class LookupWeightsGradKernel : public Kernel {
 
 int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
 
-void lookup_shape(ShapeContext& c) {
-  const Shape params = c.with_rank(0, 2), ids = c.with_rank(num_params(c.op()), 2);
-  c.set_output(0, Shape{ids.has_rank() ? ids.dim(0) : -1, params.has_rank() ? params.dim(1) : -1});
+// The parts of a table have rows of one width; returns it.
+int64_t width_of_params(ShapeContext& c, int first) {
+  Shape row = Shape::unknown_of_rank(1);
+  for (int p = 0; p < num_params(c.op()); ++p) {
+    row = row.merge_with(Shape{c.with_rank(first + p, 2).dim(1)});
+  }
+  return row.dim(0);
 }
 
-// The gradient of the look-up's output, [batch, width].
+// The gradient of the look-up's output, [batch, width], is the first input.
 void check_gradient_shape(ShapeContext& c) {
-  const Shape params = c.with_rank(1, 2), ids = c.with_rank(1 + num_params(c.op()), 2);
-  c.input(0).merge_with(Shape{ids.dim(0), params.dim(1)});
+  const Shape ids = c.with_rank(1 + num_params(c.op()), 2);
+  c.input(0).merge_with(Shape{ids.dim(0), width_of_params(c, 1)});
+}
+
+void lookup_shape(ShapeContext& c) {
+  const Shape ids = c.with_rank(num_params(c.op()), 2);
+  c.set_output(0, Shape{ids.dim(0), width_of_params(c, 0)});
 }
 
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {

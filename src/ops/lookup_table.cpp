@@ -85,9 +85,9 @@ class LookupTable : public Resource {
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
   // Throws where keys or values are of other types than the table's.
   void check_types(DType key, DType value) const {
-    if (key != key_type_ || value != value_type_) {
+    if (key != key_dtype_ || value != value_dtype_) {
       invalid_argument("Conflicting key/value dtypes ", dtype_name(key), "->", dtype_name(value),
-                       " with a table of ", dtype_name(key_type_), "->", dtype_name(value_type_),
+                       " with a table of ", dtype_name(key_dtype_), "->", dtype_name(value_dtype_),
                        ".");
     }
   }

@@ -16,19 +16,14 @@ struct Dims {
 };
 Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
-int64_t whole_scalar(const Tensor& x, const char* name) {
-  if (x.num_elements() != 1) invalid_argument(name, " must be one number, not ", x.shape(), ".");
-  return x.integers()[0];
-}
-
 // Everything but a band around the diagonal is 0; a negative width is all of that triangle.
 template <typename T>
 class BandPartKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Dims d = last_dims(c.input(0).shape());
-    const int64_t lower = whole_scalar(c.input(1), "num_lower");
-    const int64_t upper = whole_scalar(c.input(2), "num_upper");
+    const int64_t lower = c.input(1).integers()[0];
+    const int64_t upper = c.input(2).integers()[0];
     const T* x = c.input(0).template data<T>();
     T* y = c.output(0).template data<T>();
     for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k) {
@@ -116,8 +111,8 @@ Output identity_like(Graph& g, Output square) {
 
 RUNHOOKS_REGISTER_OP("MatrixBandPart")
     .input("input: T")
-    .input("num_lower: Tindex")
-    .input("num_upper: Tindex")
+    .input("num_lower: Tindex, scalar")
+    .input("num_upper: Tindex, scalar")
     .output("band: T")
     .attr("T: numbertype")
     .attr("Tindex: {int32, int64} = DT_INT64")
@@ -133,7 +128,7 @@ RUNHOOKS_REGISTER_OP("MatrixBandPart")
     .example("f[3,4] i:1 i:0");
 
 RUNHOOKS_REGISTER_OP("MatrixDiag")
-    .input("diagonal: T")
+    .input("diagonal: T, rank >= 1")
     .output("output: T")
     .attr("T: numbertype")
     .shape([](ShapeContext& c) {
@@ -169,7 +164,7 @@ RUNHOOKS_REGISTER_OP("MatrixDiagPart")
 
 RUNHOOKS_REGISTER_OP("MatrixSetDiag")
     .input("input: T")
-    .input("diagonal: T")
+    .input("diagonal: T, rank >= 1")
     .output("output: T")
     .attr("T: numbertype")
     .shape(set_diag_shape)

@@ -225,18 +225,18 @@ void shape_of_value(ShapeContext& c) {
 
 }  // namespace
 
-#define RUNHOOKS_RANDOM_OP(type)            \
-  RUNHOOKS_REGISTER_OP(type)                \
-      .input("shape: T, vector, >= 0")      \
-      .output("output: dtype")              \
-      .attr("seed: int = 0")                \
-      .attr("seed2: int = 0")               \
-      .attr("dtype: {float, double}")       \
-      .attr("T: {int32, int64} = DT_INT32") \
-      .shape(shape_of_value)                \
-      .stateful()                           \
-      .keeps(Generator::make)               \
-      .not_differentiable()                 \
+#define RUNHOOKS_RANDOM_OP(type)       \
+  RUNHOOKS_REGISTER_OP(type)           \
+      .input("shape: T, vector, >= 0") \
+      .output("output: dtype")         \
+      .attr("seed: int = 0")           \
+      .attr("seed2: int = 0")          \
+      .attr("dtype: {float, double}")  \
+      .attr("T: {int32, int64}")       \
+      .shape(shape_of_value)           \
+      .stateful()                      \
+      .keeps(Generator::make)          \
+      .not_differentiable()            \
       .endpoint("raw_ops." type)
 
 RUNHOOKS_RANDOM_OP("RandomUniform")

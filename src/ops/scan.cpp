@@ -1,5 +1,6 @@
 // Running sums and products along an axis.
 #include "ops/gradient_helpers.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -13,7 +14,7 @@ struct SumStep {
   static constexpr T initial = T(0);
   template <typename T>
   static T apply(T a, T b) {
-    return a + b;
+    return wrapping_add(a, b);
   }
 };
 struct ProductStep {
@@ -21,13 +22,11 @@ struct ProductStep {
   static constexpr T initial = T(1);
   template <typename T>
   static T apply(T a, T b) {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
 };
 
 int scanned_axis(const Tensor& axis, int rank) {
-  if (axis.num_elements() != 1)
-    invalid_argument("axis must be one number, not ", axis.shape(), ".");
   const int64_t given = axis.integers()[0];
   const int64_t positive = given < 0 ? given + rank : given;
   if (positive < 0 || positive >= rank) {
@@ -50,6 +49,7 @@ class ScanKernel : public Kernel {
     n_ = shape.dim(axis);
   }
   void compute(KernelContext& c) override {
+    if (n_ == 0) return;
     const T* x = c.input(0).template data<T>();
     T* y = c.output(0).template data<T>();
     for (int64_t o = 0; o < outer_; ++o) {
@@ -107,7 +107,7 @@ void scan_shape(ShapeContext& c) {
 #define RUNHOOKS_SCAN(type, example_of)        \
   RUNHOOKS_REGISTER_OP(type)                   \
       .input("x: T")                           \
-      .input("axis: Tidx")                     \
+      .input("axis: Tidx, scalar")             \
       .output("out: T")                        \
       .attr("exclusive: bool = false")         \
       .attr("reverse: bool = false")           \

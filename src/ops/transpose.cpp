@@ -127,7 +127,7 @@ class ListDiffKernel : public Kernel {
 
 RUNHOOKS_REGISTER_OP("Transpose")
     .input("x: T")
-    .input("perm: Tperm")
+    .input("perm: Tperm, vector")
     .output("y: T")
     .attr("T: type")
     .attr("Tperm: {int32, int64} = DT_INT32")
@@ -143,7 +143,7 @@ RUNHOOKS_REGISTER_OP("Transpose")
     .example("f[2,1,3,2] i{3,0,2,1}");
 
 RUNHOOKS_REGISTER_OP("InvertPermutation")
-    .input("x: T")
+    .input("x: T, vector")
     .output("y: T")
     .attr("T: {int32, int64} = DT_INT32")
     .shape([](ShapeContext& c) { c.set_output(0, c.with_rank(0, 1)); })
@@ -154,14 +154,12 @@ RUNHOOKS_REGISTER_OP("InvertPermutation")
     .example("i{2,0,1}");
 
 RUNHOOKS_REGISTER_OP("ListDiff")
-    .input("x: T")
-    .input("y: T")
+    .input("x: T, vector")
+    .input("y: T, vector")
     .output("out: T")
     .output("idx: int32")
     .attr("T: {int32, int64, float, double}")
     .shape([](ShapeContext& c) {
-      c.with_rank(0, 1);
-      c.with_rank(1, 1);
       c.set_output(0, Shape{Shape::kUnknownDim});
       c.set_output(1, Shape{Shape::kUnknownDim});
     })

@@ -1,7 +1,6 @@
 #include "tensor/tensor.h"
 
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 #include "base/memory.h"

@@ -39,8 +39,8 @@ class Buffer {
   void* allocation_ = nullptr;
 };
 
-// Throws resource_exhausted where `count` things of `bytes` each are more than a Buffer may have:
-// for what a kernel keeps beside tensors, as many as a value says.
+// Throws resource_exhausted where `count` things of `bytes` each are more than memory_limit(): for
+// what a kernel keeps beside tensors, as many as a value says.
 void check_memory(int64_t count, size_t bytes);
 
 // Copies are shallow: they share the buffer.

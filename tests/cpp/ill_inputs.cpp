@@ -35,6 +35,14 @@ void set_number(Tensor& t, int64_t i, int64_t whole, double number) {
   }
 }
 
+// Whether the graph takes the attribute from the inputs.
+bool follows_from_inputs(const OpDef& def, const AttrDef& attr) {
+  return std::any_of(def.inputs.begin(), def.inputs.end(), [&attr](const ArgDef& arg) {
+    return arg.type_attr == attr.name || arg.number_attr == attr.name ||
+           arg.type_list_attr == attr.name;
+  });
+}
+
 // Gives what it is asked for, or something else.
 class IllFunction : public TensorFunction {
  public:
@@ -200,9 +208,17 @@ IllCall::IllCall(const OpDef& def, std::mt19937& random)
 
 // The example's own inputs, most of them as they should be.
 void IllCall::take_example(const std::string& text) {
-  const DType dtype = ill_.one_of(
-      std::vector<DType>{DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64});
-  const OpExample example = build_example(def_, text, dtype, random_);
+  std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
+  std::shuffle(types.begin(), types.end(), random_);
+  OpExample example;
+  while (!example.op) {
+    try {
+      example = build_example(def_, text, types.back(), random_);
+    } catch (const Error&) {
+      types.pop_back();  // the op takes floating-point numbers only
+      if (types.empty()) throw;
+    }
+  }
   size_t placeholder = 0;
   for (int i = 0; i < static_cast<int>(example.op->inputs().size()); ++i) {
     const Operation& source = *example.op->input(i).op;
@@ -211,20 +227,16 @@ void IllCall::take_example(const std::string& text) {
     args_.push_back(&example.op->input_arg(i));
   }
   for (const AttrDef& attr : def_.attrs) {
-    // what follows from the inputs is left to them
-    const auto follows = [&attr](const ArgDef& arg) {
-      return arg.type_attr == attr.name || arg.number_attr == attr.name ||
-             arg.type_list_attr == attr.name;
-    };
-    if (std::any_of(def_.inputs.begin(), def_.inputs.end(), follows)) continue;
-    attrs_.set(attr.name, *example.op->attrs().find(attr.name));
+    if (!follows_from_inputs(def_, attr)) {
+      attrs_.set(attr.name, *example.op->attrs().find(attr.name));
+    }
   }
   spoil_inputs();
 }
 
 void IllCall::spoil_inputs() {
   for (Tensor& input : inputs_) {
-    if (ill_.chance(0.6)) continue;
+    if (ill_.chance(0.7)) continue;
     switch (ill_.between(0, 4)) {
       case 0:
         input = ill_.tensor(input.dtype(), input.shape());
@@ -291,6 +303,8 @@ Shape IllCall::shape_for(const ArgDef& arg) {
       usual_shape_.rank() >= arg.min_rank && usual_shape_.rank() <= arg.max_rank;
   if (may_be_usual && ill_.chance(0.6)) return usual_shape_;
   if (ill_.chance(0.1)) return ill_.shape();
+  const bool is_vector = arg.min_rank == 1 && arg.max_rank == 1;
+  if (is_vector && usual_shape_.rank() > 0 && ill_.chance(0.7)) return Shape{usual_shape_.dim(0)};
   return ill_.shape_of_rank(static_cast<int>(
       ill_.between(arg.min_rank, std::min(arg.max_rank, std::max(arg.min_rank, 3)))));
 }
@@ -299,8 +313,8 @@ void IllCall::spoil_attrs() {
   for (const AttrDef& attr : def_.attrs) {
     const bool is_there = attrs_.find(attr.name) != nullptr;
     const bool is_needed = std::holds_alternative<std::monostate>(attr.default_value);
-    const bool follows = types_.find(attr.name) != nullptr;
-    if (ill_.chance(is_needed && !is_there && !follows ? 0.95 : 0.1)) {
+    const bool is_missing = is_needed && !is_there && !follows_from_inputs(def_, attr);
+    if (ill_.chance(is_missing ? 0.95 : 0.06)) {
       attrs_.set(attr.name, ill_.attr(attr));
     }
   }
@@ -374,7 +388,10 @@ Output IllCall::iterator() {
 
 std::vector<Fetch> IllCall::fetches() const {
   std::vector<Fetch> all = {Fetch(op_)};
-  for (int i = 0; i < op_->num_outputs(); ++i) all.push_back(op_->output(i));
+  for (int i = 0; i < op_->num_outputs(); ++i) {
+    const bool is_tensor = dtype_size(op_->output_dtype(i)) > 0 && !op_->output_is_ref(i);
+    if (is_tensor) all.push_back(op_->output(i));
+  }
   return all;
 }
 

