@@ -16,11 +16,14 @@ comma = ,
 CXX_LAUNCHER = $(shell command -v ccache)
 CPP_FLAGS = -std=c++17 -O2 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -fopenmp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# the headers of Eigen, for ops of linear algebra
+EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
 CORE_SOURCES = $(filter-out src/r_%.cpp src/RcppExports.cpp,$(wildcard src/*/*.cpp))
 TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
 CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(SAN),$(BUILD)/%.o,%.o))
 CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
+$(BUILD)/src/ops/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@

@@ -70,7 +70,7 @@ with_loop_conditions <- function(expr, history = NULL) {
 # catches it on its way.
 with_run_conditions <- function(expr, history = NULL) {
   frame <- environment()
-  failure <- NULL
+  failure <- left_by_jump
   # while R unwinds: the session is closed by now
   on.exit(if (!is.null(failure)) finish_failure(failure, history))
   value <- withCallingHandlers(
@@ -105,6 +105,9 @@ jump_out <- function(frame, condition, kind) {
   leave <- structure(list(condition, kind, condition_text(condition)), class = "runhooks_leave")
   rlang::eval_bare(call("return", leave), frame)
 }
+
+# Where nothing was signalled: a restart, callCC(), return() of a function around.
+left_by_jump <- simpleCondition("The loop was left by a jump.")
 
 finish_failure <- function(failure, history) {
   is_interrupt <- inherits(failure, "interrupt")

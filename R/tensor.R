@@ -181,7 +181,7 @@ tf_op <- function(
 }
 
 binary_ops <- c(
-  "+" = "AddV2", "-" = "Sub", "*" = "Mul", "/" = "RealDiv", "%/%" = "FloorDiv", "%%" = "FloorMod",
+  "+" = "AddV2", "-" = "Sub", "*" = "Mul", "%/%" = "FloorDiv", "%%" = "FloorMod",
   "^" = "Pow", "==" = "Equal", "!=" = "NotEqual", "<" = "Less", "<=" = "LessEqual", ">" = "Greater",
   ">=" = "GreaterEqual", "&" = "LogicalAnd", "|" = "LogicalOr"
 )
@@ -202,6 +202,7 @@ tensor_operator <- function(operator, e1, e2, n) {
       "!" = tf_op("LogicalNot", e1)
     ))
   }
+  if (operator == "/") return(cpp_graph_function("truediv", list(x = e1, y = e2)))
   tf_op(binary_ops[[operator]], e1, e2)
 }
 

@@ -150,6 +150,9 @@ Ops.tensorflow.dtype <- function(e1, e2) {
   get(.Generic)(dtype_name(e1), dtype_name(e2))
 }
 
+# A type that is given as an object or as its name; NULL stays NULL.
+as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+
 # The name of a type that is given as an object or as its name.
 dtype_name <- function(dtype) {
   if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
@@ -220,27 +223,40 @@ math_symbols <- function() {
       )
     }
   }
+  scan <- function(name) {
+    arguments <- alist(x = , axis = 0, exclusive = FALSE, reverse = FALSE, name = NULL)
+    core_function(name, arguments, scoped = TRUE)
+  }
+  truediv <- core_function("truediv", alist(x = , y = , name = NULL), scoped = TRUE)
   list(
     reduce_sum = reduction("Sum"), reduce_mean = reduction("Mean"), reduce_max = reduction("Max"),
     reduce_min = reduction("Min"), reduce_prod = reduction("Prod"), reduce_all = reduction("All"),
     reduce_any = reduction("Any"),
-    matmul = function(a, b, transpose_a = FALSE, transpose_b = FALSE, name = NULL) {
-      tf_op(
-        "MatMul",
-        a,
-        b,
-        attrs = list(transpose_a = transpose_a, transpose_b = transpose_b),
-        name = name
-      )
-    },
+    matmul = core_function(
+      "matmul",
+      alist(
+        a = , b = , transpose_a = FALSE, transpose_b = FALSE, adjoint_a = FALSE,
+        adjoint_b = FALSE, a_is_sparse = FALSE, b_is_sparse = FALSE, name = NULL
+      ),
+      scoped = TRUE
+    ),
+    where = core_function(
+      "where", alist(condition = , x = NULL, y = NULL, name = NULL), scoped = TRUE
+    ),
+    unstack = core_function(
+      "unstack", alist(value = , num = NULL, axis = 0, name = "unstack"), scoped = TRUE
+    ),
+    transpose = core_function(
+      "transpose", alist(a = , perm = NULL, name = "transpose"), scoped = TRUE
+    ),
+    cumsum = scan("cumsum"), cumprod = scan("cumprod"),
     expand_dims = function(input, axis = NULL, name = NULL) {
       tf_op("ExpandDims", input, as.integer(axis), name = name)
     },
     concat = function(values, axis, name = NULL) {
       cpp_op_create("ConcatV2", c(as.list(values), list(as.integer(axis))), list(), name)
     },
-    truediv = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
-    divide = function(x, y, name = NULL) tf_op("RealDiv", x, y, name = name),
+    truediv = truediv, divide = truediv,
     gradients = function(ys, xs, grad_ys = NULL, name = "gradients", ..., stop_gradients = NULL) {
       as_targets <- function(x) if (is_graph_element(x)) list(x) else as.list(x)
       cpp_gradients(as_targets(ys), as_targets(xs), name)

@@ -95,11 +95,11 @@ layers_batch_normalization <- function(
   beta_initializer = NULL, gamma_initializer = NULL, moving_mean_initializer = NULL,
   moving_variance_initializer = NULL, beta_regularizer = NULL, gamma_regularizer = NULL,
   beta_constraint = NULL, gamma_constraint = NULL, training = FALSE, trainable = TRUE,
-  name = NULL, reuse = NULL
+  name = NULL, reuse = NULL, fused = NULL
 ) {
   unsupported(beta_constraint, gamma_constraint)
   arguments <- list(
-    inputs = as_tensor(inputs), axis = axis, momentum = momentum, epsilon = epsilon,
+    inputs = as_tensor(inputs), axis = unlist(axis), fused = fused, momentum = momentum, epsilon = epsilon,
     center = center, scale = scale, beta_initializer = initializer_spec(beta_initializer),
     gamma_initializer = initializer_spec(gamma_initializer),
     moving_mean_initializer = initializer_spec(moving_mean_initializer),

@@ -9,6 +9,9 @@ Rscript tools/prepare.R || exit 1
 prepare_makevars
 cd src || exit 1
 home=$(R RHOME)
+# what R CMD INSTALL makes of DESCRIPTION's LinkingTo; the core uses Eigen of it
+CLINK_CPPFLAGS="-I'$(Rscript -e 'cat(system.file("include", package = "RcppEigen"))')'"
+export CLINK_CPPFLAGS
 # objects of layers only: the bindings come with the install
 exec R CMD make -s -j2 --no-print-directory -f Makevars -f "$home/etc${R_ARCH}/Makeconf" \
   -f deps.mk -f ../.build/Makevars CXX='$(CXX17) $(CXX17STD)' CXXFLAGS='$(CXX17FLAGS)' \

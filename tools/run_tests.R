@@ -1,20 +1,29 @@
 # Runs the R tests of the installed package: `Rscript tools/run_tests.R [--core=<log of cpptest>]
-# [part of a name]`. The tests run in a child process, so that one that takes R down still leaves a
-# last line: `N passed, N failed, N skipped`, the core's tests counted in.
+# [--lint=<log of lint>] [part of a name]`. The tests run in a child process, so that one that takes R
+# down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added. What
+# failed stands right above it by name. Each test file begins with set.seed(RUNHOOKS_SEED), which is
+# drawn and printed where it is not set: setting it to what a red run printed repeats that run.
 
 no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
 one_failure <- c(passed = 0L, failed = 1L, skipped = 0L)
 
 last_line <- function(counts) paste(counts, names(counts), collapse = ", ")
 
-# From the log of `make cpptest`; a log without the driver's last line is a failure.
-core_counts <- function(log) {
+# What ran: counts, and the names of what failed.
+outcome_of <- function(counts, failed = character()) list(counts = counts, failed = failed)
+both <- function(a, b) outcome_of(a$counts + b$counts, c(a$failed, b$failed))
+
+# From a log that ends with `<what>: N passed, N failed`, as those of the core's tests and of lint; one
+# without that line is a failure.
+log_outcome <- function(log, what) {
   lines <- if (file.exists(log)) readLines(log, warn = FALSE) else character()
-  pattern <- "^core: ([0-9]+) passed, ([0-9]+) failed$"
+  pattern <- sprintf("^%s: ([0-9]+) passed, ([0-9]+) failed$", what)
   line <- utils::tail(grep(pattern, lines, value = TRUE), 1)
-  if (!length(line)) return(one_failure)
+  if (!length(line)) return(outcome_of(one_failure, paste(what, "did not finish")))
   number <- function(which) as.integer(sub(pattern, which, line))
-  c(passed = number("\\1"), failed = number("\\2"), skipped = 0L)
+  counts <- c(passed = number("\\1"), failed = number("\\2"), skipped = 0L)
+  failed <- grep("^FAILED ", lines, value = TRUE)
+  outcome_of(counts, sprintf("%s: %s", rep(what, length(failed)), sub("^FAILED ", "", failed)))
 }
 
 # From testthat's list of results: expectations that passed, failures and errors, skips.
@@ -26,10 +35,29 @@ r_counts <- function(results) {
   c(passed = is_a("success"), failed = is_a(c("failure", "error")), skipped = is_a("skip"))
 }
 
-# Writes down which file runs, for the message when R dies in it.
+# Those of the results that hold a failure or an error, as `file: name`.
+r_failed <- function(results) {
+  bad <- vapply(results, function(result) {
+    any(vapply(result$results, inherits, NA, what = c("expectation_failure", "expectation_error")))
+  }, NA)
+  vapply(results[bad], function(result) paste0(result$file, ": ", result$test), "")
+}
+
+# The seed of this run, printed, and set for the children.
+announce_seed <- function() {
+  seed <- Sys.getenv("RUNHOOKS_SEED")
+  if (!nzchar(seed)) seed <- as.character(sample.int(1e6, 1))
+  Sys.setenv(RUNHOOKS_SEED = seed)
+  cat(sprintf("run_tests: RUNHOOKS_SEED=%s repeats this run\n", seed))
+}
+
+# Writes down which file runs, for the message when R dies in it, and seeds it.
 place_reporter <- function(place) {
   R6::R6Class("PlaceReporter", inherit = testthat::Reporter, public = list(
-    start_file = function(filename) writeLines(filename, place)
+    start_file = function(filename) {
+      writeLines(filename, place)
+      set.seed(as.integer(Sys.getenv("RUNHOOKS_SEED", "1")))
+    }
   ))$new()
 }
 
@@ -41,7 +69,7 @@ run_child <- function(arguments) {
   # a name may be one of the core's tests only
   if (!is.null(filter) && !length(testthat::find_test_scripts(folder, filter = filter))) {
     message(sprintf("run_tests: no file of tests/testthat has `%s` in its name", filter))
-    return(saveRDS(no_counts, outcome))
+    return(saveRDS(outcome_of(no_counts), outcome))
   }
   reporters <- list(testthat::CheckReporter$new(), place_reporter(place))
   results <- testthat::test_dir(
@@ -50,10 +78,10 @@ run_child <- function(arguments) {
     stop_on_failure = FALSE, package = "runhooks", load_package = "installed"
   )
   # after a test that leaves R by quit() this is never written
-  saveRDS(r_counts(results), outcome)
+  saveRDS(outcome_of(r_counts(results), r_failed(results)), outcome)
 }
 
-# The counts of the R tests, run by a child; it must write them and leave with 0.
+# The outcome of the R tests, run by a child; it must write it and leave with 0.
 run_in_child <- function(filter) {
   folder <- tempfile("run_tests")
   dir.create(folder)
@@ -66,8 +94,9 @@ run_in_child <- function(filter) {
   status <- system2(rscript, shQuote(c("tools/run_tests.R", "--child", place, outcome, filter)))
   if (status == 0 && file.exists(outcome)) return(readRDS(outcome))
   where <- if (file.exists(place)) readLines(place) else "no test file yet"
-  message(sprintf("run_tests: R died (status %d) in tests/testthat: %s", status, where))
-  NULL
+  words <- sprintf("R died (status %d) in tests/testthat: %s", status, where)
+  message("run_tests: ", words)
+  outcome_of(one_failure, words)
 }
 
 run_tests <- function(arguments) {
@@ -75,16 +104,16 @@ run_tests <- function(arguments) {
     run_child(setdiff(arguments, "--child"))
     return(0L)
   }
-  core <- sub("^--core=", "", grep("^--core=", arguments, value = TRUE))
-  filter <- setdiff(arguments, grep("^--", arguments, value = TRUE))
-  counts <- run_in_child(filter)
-  if (is.null(counts)) {
-    counts <- one_failure
-  } else if (length(core)) {
-    counts <- counts + core_counts(core)
+  announce_seed()
+  outcome <- run_in_child(setdiff(arguments, grep("^--", arguments, value = TRUE)))
+  for (what in c("lint", "core")) {
+    option <- sprintf("^--%s=", what)
+    log <- sub(option, "", grep(option, arguments, value = TRUE))
+    if (length(log)) outcome <- both(log_outcome(log, what), outcome)
   }
-  cat(last_line(counts), "\n", sep = "")
-  as.integer(counts[["failed"]] > 0)
+  if (length(outcome$failed)) cat(paste("failed:", outcome$failed), sep = "\n")
+  cat(last_line(outcome$counts), "\n", sep = "")
+  as.integer(outcome$counts[["failed"]] > 0)
 }
 
 if (sys.nframe() == 0L) quit(save = "no", status = run_tests(commandArgs(TRUE)))

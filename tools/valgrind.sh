@@ -10,7 +10,7 @@ fi
 log=$PWD/.build/valgrind.log
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
 # one thread: valgrind runs one at a time anyway, and spinning ones starve the others
-export NOT_CRAN="${NOT_CRAN:-true}" OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+export RUNHOOKS_SEED="${RUNHOOKS_SEED:-1}" NOT_CRAN="${NOT_CRAN:-true}" OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 R --no-save --no-restore --no-init-file --no-echo \
   -d "valgrind --tool=memcheck --leak-check=no --track-origins=yes --num-callers=30 \
 --error-exitcode=99 --log-file=$log" \
@@ -20,7 +20,7 @@ cat "$log"
 if [ -f "$folder/counts.rds" ]; then
   Rscript -e '
     source("tools/run_tests.R")
-    counts <- readRDS(commandArgs(TRUE))
+    counts <- readRDS(commandArgs(TRUE))$counts
     cat(last_line(counts), "\n", sep = "")
     quit(status = as.integer(counts[["failed"]] > 0))' "$folder/counts.rds" ||
     [ "$status" != 0 ] || status=1

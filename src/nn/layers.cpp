@@ -2,8 +2,8 @@
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -144,13 +144,48 @@ Output dropout(Graph& graph, Output x, double rate, Seed seed) {
   return dropout(graph, x, graph.scalar(x.dtype(), rate, "rate"), seed, Output(), scope.name());
 }
 
+namespace {
+
+int positive_axis(const Shape& shape, int64_t axis) {
+  const int rank = shape.has_rank() ? shape.rank() : 0;
+  const int64_t positive = axis < 0 ? axis + rank : axis;
+  if (positive < 0 || positive >= rank) {
+    invalid_argument("Invalid axis ", axis, " of batch normalization for inputs of shape ", shape,
+                     ".");
+  }
+  if (shape.dim(static_cast<int>(positive)) < 0) {
+    invalid_argument("Dimension ", axis, " of the inputs to `BatchNormalization` should be ",
+                     "defined; their shape is ", shape, ".");
+  }
+  return static_cast<int>(positive);
+}
+
+// One of both in each run, as `is_training` says.
+Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
+  if (!is_training) return batch;
+  return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
+}
+
+// How many elements of the batch each mean is of, to the number of degrees of freedom.
+Output bessel_correction(Graph& graph, Output inputs, Output mean) {
+  const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
+  const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
+  const Output count = divide(graph, n, means), one = graph.scalar(mean.dtype(), 1);
+  const Output freedom = graph.op("Maximum", {subtract(graph, count, one), one});
+  return divide(graph, count, freedom);
+}
+
+}  // namespace
+
 Output batch_normalization_layer(Graph& graph,
                                  Output inputs,
                                  const BatchNormOptions& options,
                                  const std::string& name) {
   VariableScope scope(graph, layer_name(graph, name, "batch_normalization"));
   if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
-  const Shape shape{last_dim(inputs, "BatchNormalization")};
+  const int axis = positive_axis(inputs.shape(), options.axis), rank = inputs.shape().rank();
+  const int64_t width = inputs.shape().dim(axis);
+  const Shape shape{width};
   VariableOptions variable;
   variable.dtype = inputs.dtype();
   variable.trainable = options.trainable;
@@ -172,15 +207,34 @@ Output batch_normalization_layer(Graph& graph,
   const VariablePtr moving_mean = graph.variables().get("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
   const VariablePtr moving_variance = graph.variables().get("moving_variance", shape, variable);
+  // What lies along another axis than the last one has dimensions of 1 behind it.
+  auto along_axis = [&](Output x) -> Output {
+    if (!x || axis == rank - 1) return x;
+    std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
+    dims[static_cast<size_t>(axis)] = static_cast<int32_t>(width);
+    return graph.op("Reshape", {x, graph.int_vector(dims, "Reshape/shape")});
+  };
+  beta = along_axis(beta);
+  gamma = along_axis(gamma);
   Moments used{moving_mean->snapshot, moving_variance->snapshot};
-  if (options.training) {
+  if (options.training || options.is_training) {
     std::vector<int64_t> axes;
-    for (int i = 0; i + 1 < inputs.shape().rank(); ++i) axes.push_back(i);
-    used = moments(graph, inputs, axes);
+    for (int i = 0; i < rank; ++i) {
+      if (i != axis) axes.push_back(i);
+    }
+    const Moments batch = moments(graph, inputs, axes);
+    used.mean = chosen(graph, options.is_training, batch.mean, used.mean);
+    used.variance = chosen(graph, options.is_training, batch.variance, used.variance);
     update_moving_average(graph, moving_mean, used.mean, options.momentum);
-    update_moving_average(graph, moving_variance, used.variance, options.momentum);
+    Output variance = used.variance;
+    if (options.fused && rank == 4 && (axis == 1 || axis == 3)) {
+      variance = multiply(graph, batch.variance, bessel_correction(graph, inputs, batch.mean));
+      variance = chosen(graph, options.is_training, variance, moving_variance->snapshot);
+    }
+    update_moving_average(graph, moving_variance, variance, options.momentum);
   }
-  return batch_normalization(graph, inputs, used.mean, used.variance, beta, gamma, options.epsilon);
+  return batch_normalization(graph, inputs, along_axis(used.mean), along_axis(used.variance), beta,
+                             gamma, options.epsilon);
 }
 
 Output flatten(Graph& graph, Output inputs) {
@@ -280,11 +334,10 @@ Value call_dropout(Graph& graph, const Args& args) {
 
 Value call_batch_normalization(Graph& graph, const Args& args) {
   const Output inputs = tensor_argument(graph, args, "inputs");
-  const int64_t axis = args.integer("axis", -1);
-  if (axis != -1 && axis != inputs.shape().rank() - 1) {
-    invalid_argument("`axis` must be the last dimension (-1), not ", axis, ".");
-  }
   BatchNormOptions options;
+  const std::vector<int64_t> axis = whole_numbers(args, "axis");
+  if (axis.size() > 1) invalid_argument("`axis` must be one number, not ", axis.size(), ".");
+  if (!axis.empty()) options.axis = axis[0];
   options.momentum = args.number("momentum", 0.99);
   options.epsilon = args.number("epsilon", 0.001);
   options.center = args.flag("center", true);
@@ -295,7 +348,13 @@ Value call_batch_normalization(Graph& graph, const Args& args) {
   options.moving_variance_initializer = initializer_argument(args, "moving_variance_initializer");
   options.beta_regularizer = function_argument(args, "beta_regularizer");
   options.gamma_regularizer = function_argument(args, "gamma_regularizer");
-  options.training = args.flag("training", false);
+  const Value* training = args.find("training");
+  if (training && training->get_if<Output>()) {
+    options.is_training = cast(graph, *training->get_if<Output>(), DType::kBool);
+  } else {
+    options.training = args.flag("training", false);
+  }
+  options.fused = args.flag("fused", true);
   options.trainable = args.flag("trainable", true);
   options.reuse = reuse_argument(args);
   return Value::of(batch_normalization_layer(graph, inputs, options, args.text("name", "")));

@@ -51,11 +51,17 @@ struct BatchNormOptions {
   Initializer beta_initializer, gamma_initializer;
   Initializer moving_mean_initializer, moving_variance_initializer;
   TensorFunction beta_regularizer, gamma_regularizer;
+  int64_t axis = -1;
   bool training = false;
+  // Where it is there it says in each run whether the model is trained.
+  Output is_training;
+  // TensorFlow's fused kernel, which images (rank 4) take: their moving variance is the unbiased
+  // one.
+  bool fused = true;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
 };
-// Normalizes over all but the last dimension: in training by the batch's moments, which the moving
+// Normalizes over all dimensions but `axis`: in training by the batch's moments, which the moving
 // averages follow through operations in the collection `update_ops`, else by those averages.
 Output batch_normalization_layer(Graph& graph,
                                  Output inputs,

@@ -168,9 +168,14 @@ class FillKernel : public Kernel {
 
 class ZerosLikeKernel : public Kernel {
  public:
-  // The output is nobody else's, so zeros stay zeros.
+  // The output is nobody else's, so zeros stay zeros. Those of strings are empty ones.
   void prepare(KernelContext& c) override {
-    std::memset(c.output(0).raw(), 0, c.output(0).num_bytes());
+    Tensor& out = c.output(0);
+    if (out.num_elements() > 0) std::memset(out.raw(), 0, out.num_bytes());
+    if (out.dtype() != DType::kString) return;
+    auto dictionary = std::make_shared<StringDictionary>();
+    dictionary->code("");
+    out.set_dictionary(dictionary);
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
@@ -399,12 +404,13 @@ RUNHOOKS_REGISTER_OP("Fill")
 RUNHOOKS_REGISTER_OP("ZerosLike")
     .input("x: T")
     .output("y: T")
-    .attr("T: {float, double, int32, int64, bool}")
+    .attr("T: type")
     .shape(unchanged_shape)
     .kernel(kernel_of<ZerosLikeKernel>())
     .not_differentiable()
-    .summary("Zeros of the shape and type of x.")
-    .example("f[2,3]");
+    .summary("Zeros of the shape and type of x, empty strings of strings.")
+    .example("f[2,3]")
+    .example("s{a,b}");
 
 RUNHOOKS_REGISTER_OP("BroadcastTo")
     .input("input: T")

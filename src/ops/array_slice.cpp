@@ -223,7 +223,7 @@ RUNHOOKS_REGISTER_OP("Unpack")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("Pack", dy).attr("axis", op.attr_int("axis"))};
     })
-    .endpoint("unstack")
+    .endpoint("raw_ops.Unpack")
     .summary("The parts along an axis as tensors of their own.")
     .example("f[2,3] | num=2")
     .example("f[2,3] | num=3 axis=1");

@@ -1,7 +1,8 @@
 // Matrix products and what goes with them in a dense layer.
+#include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
-#include "base/threads.h"
+#include "ops/matrix_product.h"
 
 namespace runhooks {
 
@@ -21,30 +22,6 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
-// The hot loops exist for floating point; integers take the plain way.
-template <typename T>
-void multiply(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      T sum = 0;
-      for (int64_t p = 0; p < k; ++p) {
-        sum += (ta ? a[p * m + i] : a[i * k + p]) * (tb ? b[j * k + p] : b[p * n + j]);
-      }
-      y[i * n + j] = sum;
-    }
-  }
-}
-
-void multiply(
-    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* y) {
-  sgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
-}
-
-void multiply(
-    bool ta, bool tb, int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* y) {
-  dgemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
-}
-
 template <typename T>
 class MatMulKernel : public Kernel {
  public:
@@ -59,7 +36,7 @@ class MatMulKernel : public Kernel {
     b_ = c.input(1).data<T>();
     y_ = c.output(0).template data<T>();
   }
-  void compute(KernelContext&) override { multiply(ta_, tb_, m_, n_, k_, a_, b_, y_); }
+  void compute(KernelContext&) override { matrix_product(ta_, tb_, m_, n_, k_, a_, b_, y_); }
 
  private:
   bool ta_ = false, tb_ = false;
@@ -126,8 +103,7 @@ class BiasAddKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &x = c.input(0), &bias = c.input(1);
     const int64_t width = bias.num_elements();
-    add_bias(rows_of(x, width), width, x.data<T>(), bias.data<T>(),
-             c.output(0).template data<T>());
+    add_bias(rows_of(x, width), width, x.data<T>(), bias.data<T>(), c.output(0).template data<T>());
   }
 };
 

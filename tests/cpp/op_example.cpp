@@ -38,7 +38,7 @@ Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& r
   std::uniform_real_distribution<double> uniform(0.3, 2.5);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     double x = uniform(random);
-    if (kind == 'f' && random() % 2 == 0) x = -x;
+    if ((kind == 'f' || kind == 'm') && random() % 2 == 0) x = -x;
     if (dtype == DType::kFloat64) t.data<double>()[i] = x;
     if (dtype == DType::kFloat32) t.data<float>()[i] = static_cast<float>(x);
     const auto whole = static_cast<int64_t>(x < 0 && kind == 'f' ? x - 1 : x + 1);
@@ -60,6 +60,15 @@ void normalize_rows(Tensor& t) {
       if (t.dtype() == DType::kFloat32) t.data<float>()[j] /= static_cast<float>(sum);
     }
   }
+}
+
+// x x' + 2 I, for ops that take symmetric positive definite or invertible matrices.
+Output positive_definite(Graph& g, Output x) {
+  const int64_t n = x.shape().dim(x.shape().rank() - 1);
+  const Output identity =
+      g.op("MatrixDiag",
+           {g.op("Fill", {g.int_vector({static_cast<int32_t>(n)}), g.scalar(x.dtype(), 2)})});
+  return g.op("AddV2", {g.op("BatchMatMulV2", {x, x}).attr("adj_y", true), identity});
 }
 
 AttrValue read_attr(const AttrDef& def, const std::string& text) {
@@ -138,7 +147,7 @@ OpExample build_example(const OpDef& def,
         built.graph->op("Placeholder").attr("dtype", value.dtype()).attr("shape", shape);
     built.placeholders.push_back(placeholder);
     built.values.push_back(value);
-    inputs.push_back(placeholder);
+    inputs.push_back(word[0] == 'm' ? positive_definite(*built.graph, placeholder) : placeholder);
   }
   const std::string attr_text = bar == std::string::npos ? "" : example.substr(bar + 1);
   built.op = built.graph->create_op(def.type, inputs, read_attrs(def, attr_text));

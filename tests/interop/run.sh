@@ -31,5 +31,10 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/graphs_check.py "$work/graphs" || failed=1
 done
 
+echo "== random feature columns, as TensorFlow's"
+# RUNHOOKS_SEED repeats a run
+"$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
+  Rscript tests/interop/columns.R "$work/columns.json" || failed=1
+
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
 exit $failed

@@ -29,9 +29,7 @@ test_that("a model works in forked and in fresh workers", {
   train(model, mtcars_input(), steps = 3)
   expected <- unlist(predict(model, mtcars_input(), simplify = FALSE))
   skip_on_os("windows") # no fork() there
-  forked <- parallel::mclapply(1:2, function(i) {
-    unlist(predict(model, mtcars_input(), simplify = FALSE))
-  }, mc.cores = 2)
+  forked <- in_forks(2, function(i) unlist(predict(model, mtcars_input(), simplify = FALSE)))
   expect_identical(forked, list(expected, expected))
 })
 

@@ -19,7 +19,7 @@ test_that("a forked child stays on one thread", {
   skip_on_os("windows") # no fork() there
   withr::local_options(runhooks.threads = 2)
   use_threads()
-  children <- parallel::mclapply(1:2, function(i) use_threads(), mc.cores = 2)
+  children <- in_forks(2, function(i) use_threads())
   expect_identical(children, list(1L, 1L))
 })
 
@@ -52,6 +52,6 @@ test_that("the number of threads changes no bit", {
 test_that("after steps on two threads a forked child trains by itself", {
   skip_on_os("windows") # no fork() there
   here <- trained_on_threads(2)
-  children <- parallel::mclapply(1:2, function(i) trained_on_threads(2), mc.cores = 2)
+  children <- in_forks(2, function(i) trained_on_threads(2))
   expect_identical(children, list(here, here))
 })

@@ -1,0 +1,170 @@
+// Functions of tf that choose among several ops by the shapes and types of what they are given.
+#include "graph/graph_function.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+bool is_of_graph(const Value* value) {
+  return value && (value->get_if<Output>() || value->get_if<std::shared_ptr<Variable>>());
+}
+
+// Two operands of one type: what is no tensor takes the type of the one beside it.
+std::pair<Output, Output> two_operands(Graph& graph,
+                                       const Args& args,
+                                       const std::string& first,
+                                       const std::string& second) {
+  if (is_of_graph(args.find(second)) && !is_of_graph(args.find(first))) {
+    const Output b = tensor_argument(graph, args, second);
+    return {tensor_argument(graph, args, first, b.dtype()), b};
+  }
+  const Output a = tensor_argument(graph, args, first);
+  return {a, tensor_argument(graph, args, second, a.dtype())};
+}
+
+bool may_have_batch(Output x) { return !x.shape().has_rank() || x.shape().rank() > 2; }
+
+// An operand of a product: transposed, or adjoint, which is the same for real numbers.
+bool is_transposed(const Args& args, const std::string& operand) {
+  const bool transpose = args.flag("transpose_" + operand, false);
+  const bool adjoint = args.flag("adjoint_" + operand, false);
+  if (transpose && adjoint) {
+    invalid_argument("Only one of `transpose_", operand, "` and `adjoint_", operand,
+                     "` can be TRUE.");
+  }
+  return transpose || adjoint;
+}
+
+Value call_matmul(Graph& graph, const Args& args) {
+  const auto [a, b] = two_operands(graph, args, "a", "b");
+  const bool transpose_a = is_transposed(args, "a"), transpose_b = is_transposed(args, "b");
+  // TensorFlow has kernels for sparse operands behind these; the numbers are the same.
+  args.flag("a_is_sparse", false);
+  args.flag("b_is_sparse", false);
+  const std::string name = args.text("name", "MatMul");
+  if (may_have_batch(a) || may_have_batch(b)) {
+    return Value::of(static_cast<Output>(graph.op("BatchMatMulV2", {a, b})
+                                             .attr("adj_x", transpose_a)
+                                             .attr("adj_y", transpose_b)
+                                             .named(name)));
+  }
+  return Value::of(static_cast<Output>(graph.op("MatMul", {a, b})
+                                           .attr("transpose_a", transpose_a)
+                                           .attr("transpose_b", transpose_b)
+                                           .named(name)));
+}
+
+// The coordinates of what is TRUE, or elements of x and y.
+Value call_where(Graph& graph, const Args& args) {
+  const Output condition = tensor_argument(graph, args, "condition");
+  if (!args.has("x") && !args.has("y")) {
+    return Value::of(
+        static_cast<Output>(graph.op("Where", {condition}).named(args.text("name", "Where"))));
+  }
+  if (!args.has("x") || !args.has("y")) {
+    invalid_argument("`x` and `y` of ", args.owner(), " must both be given, or neither.");
+  }
+  const auto [x, y] = two_operands(graph, args, "x", "y");
+  return Value::of(static_cast<Output>(
+      graph.op("Select", {condition, x, y}).named(args.text("name", "Select"))));
+}
+
+// The type in which integers are divided.
+DType quotient_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+    case DType::kFloat64:
+      return dtype;
+    case DType::kInt8:
+    case DType::kUint8:
+    case DType::kInt16:
+      return DType::kFloat32;
+    case DType::kInt32:
+    case DType::kInt64:
+      return DType::kFloat64;
+    default:
+      invalid_argument("Invalid dtype ", dtype_name(dtype), " of a division.");
+  }
+}
+
+Value call_truediv(Graph& graph, const Args& args) {
+  const NameScope scope(graph, args.text("name", "truediv"));
+  const auto [x, y] = two_operands(graph, args, "x", "y");
+  if (x.dtype() != y.dtype()) {
+    invalid_argument("x and y of a division must have one type, got ", dtype_name(x.dtype()),
+                     " and ", dtype_name(y.dtype()), ".");
+  }
+  const DType dtype = quotient_type(x.dtype());
+  return Value::of(static_cast<Output>(
+      graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name())));
+}
+
+// The parts along an axis; their number may follow from the shape.
+Value call_unstack(Graph& graph, const Args& args) {
+  const Output value = tensor_argument(graph, args, "value");
+  const int64_t axis = args.integer("axis", 0);
+  int64_t num = args.integer("num", -1);
+  if (!args.has("num")) {
+    const Shape& shape = value.shape();
+    if (!shape.has_rank()) {
+      invalid_argument("Cannot infer `num` of ", args.owner(), " from unknown shape ", shape, ".");
+    }
+    const int64_t positive = axis < 0 ? axis + shape.rank() : axis;
+    if (positive < 0 || positive >= shape.rank()) {
+      invalid_argument("`axis` = ", axis, " not in [", -shape.rank(), ", ", shape.rank(), ").");
+    }
+    num = shape.dim(static_cast<int>(positive));
+    if (num < 0) {
+      invalid_argument("Cannot infer `num` of ", args.owner(), " from shape ", shape, ".");
+    }
+  }
+  Operation* op = graph.op("Unpack", {value})
+                      .attr("num", num)
+                      .attr("axis", axis)
+                      .named(args.text("name", "unstack"));
+  std::vector<Output> parts;
+  for (int i = 0; i < op->num_outputs(); ++i) parts.push_back(op->output(i));
+  return value_list(parts);
+}
+
+// The axes in another order, reversed where none is given.
+Value call_transpose(Graph& graph, const Args& args) {
+  const Output a = tensor_argument(graph, args, "a");
+  const NameScope scope(graph, args.text("name", "transpose"));
+  Output perm = tensor_argument_or_none(graph, args, "perm", DType::kInt32);
+  if (!perm) {
+    const Output one = graph.scalar(DType::kInt32, 1, "sub/y");
+    const Output last = subtract(graph, graph.op("Rank", {a}), one);
+    const Output places =
+        graph.op("Range", {graph.scalar(DType::kInt32, 0, "Range/start"), graph.op("Rank", {a}),
+                           graph.scalar(DType::kInt32, 1, "Range/delta")});
+    perm = subtract(graph, last, places);
+  }
+  return Value::of(static_cast<Output>(graph.op("Transpose", {a, perm}).named(scope.name())));
+}
+
+template <const char* const& kType>
+Value call_scan(Graph& graph, const Args& args) {
+  const Output x = tensor_argument(graph, args, "x");
+  return Value::of(
+      static_cast<Output>(graph.op(kType, {x, tensor_argument(graph, args, "axis", DType::kInt32)})
+                              .attr("exclusive", args.flag("exclusive", false))
+                              .attr("reverse", args.flag("reverse", false))
+                              .named(args.text("name", kType))));
+}
+
+constexpr const char* kCumsum = "Cumsum";
+constexpr const char* kCumprod = "Cumprod";
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION("matmul", call_matmul);
+RUNHOOKS_REGISTER_FUNCTION("where", call_where);
+RUNHOOKS_REGISTER_FUNCTION("truediv", call_truediv);
+RUNHOOKS_REGISTER_FUNCTION("unstack", call_unstack);
+RUNHOOKS_REGISTER_FUNCTION("transpose", call_transpose);
+RUNHOOKS_REGISTER_FUNCTION("cumsum", call_scan<kCumsum>);
+RUNHOOKS_REGISTER_FUNCTION("cumprod", call_scan<kCumprod>);
+
+}  // namespace runhooks

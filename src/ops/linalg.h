@@ -1,0 +1,61 @@
+// What lives here: kernels that walk over the matrices in the last two dimensions of a tensor, and shapes of such tensors.
+// Who may use it: ops of linear algebra (linalg_*.cpp).
+// What it must not know: Eigen (only linalg_*.cpp includes it), sessions, R.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// The dimensions in front of the last `inner` ones.
+inline Shape outer_dims(const Shape& shape, int inner) {
+  Shape outer;
+  for (int i = 0; i + inner < shape.rank(); ++i) outer.append(shape.dim(i));
+  return outer;
+}
+
+inline Shape with_dims(Shape outer, std::initializer_list<int64_t> inner) {
+  for (int64_t dim : inner) outer.append(dim);
+  return outer;
+}
+
+// Input i, of at least 2 dimensions where its rank is known.
+inline const Shape& matrices(const ShapeContext& c, int i) {
+  const Shape& x = c.input(i);
+  if (x.has_rank() && x.rank() < 2) {
+    invalid_argument("Shape must be at least rank 2 but is rank ", x.rank(), " for operation '",
+                     c.op().name(), "'.");
+  }
+  return x;
+}
+
+// The same, square.
+inline const Shape& square_matrices(const ShapeContext& c, int i) {
+  const Shape& x = matrices(c, i);
+  if (!x.has_rank()) return x;
+  const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
+  if (rows >= 0 && columns >= 0 && rows != columns) {
+    invalid_argument("Input matrix must be square, got shape ", x, ".");
+  }
+  return x;
+}
+
+// `solve` is given the matrix at the same place of each input and output, as a pointer.
+template <typename T, typename Solve>
+void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
+  auto stride = [count](const Tensor& x) { return count == 0 ? 0 : x.num_elements() / count; };
+  for (int64_t k = 0; k < count; ++k) {
+    solve([&](int i) { return c.input(i).template data<T>() + k * stride(c.input(i)); },
+          [&](int i) { return c.output(i).template data<T>() + k * stride(c.output(i)); });
+  }
+}
+
+// For gradients: the product of matrices, a band of them (see MatrixBandPart), and identity
+// matrices of a shape.
+Output matrix_product(Graph& g, Output x, bool transpose_x, Output y, bool transpose_y);
+Output band_part(Graph& g, Output x, int64_t lower, int64_t upper);
+Output identity_like(Graph& g, Output square);
+
+inline int64_t count_matrices(const Shape& x) { return outer_dims(x, 2).num_elements(); }
+
+}  // namespace runhooks
