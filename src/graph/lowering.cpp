@@ -1,14 +1,77 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace runhooks {
 
 namespace {
 
+// Within a step our sessions read a variable before they update it. TensorFlow's order is that of
+// the graph alone, so what is written has to say it: an update waits for what else the training
+// step does with the values that it changes. (Its optimizers gate gradients for the same end.)
+class ReadersFirst {
+ public:
+  explicit ReadersFirst(const Graph& graph) {
+    for (const CollectionItem& item : graph.collection(collection_keys::kTrainOp)) {
+      if (auto* const* op = std::get_if<Operation*>(&item)) add_step(*op);
+      if (const auto* output = std::get_if<Output>(&item)) add_step(output->op);
+    }
+    // inputs come before what uses them, so in the order of creation all readers so far are known
+    for (const auto& entry : step_) visit(entry.second);
+  }
+  const std::vector<const Operation*>& before(const Operation& op) const {
+    static const std::vector<const Operation*> kNone;
+    const auto found = before_.find(&op);
+    return found == before_.end() ? kNone : found->second;
+  }
+
+ private:
+  void add_step(const Operation* last) {
+    std::vector<const Operation*> open = {last};
+    while (!open.empty()) {
+      const Operation* op = open.back();
+      open.pop_back();
+      if (!step_.emplace(op->id(), op).second) continue;
+      for (const Output& input : op->inputs()) open.push_back(input.op);
+      for (const Operation* control : op->control_inputs()) open.push_back(control);
+    }
+  }
+  static bool is_variable(const Output& x) {
+    return x.op->inputs().empty() && (x.is_ref() || x.dtype() == DType::kResource);
+  }
+  void visit(const Operation* op) {
+    const std::vector<int>& mutates = op->def().mutates;
+    for (size_t i = 0; i < op->inputs().size(); ++i) {
+      const Output& input = op->inputs()[i];
+      if (std::find(mutates.begin(), mutates.end(), static_cast<int>(i)) != mutates.end()) {
+        const auto& readers = readers_[input.op];
+        before_[op].insert(before_[op].end(), readers.begin(), readers.end());
+        continue;
+      }
+      const auto shared = value_of_.find(input.op);
+      const Operation* variable = is_variable(input)          ? input.op
+                                  : shared != value_of_.end() ? shared->second
+                                                              : nullptr;
+      if (!variable) continue;
+      readers_[variable].insert(op);
+      // what hands the value on shares its memory, in TensorFlow too
+      const bool hands_on = is_variable(input) || op->def().forwards;
+      if (i == 0 && hands_on) value_of_[op] = variable;
+    }
+  }
+
+  std::map<int, const Operation*> step_;  // by id
+  std::map<const Operation*, const Operation*> value_of_;
+  std::map<const Operation*, std::set<const Operation*>> readers_;
+  std::map<const Operation*, std::vector<const Operation*>> before_;
+};
+
 class Lowering {
  public:
-  explicit Lowering(const Graph& from) : from_(from), to_(std::make_shared<Graph>()) {
+  explicit Lowering(const Graph& from)
+      : from_(from), readers_first_(from), to_(std::make_shared<Graph>()) {
     for (const CollectionItem& item : from.collection(collection_keys::kLocalInitOp)) {
       if (auto* const* op = std::get_if<Operation*>(&item)) local_init_ops_.push_back(*op);
     }
@@ -51,6 +114,9 @@ class Lowering {
     for (const Operation* control : op.control_inputs()) {
       controls.push_back(made_[static_cast<size_t>(control->id())]);
     }
+    for (const Operation* reader : readers_first_.before(op)) {
+      controls.push_back(made_[static_cast<size_t>(reader->id())]);
+    }
     // as tf.train.Scaffold, whose local_init_op initializes the tables too
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
       for (const CollectionItem& item : to_->collection(collection_keys::kTableInitializers)) {
@@ -81,6 +147,7 @@ class Lowering {
   }
 
   const Graph& from_;
+  const ReadersFirst readers_first_;
   std::shared_ptr<Graph> to_;
   std::vector<Operation*> made_;  // by the id of what it was made from
   std::vector<const Operation*> local_init_ops_;

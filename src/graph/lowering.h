@@ -12,7 +12,8 @@ namespace runhooks {
 // The same graph with every op that TensorFlow does not know in TensorFlow's (OpDef::lower_fn).
 // Operations and tensors keep their names: what an op was lowered to lives in the op's own name
 // scope, and the last of it has its name. Collections are those of `graph`, and what lowering adds:
-// initializers of tables, which run with the local ones, and paths of files.
+// initializers of tables, which run with the local ones, and paths of files. Updates of a training
+// step wait for what reads the variables before they change, as our sessions do it unasked.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
 
 }  // namespace runhooks

@@ -388,24 +388,33 @@ class LookupWeightsGradKernel : public Kernel {
 
 int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
 
-// The parts of a table have rows of one width; returns it.
-int64_t width_of_params(ShapeContext& c, int first) {
-  Shape row = Shape::unknown_of_rank(1);
-  for (int p = 0; p < num_params(c.op()); ++p) {
-    row = row.merge_with(Shape{c.with_rank(first + p, 2).dim(1)});
+// Of what is looked up, [batch, width], where the table is input `first`; its parts are matrices of
+// one width.
+Shape result_shape(ShapeContext& c, int first) {
+  const int at = first + num_params(c.op());
+  Shape params = Shape::unknown_of_rank(2);
+  for (int p = first; p < at; ++p) {
+    Shape part = c.with_rank(p, 2);
+    part.set_dim(0, -1);
+    params = params.merge_with(part);
   }
-  return row.dim(0);
+  return Shape{c.with_rank(at, 2).dim(0), params.dim(1)};
 }
 
-// The gradient of the look-up's output, [batch, width], is the first input.
-void check_gradient_shape(ShapeContext& c) {
-  const Shape ids = c.with_rank(1 + num_params(c.op()), 2);
-  c.input(0).merge_with(Shape{ids.dim(0), width_of_params(c, 1)});
+void lookup_shape(ShapeContext& c) { c.set_output(0, result_shape(c, 0)); }
+
+void lookup_grad_shape(ShapeContext& c) {
+  const Shape result = c.input(0).merge_with(result_shape(c, 1));
+  const int n = num_params(c.op());
+  for (int p = 0; p < n; ++p) {
+    c.set_output(p, Shape{-1, result.dim(1)});
+    c.set_output(n + p, Shape::unknown_of_rank(1));
+  }
 }
 
-void lookup_shape(ShapeContext& c) {
-  const Shape ids = c.with_rank(num_params(c.op()), 2);
-  c.set_output(0, Shape{ids.dim(0), width_of_params(c, 0)});
+void lookup_weights_grad_shape(ShapeContext& c) {
+  c.input(0).merge_with(result_shape(c, 1));
+  c.set_output(0, c.input(num_params(c.op()) + 2));
 }
 
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
@@ -476,16 +485,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .attr("N: int >= 0")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
-    .shape([](ShapeContext& c) {
-      check_gradient_shape(c);
-      const int n = num_params(c.op());
-      for (int p = 0; p < n; ++p) {
-        Shape values = c.input(1 + p);
-        if (values.has_rank()) values.set_dim(0, -1);
-        c.set_output(p, values);
-        c.set_output(n + p, Shape::unknown_of_rank(1));
-      }
-    })
+    .shape(lookup_grad_shape)
     .kernel(kernel_by_type<LookupGradKernel, float, double>())
     .allocates_outputs()
     .distinct_rows()
@@ -510,10 +510,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .attr("N: int >= 1")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
-    .shape([](ShapeContext& c) {
-      check_gradient_shape(c);
-      c.set_output(0, c.input(num_params(c.op()) + 2));
-    })
+    .shape(lookup_weights_grad_shape)
     .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
     .not_differentiable()
     .lower(lower_lookup_weights_grad)

@@ -1,5 +1,7 @@
 // Ops of our own in TensorFlow's ops: what an op computes is what it is lowered to computes, and
 // names, collections and types stay.
+#include <algorithm>
+
 #include "graph/lowering.h"
 #include "graph/variable.h"
 #include "op_example.h"
@@ -207,4 +209,35 @@ TEST(lowered_updates_take_the_same_steps) {
       }
     }
   }
+}
+
+// TensorFlow runs what the graph does not order in any order: an update must not come before the
+// gradient of another layer that needs the old value.
+TEST(lowered_updates_wait_for_what_reads_the_variable) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  VariableOptions options;
+  options.initializer = constant_initializer(0.5);
+  const VariablePtr first = g.variables().get("first", Shape{2, 2}, options);
+  const VariablePtr second = g.variables().get("second", Shape{2, 2}, options);
+  const Output x = g.constant(Tensor::of<float>(Shape{1, 2}, {1, 2}));
+  const Output y = g.op("MatMul", {g.op("MatMul", {x, first->snapshot}), second->snapshot});
+  Args args("the optimizer");
+  args.set("learning_rate", Value::of(0.1));
+  make_optimizer("SGD", args)->minimize(g, g.op("L2Loss", {y}), nullptr, {first, second});
+  const auto lowered = lowered_graph(g);
+  const Output value = lowered->tensor(second->snapshot.name());
+  int readers = 0;
+  for (const auto& update : lowered->operations()) {
+    if (update->type() != "ApplyGradientDescent") continue;
+    if (update->input(0).op->name() != "second") continue;
+    for (const auto& reader : lowered->operations()) {
+      const auto& inputs = reader->inputs();
+      if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) continue;
+      const auto& before = update->control_inputs();
+      CHECK(std::find(before.begin(), before.end(), reader.get()) != before.end());
+      ++readers;
+    }
+  }
+  CHECK_EQ(readers, 2);  // the product, and the gradient of what it was made of
 }

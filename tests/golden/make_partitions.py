@@ -83,5 +83,8 @@ def run(case):
 CASES = [random_case(name, args) for name, args in OPTIMIZERS for _ in range(3)]
 for CASE in CASES:
     CASE["variables"] = run(CASE)
+# what diverges multiplies its rounding errors: it tells nothing about the rules
+CASES = [case for case in CASES
+         if all(np.abs(value).max() <= 10 for value in case["variables"].values())]
 print(json.dumps({"tensorflow": tf.__version__, "seed": SEED, "batch": BATCH, "steps": STEPS,
                   "cases": CASES}))

