@@ -1,0 +1,87 @@
+# Functions that nobody calls: in R/ those that no other place of R/ names and NAMESPACE does not
+# export; in src/ those that are named only where they are declared and defined. What only a test
+# calls counts as not called, unless its line says so (`lint: allow caller`).
+source("tools/common.R")
+
+# --- R
+
+r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
+
+# How often each symbol stands in some lines of R; words in strings count, since functions are named
+# in them too.
+word_counts <- function(lines) {
+  table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
+}
+
+r_callers <- function(root) {
+  files <- c(tree_files(root, "R", "[.][rR]$"), "R/RcppExports.R")
+  files <- files[file.exists(file.path(root, files))]
+  lines <- lapply(setNames(nm = files), function(file) sub("^ *#.*$", "", read_lines(root, file)))
+  counts <- word_counts(unlist(lines, use.names = FALSE))
+  namespace <- file.path(root, "NAMESPACE")
+  namespace <- if (file.exists(namespace)) readLines(namespace) else character()
+  exported <- gsub("^export\\(|\\)$|[\"`]", "", grep("^export\\(", namespace, value = TRUE))
+  methods <- gsub("^S3method\\(|\\)$|[\"`]", "", grep("^S3method\\(", namespace, value = TRUE))
+  known <- c(exported, sub(",", ".", methods, fixed = TRUE), ".onLoad", ".onUnload", ".onAttach")
+  found <- lapply(files, function(file) {
+    text <- lines[[file]]
+    at <- grep(r_definition, text)
+    name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
+    # a wrapper names itself once more, in the call of its C function
+    own <- if (basename(file) == "RcppExports.R") 1L else 1L
+    unused <- !name %in% known & counts[name] <= own & !allowed(root, file, at)
+    violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
+  })
+  do.call(rbind, found)
+}
+
+allowed <- function(root, file, at) {
+  lines <- read_lines(root, file)
+  marked <- function(i) i > 0 & grepl("lint: allow caller", lines[pmax(i, 1)], fixed = TRUE)
+  marked(at) | marked(at - 1)
+}
+
+# --- C++
+
+# A line that begins a function at the top of a file or in a class: a type, a name, a bracket.
+cpp_definition <- paste0(
+  "^ {0,2}(?:(?:static|inline|constexpr|virtual|explicit|template *<[^>]*>) +)*",
+  "(?:const )?[A-Za-z_][\\w:<>,]*(?: const)?(?:<.*>)?[ *&]+(?:[A-Z]\\w*::)?([a-z_]\\w*)\\("
+)
+# Words before a bracket that are no functions, and functions that a language or a library calls.
+no_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
+
+cpp_callers <- function(root) {
+  files <- tree_files(root, "src", "[.](cpp|h|inc)$")
+  code <- lapply(setNames(nm = files), function(file) cpp_code(read_lines(root, file)))
+  words <- unlist(regmatches(unlist(code), gregexpr("\\b[A-Za-z_]\\w*", unlist(code), perl = TRUE)))
+  counts <- table(words)
+  definitions <- do.call(rbind, lapply(files, function(file) {
+    at <- grep(cpp_definition, code[[file]], perl = TRUE)
+    match <- regmatches(code[[file]][at], regexec(cpp_definition, code[[file]][at], perl = TRUE))
+    name <- vapply(match, `[`, "", 2)
+    data.frame(file = rep(file, length(at)), line = at, name = name, text = code[[file]][at])
+  }))
+  # a statement in a body looks like a definition, so words of statements do not
+  is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
+  is_override <- grepl("\\boverride\\b", definitions$text)
+  # what Rcpp exports is called from R
+  from_r <- grepl("^src/r_", definitions$file) & startsWith(definitions$name, "cpp_")
+  definitions <- definitions[!is_call & !from_r & !definitions$name %in% no_functions, ]
+  overridden <- unique(definitions$name[is_override[!is_call & !from_r]])
+  places <- table(definitions$name)
+  dead <- names(places)[counts[names(places)] <= places & !names(places) %in% overridden]
+  first <- definitions[match(dead, definitions$name), ]
+  keep <- !mapply(function(file, line) allowed(root, file, line), first$file, first$line)
+  keep <- as.logical(keep)
+  violations(
+    first$file[keep], first$line[keep], "caller",
+    sprintf("nothing in src/ calls %s()", first$name[keep])
+  )
+}
+
+check_callers <- function(root) rbind(r_callers(root), cpp_callers(root))
+
+run_tool(function(arguments) {
+  report("check_callers", check_callers("."), "every function has a caller")
+}, sys.nframe())
