@@ -23,18 +23,6 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-#' Notes that the condition which is being signalled steers the loop (out_of_range, aborted, ...).
-#' @noRd
-cpp_note_condition <- function(condition, code, message) {
-    invisible(.Call(`_runhooks_cpp_note_condition`, condition, code, message))
-}
-
-#' Notes that an interrupt is being signalled, or that it has been dealt with.
-#' @noRd
-cpp_note_interrupt <- function(is_under_way) {
-    invisible(.Call(`_runhooks_cpp_note_interrupt`, is_under_way))
-}
-
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
     .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed)
 }

@@ -70,7 +70,7 @@ with_loop_conditions <- function(expr, history = NULL) {
 # catches it on its way.
 with_run_conditions <- function(expr, history = NULL) {
   frame <- environment()
-  failure <- NULL
+  failure <- left_by_jump
   # while R unwinds: the session is closed by now
   on.exit(if (!is.null(failure)) finish_failure(failure, history))
   value <- withCallingHandlers(
@@ -82,8 +82,7 @@ with_run_conditions <- function(expr, history = NULL) {
     interrupt = function(condition) {
       # raised again when the loop has ended
       failure <<- condition
-      cpp_note_interrupt(TRUE)
-      rlang::eval_bare(quote(return(NULL)), frame)
+      jump_out(frame, condition, "interrupt")
     }
   )
   failure <- NULL
@@ -96,16 +95,23 @@ place_error <- function(condition, frame) {
   if (is.null(where)) return(condition)
   kind <- steering_kind(condition)
   if (!is.null(kind)) {
-    cpp_note_condition(condition, kind, conditionMessage(condition))
-    rlang::eval_bare(quote(return(NULL)), frame)
+    jump_out(frame, condition, kind)
   }
   if (is.null(condition$runhooks)) add_place(condition, where) else condition
 }
 
+# Leaves `frame` by a value that tells the core, which meets it on the way, why.
+jump_out <- function(frame, condition, kind) {
+  leave <- structure(list(condition, kind, condition_text(condition)), class = "runhooks_leave")
+  rlang::eval_bare(call("return", leave), frame)
+}
+
+# Where nothing was signalled: a restart, callCC(), return() of a function around.
+left_by_jump <- simpleCondition("The loop was left by a jump.")
+
 finish_failure <- function(failure, history) {
   is_interrupt <- inherits(failure, "interrupt")
   if (is_interrupt) {
-    cpp_note_interrupt(FALSE)
     if (!is.null(history)) failure$history <- history()
   }
   call_on_error(failure)

@@ -10,10 +10,8 @@ namespace {
 
 Features features_from_r(SEXP features) {
   Features result;
-  SEXP names = Rf_getAttrib(features, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-    result[utf8_of(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
-  }
+  const RList given(features, "`features`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) result[given.name(i)] = tensor_of(given[i]);
   return result;
 }
 
@@ -24,8 +22,9 @@ Graph& graph_of_features(const Features& features) {
 
 std::vector<ColumnPtr> columns_from_r(SEXP columns) {
   ValueList specs;
-  for (R_xlen_t i = 0; i < Rf_xlength(columns); ++i) {
-    specs.push_back(value_from_r(VECTOR_ELT(columns, i)));
+  const RList given(columns, "the feature columns");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    specs.push_back(Value::of(spec_from_r(given[i], "a feature column")));
   }
   return make_columns(specs);
 }
@@ -54,8 +53,7 @@ SEXP layer_to_r(const Output& tensor, const VariablesByName& variables) {
 // [[Rcpp::export(rng = false)]]
 std::string cpp_column_name(SEXP spec) {
   return border([&] {
-    const Value value = value_from_r(spec);
-    return make_column(**value.get_if<std::shared_ptr<Args>>())->name();
+    return make_column(*spec_from_r(spec, "a feature column"))->name();
   });
 }
 
@@ -63,8 +61,7 @@ std::string cpp_column_name(SEXP spec) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_column_info(SEXP spec) {
   return border([&]() -> SEXP {
-    const Value value = value_from_r(spec);
-    const ColumnPtr column = make_column(**value.get_if<std::shared_ptr<Args>>());
+    const ColumnPtr column = make_column(*spec_from_r(spec, "a feature column"));
     const auto* dense = dynamic_cast<const DenseColumn*>(column.get());
     const auto* categorical = dynamic_cast<const CategoricalColumn*>(column.get());
     return Rcpp::List::create(
@@ -79,7 +76,7 @@ SEXP cpp_column_info(SEXP spec) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_input_layer(SEXP features,
                      SEXP columns,
-                     std::vector<std::string> collections,
+                     Texts collections,
                      bool trainable) {
   return border([&]() -> SEXP {
     const Features given = features_from_r(features);
@@ -96,13 +93,13 @@ SEXP cpp_input_layer(SEXP features,
 SEXP cpp_linear_model(SEXP features,
                       SEXP columns,
                       double units,
-                      std::string sparse_combiner,
-                      std::vector<std::string> collections,
+                      Text sparse_combiner,
+                      Texts collections,
                       bool trainable) {
   return border([&]() -> SEXP {
     const Features given = features_from_r(features);
     LinearModelOptions options;
-    options.units = static_cast<int64_t>(units);
+    options.units = whole_from_r(units, "`units`");
     options.sparse_combiner = sparse_combiner;
     options.trainable = trainable;
     options.collections.insert(options.collections.end(), collections.begin(), collections.end());

@@ -9,74 +9,80 @@ namespace r {
 
 namespace {
 
-// What the handler around a loop has said of the condition that is unwinding.
-struct Noted {
-  bool is_steering = false;
-  bool is_interrupt = false;
-  Code code = Code::kUnknown;
-  std::string message;
-  Held condition;
-};
+// What a jump brings: with_run_conditions() leaves by the value jump_out() has made, and R hands it
+// over unchanged, whatever runs on the way (an on.exit() with loops of its own).
+enum LeaveElement { kCondition, kKind, kMessage };
 
-Noted& noted() {
-  static Noted* state = new Noted;
-  return *state;
-}
+bool is_leave(SEXP value) { return TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave"); }
 
-struct EvalData {
-  SEXP call;
-  SEXP env;
+struct CallData {
+  SEXP (*function)(void*);
+  void* data;
   std::jmp_buf jump;
 };
 
-SEXP eval_in(void* data) {
-  auto* eval = static_cast<EvalData*>(data);
-  return Rf_eval(eval->call, eval->env);
+SEXP call_in(void* data) {
+  auto* call = static_cast<CallData*>(data);
+  return call->function(call->data);
 }
 
 void jump_back(void* data, Rboolean jumps) {
-  if (jumps) std::longjmp(static_cast<EvalData*>(data)->jump, 1);
+  if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
+// A condition that steers the loop ends its jump here; it reaches the user only if it leaves the
+// loop.
 [[noreturn]] void throw_unwind(SEXP token) {
-  Noted& note = noted();
-  const bool is_interrupt = note.is_interrupt;
-  note.is_interrupt = false;
-  if (!note.is_steering) {
-    R_PreserveObject(token);  // released when the jump goes on
-    throw RUnwind(token, is_interrupt);
-  }
-  // The jump ends here: the condition steers the loop, and reaches the user only if it leaves the
-  // loop.
-  note.is_steering = false;
-  Error error(note.code, note.message);
-  error.foreign = std::make_shared<Held>(note.condition);
-  note.condition.reset(R_NilValue);
+  SEXP value = CAR(token);
+  if (!is_leave(value)) throw RUnwind(token, /*is_interrupt=*/false);
+  const std::string kind = string_from_r(VECTOR_ELT(value, kKind));
+  if (kind == "interrupt") throw RUnwind(token, /*is_interrupt=*/true);
+  Error error(code_from_name(kind), string_from_r(VECTOR_ELT(value, kMessage)));
+  error.foreign = std::make_shared<Held>(VECTOR_ELT(value, kCondition));
   throw error;
+}
+
+SEXP eval_in(void* data) {
+  auto* what = static_cast<std::pair<SEXP, SEXP>*>(data);
+  return Rf_eval(what->first, what->second);
 }
 
 }  // namespace
 
+RUnwind::RUnwind(SEXP token, bool is_interrupt)
+    : ForeignUnwind(is_interrupt), token_(std::make_shared<Held>(token)) {}
+
+void RUnwind::go_on() const {
+  SEXP token = static_cast<Held*>(token_.get())->get();
+  R_PreserveObject(token);
+  throw Rcpp::LongjumpException(token);
+}
+
 UnwindToken::UnwindToken() : token_(R_MakeUnwindCont()) { R_PreserveObject(token_); }
 UnwindToken::~UnwindToken() { R_ReleaseObject(token_); }
 
-SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
+SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
   if (token.in_use_) {
     UnwindToken another;
-    return eval_r(call, env, another);
+    return call_r(function, data, another);
   }
   struct InUse {
     bool& flag;
     explicit InUse(bool& f) : flag(f) { flag = true; }
     ~InUse() { flag = false; }
   } in_use(token.in_use_);
-  EvalData data;
-  data.call = call;
-  data.env = env;
-  if (setjmp(data.jump)) throw_unwind(token.token_);
-  SEXP result = R_UnwindProtect(eval_in, &data, jump_back, &data, token.token_);
+  CallData call;
+  call.function = function;
+  call.data = data;
+  if (setjmp(call.jump)) throw_unwind(token.token_);
+  SEXP result = R_UnwindProtect(call_in, &call, jump_back, &call, token.token_);
   SETCAR(token.token_, R_NilValue);  // it would keep the result alive
   return result;
+}
+
+SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
+  std::pair<SEXP, SEXP> what(call, env);
+  return call_r(eval_in, &what, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {
@@ -103,7 +109,7 @@ void raise_error(const Error& error) {
   try {
     eval_r(call, package_namespace());
   } catch (const RUnwind& unwind) {
-    throw Rcpp::LongjumpException(unwind.token());
+    unwind.go_on();
   }
   throw Rcpp::exception(error.message().c_str(), false);
 }
@@ -123,21 +129,3 @@ SEXP cpp_run_where() {
                             Rcpp::_["method"] = where->method,
                             Rcpp::_["step"] = static_cast<double>(where->global_step()));
 }
-
-//' Notes that the condition which is being signalled steers the loop (out_of_range, aborted, ...).
-//' @noRd
-// [[Rcpp::export(rng = false)]]
-void cpp_note_condition(SEXP condition, std::string code, std::string message) {
-  r::border([&] {
-    r::Noted& note = r::noted();
-    note.code = code_from_name(code);
-    note.message = message;
-    note.condition.reset(condition);
-    note.is_steering = true;
-  });
-}
-
-//' Notes that an interrupt is being signalled, or that it has been dealt with.
-//' @noRd
-// [[Rcpp::export(rng = false)]]
-void cpp_note_interrupt(bool is_under_way) { r::noted().is_interrupt = is_under_way; }

@@ -418,7 +418,9 @@ Shape shape_from_r(SEXP x) {
 }
 
 std::string string_from_r(SEXP x) {
-  if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1) invalid_argument("A single string is expected.");
+  if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1 || STRING_ELT(x, 0) == NA_STRING) {
+    invalid_argument("A single string is expected.");
+  }
   return utf8_of(STRING_ELT(x, 0));
 }
 

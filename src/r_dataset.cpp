@@ -1,4 +1,6 @@
 // R data as datasets.
+#include <algorithm>
+
 #include "data/in_memory.h"
 #include "runhooks_r.h"
 
@@ -7,12 +9,25 @@ using namespace runhooks::r;
 
 namespace {
 
+// A matrix that somebody has put together, or read from a file, may not be what its class says.
+void check_columns(const Rcpp::IntegerVector& dim,
+                   const Rcpp::IntegerVector& start,
+                   const Rcpp::IntegerVector& row,
+                   const Rcpp::NumericVector& value) {
+  bool good = dim.size() == 2 && dim[0] >= 0 && dim[1] >= 0 && row.size() == value.size();
+  good = good && start.size() == static_cast<R_xlen_t>(dim[1]) + 1 && start[0] == 0 &&
+         start[start.size() - 1] == row.size() && std::is_sorted(start.begin(), start.end());
+  good = good && std::all_of(row.begin(), row.end(), [&](int r) { return r >= 0 && r < dim[0]; });
+  if (!good) invalid_argument("A sparse matrix of class dgCMatrix is not valid.");
+}
+
 // A dgCMatrix of the package Matrix, which is kept column by column, turned into rows.
 SparseRows sparse_rows_from_r(SEXP x) {
   const Rcpp::S4 matrix(x);
   const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),
                             start = matrix.slot("p");
   const Rcpp::NumericVector value = matrix.slot("x");
+  check_columns(dim, start, row, value);
   SparseRows rows;
   rows.width = dim[1];
   rows.starts.assign(static_cast<size_t>(dim[0]) + 1, 0);
@@ -41,20 +56,24 @@ SEXP cpp_next_batch(
     SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed) {
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
-    for (R_xlen_t i = 0; i < Rf_xlength(columns); ++i) {
-      if (Rf_inherits(VECTOR_ELT(columns, i), "dgCMatrix")) {
-        rows.emplace_back(sparse_rows_from_r(VECTOR_ELT(columns, i)));
+    const RList given(columns, "the columns of a dataset");
+    if (TYPEOF(dtypes) != STRSXP || Rf_xlength(dtypes) != given.size()) {
+      invalid_argument("Each column of a dataset needs the name of a type, or NA.");
+    }
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      if (Rf_inherits(given[i], "dgCMatrix")) {
+        rows.emplace_back(sparse_rows_from_r(given[i]));
         continue;
       }
       SEXP name = STRING_ELT(dtypes, i);
       const DType wanted = name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
-      rows.emplace_back(rows_from_r(VECTOR_ELT(columns, i), wanted));
+      rows.emplace_back(rows_from_r(given[i], wanted));
     }
     InMemoryOptions options;
-    options.batch_size = static_cast<int64_t>(batch_size);
-    options.num_epochs = static_cast<int64_t>(num_epochs);
+    options.batch_size = whole_from_r(batch_size, "`batch_size`");
+    options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
-    options.seed = static_cast<uint64_t>(seed);
+    options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
     Rcpp::List list(outputs.size());

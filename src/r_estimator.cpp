@@ -26,22 +26,23 @@ RunConfig config_from_r(SEXP list) {
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
 // list>, labels).
 InputFn input_fn_from_r(SEXP build) {
-  auto function = std::make_shared<Held>(build);
+  auto function = std::make_shared<Held>(function_from_r(build, "the input"));
   return [function](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     ModelInput input;
-    SEXP features = VECTOR_ELT(result, 0), labels = VECTOR_ELT(result, 1);
-    SEXP names = Rf_getAttrib(features, R_NamesSymbol);
-    for (R_xlen_t i = 0; i < Rf_xlength(features); ++i) {
-      input.features[utf8_of(STRING_ELT(names, i))] = tensor_of(VECTOR_ELT(features, i));
+    const RList parts(result, "what an input function returns");
+    const RList features(parts[0], "the features of an input function");
+    SEXP labels = parts[1];
+    for (R_xlen_t i = 0; i < features.size(); ++i) {
+      input.features[features.name(i)] = tensor_of(features[i]);
     }
     if (TYPEOF(labels) == VECSXP) {
-      SEXP heads = Rf_getAttrib(labels, R_NamesSymbol);
-      for (R_xlen_t i = 0; i < Rf_xlength(labels); ++i) {
-        input.named_labels[utf8_of(STRING_ELT(heads, i))] = tensor_of(VECTOR_ELT(labels, i));
+      const RList heads(labels, "the labels of an input function");
+      for (R_xlen_t i = 0; i < heads.size(); ++i) {
+        input.named_labels[heads.name(i)] = tensor_of(heads[i]);
       }
     } else if (labels != R_NilValue) {
       input.labels = tensor_of(labels);
@@ -72,13 +73,13 @@ Estimator estimator_from_r(SEXP spec, SEXP config) {
 HookPtr in_memory_evaluator_from_r(SEXP hook) {
   SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");
   EvaluateOptions options;
-  options.steps = static_cast<int64_t>(Rf_asReal(list_element(hook, "steps")));
+  options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
-  options.interrupted = user_interrupt;
+  options.check_interrupt = check_user_interrupt;
   return std::make_shared<InMemoryEvaluatorHook>(
       estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
-      static_cast<int64_t>(Rf_asReal(list_element(hook, "every_n_iter"))));
+      whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
 }
 
 }  // namespace r
@@ -98,15 +99,15 @@ SEXP cpp_estimator_train(SEXP spec,
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
-    options.steps = static_cast<int64_t>(steps);
-    options.max_steps = static_cast<int64_t>(max_steps);
+    options.steps = whole_from_r(steps, "`steps`");
+    options.max_steps = whole_from_r(max_steps, "`max_steps`");
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
     SEXP warm_start = list_element(spec, "warm_start_from");
     if (warm_start != R_NilValue) {
       options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
     }
-    options.interrupted = user_interrupt;
+    options.check_interrupt = check_user_interrupt;
     const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped);
@@ -118,17 +119,17 @@ SEXP cpp_estimator_evaluate(SEXP spec,
                             SEXP config,
                             SEXP input_fn,
                             double steps,
-                            std::string checkpoint_path,
-                            std::string name,
+                            Text checkpoint_path,
+                            Text name,
                             SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     EvaluateOptions options;
-    options.steps = static_cast<int64_t>(steps);
+    options.steps = whole_from_r(steps, "`steps`");
     options.checkpoint_path = checkpoint_path;
     options.name = name;
     options.hooks = hooks_from_r(hooks);
-    options.interrupted = user_interrupt;
+    options.check_interrupt = check_user_interrupt;
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
@@ -145,8 +146,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
                            SEXP input_fn,
-                           std::string checkpoint_path,
-                           std::vector<std::string> predict_keys,
+                           Text checkpoint_path,
+                           Texts predict_keys,
                            SEXP hooks) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
@@ -154,7 +155,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
-    options.interrupted = user_interrupt;
+    options.check_interrupt = check_user_interrupt;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn), options);
     return make_handle(predictions, kPredictions);

@@ -40,7 +40,7 @@ using namespace runhooks::r;
 
 // The numbers of these event files, in their order; what is cut off at a file's end is left out.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_events(std::vector<std::string> paths) {
+SEXP cpp_read_events(Texts paths) {
   return border([&]() -> SEXP {
     std::vector<double> steps, times, values;
     std::vector<std::string> tags;
@@ -64,10 +64,10 @@ SEXP cpp_read_events(std::vector<std::string> paths) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_op(bool is_histogram,
-                    std::string name,
+                    Text name,
                     SEXP values,
-                    std::vector<std::string> collections,
-                    std::string family) {
+                    Texts collections,
+                    Text family) {
   return border([&]() -> SEXP {
     const Output value = summary_value(values);
     const SummaryOptions options = summary_options(collections, family);
@@ -77,12 +77,11 @@ SEXP cpp_summary_op(bool is_histogram,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_summary_merge(SEXP inputs, std::vector<std::string> collections, std::string name) {
+SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
   return border([&]() -> SEXP {
     std::vector<Output> summaries;
-    for (R_xlen_t i = 0; i < Rf_xlength(inputs); ++i) {
-      summaries.push_back(tensor_of(VECTOR_ELT(inputs, i)));
-    }
+    const RList given(inputs, "`inputs`");
+    for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
     if (summaries.empty()) invalid_argument("`inputs` must have at least one summary.");
     return tensor_handle(merge_summaries(summaries[0].graph(), summaries, name, collections));
   });
@@ -90,7 +89,7 @@ SEXP cpp_summary_merge(SEXP inputs, std::vector<std::string> collections, std::s
 
 // NULL where the collection is empty.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_summary_merge_all(std::string key, std::string scope, std::string name) {
+SEXP cpp_summary_merge_all(Text key, Text scope, Text name) {
   return border([&]() -> SEXP {
     const Output merged = merge_all_summaries(*default_graph(), key, scope, name);
     return merged ? tensor_handle(merged) : R_NilValue;

@@ -40,7 +40,7 @@ uint64_t seed_from_r() {
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_function(std::string name, SEXP arguments) {
+SEXP cpp_graph_function(Text name, SEXP arguments) {
   return border([&]() -> SEXP {
     const GraphFunction function = find_graph_function(name);
     std::string owner = "tf$" + name + "()";

@@ -28,8 +28,19 @@ GraphBinding& binding_of(const Graph& graph) {
   return *static_cast<GraphBinding*>(graph.foreign.get());
 }
 
-std::vector<std::shared_ptr<Graph>>& default_graphs() {
-  static auto* graphs = new std::vector<std::shared_ptr<Graph>>;
+// What tf.get_default_graph() gives where nobody has made another graph the default.
+std::shared_ptr<Graph>& global_graph() {
+  static auto* graph = new std::shared_ptr<Graph>;
+  return *graph;
+}
+
+struct DefaultGraphs {
+  std::vector<std::shared_ptr<Graph>> stack;
+  size_t floor = 0;  // those below belong to a loop that R's code must not take them from
+};
+
+DefaultGraphs& default_graphs() {
+  static auto* graphs = new DefaultGraphs;
   return *graphs;
 }
 
@@ -157,14 +168,20 @@ Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
 
-DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) {
-  default_graphs().push_back(std::move(graph));
+DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) : outer_floor_(default_graphs().floor) {
+  default_graphs().stack.push_back(std::move(graph));
+  default_graphs().floor = default_graphs().stack.size();
 }
-DefaultGraph::~DefaultGraph() { default_graphs().pop_back(); }
+// What R's code has left on the stack goes as well.
+DefaultGraph::~DefaultGraph() {
+  default_graphs().stack.resize(default_graphs().floor - 1);
+  default_graphs().floor = outer_floor_;
+}
 
 std::shared_ptr<Graph> default_graph() {
-  if (default_graphs().empty()) default_graphs().push_back(std::make_shared<Graph>());
-  return default_graphs().back();
+  if (!default_graphs().stack.empty()) return default_graphs().stack.back();
+  if (!global_graph()) global_graph() = std::make_shared<Graph>();
+  return global_graph();
 }
 
 }  // namespace r
@@ -186,30 +203,31 @@ SEXP cpp_graph_default() {
 // The default graph is a stack; the two calls come in pairs.
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_push_default(SEXP graph) {
-  border([&] { default_graphs().push_back(graph_of(graph)); });
+  border([&] { default_graphs().stack.push_back(graph_of(graph)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_pop_default() {
   border([&] {
-    if (!default_graphs().empty()) default_graphs().pop_back();
+    DefaultGraphs& graphs = default_graphs();
+    if (graphs.stack.size() > graphs.floor) graphs.stack.pop_back();
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_reset_default() {
   border([] {
-    if (default_graphs().size() > 1) {
+    if (!default_graphs().stack.empty()) {
       fail(Code::kFailedPrecondition,
            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
            "graph, exit the nesting and create a new graph.");
     }
-    default_graphs().clear();
+    global_graph().reset();
   });
 }
 
 // [[Rcpp::export(rng = false)]]
-std::string cpp_graph_unique_name(SEXP graph, std::string name, bool mark_as_used) {
+std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
   return border([&] { return graph_of(graph)->unique_name(name, mark_as_used); });
 }
 
@@ -254,7 +272,7 @@ SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_graph_add_to_collection(SEXP graph, std::string name, SEXP value) {
+void cpp_graph_add_to_collection(SEXP graph, Text name, SEXP value) {
   border([&] {
     auto target = graph_of(graph);
     if (is_tensor(value))
@@ -276,12 +294,12 @@ SEXP cpp_graph_collection_names(SEXP graph) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_get_tensor(SEXP graph, std::string name) {
+SEXP cpp_graph_get_tensor(SEXP graph, Text name) {
   return border([&] { return tensor_handle(graph_of(graph)->tensor(name)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_get_operation(SEXP graph, std::string name) {
+SEXP cpp_graph_get_operation(SEXP graph, Text name) {
   return border([&] { return operation_handle(graph_of(graph)->operation(name)); });
 }
 
@@ -311,7 +329,7 @@ bool cpp_graph_is_finalized(SEXP graph) {
 SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
   return border([&]() -> SEXP {
     auto target = graph_of(graph);
-    if (seed != R_NilValue) target->set_seed(static_cast<int64_t>(Rf_asReal(seed)));
+    if (seed != R_NilValue) target->set_seed(whole_from_r(seed, "the seed"));
     if (!target->has_seed()) return R_NilValue;
     return Rf_ScalarReal(static_cast<double>(target->seed()));
   });
@@ -356,25 +374,31 @@ Output input_from_r(SEXP x,
   return graph.constant(tensor_from_r(x, wanted));
 }
 
+double number_at(SEXP x, R_xlen_t i, const std::string& what) {
+  if (TYPEOF(x) == REALSXP) return REAL(x)[i];
+  if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return INTEGER(x)[i];
+  return number_from_r(RList(x, what.c_str())[i], what.c_str());
+}
+
 AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
-  if (attr.type == "bool") return Rf_asLogical(x) == TRUE;
+  if (attr.type == "bool") return number_from_r(x, attr.name.c_str()) != 0;
   // Beyond 2^53 as text.
   if (attr.type == "int" && TYPEOF(x) == STRSXP) {
     return static_cast<int64_t>(std::strtoull(string_from_r(x).c_str(), nullptr, 10));
   }
-  if (attr.type == "int") return static_cast<int64_t>(Rf_asReal(x));
+  if (attr.type == "int") return whole_from_r(x, attr.name.c_str());
   if (attr.type == "list(int)" || attr.type == "list(float)") {
     std::vector<int64_t> whole;
     std::vector<float> numbers;
-    Rcpp::Shield<SEXP> reals(Rf_coerceVector(x, REALSXP));
-    for (R_xlen_t i = 0; i < Rf_xlength(reals); ++i) {
-      whole.push_back(static_cast<int64_t>(REAL(reals)[i]));
-      numbers.push_back(static_cast<float>(REAL(reals)[i]));
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+      const double number = number_at(x, i, attr.name);
+      numbers.push_back(static_cast<float>(number));
+      if (attr.type == "list(int)") whole.push_back(whole_from_r(number, attr.name.c_str()));
     }
     if (attr.type == "list(int)") return whole;
     return numbers;
   }
-  if (attr.type == "float") return static_cast<float>(Rf_asReal(x));
+  if (attr.type == "float") return static_cast<float>(number_from_r(x, attr.name.c_str()));
   if (attr.type == "string") return string_from_r(x);
   if (attr.type == "type") return dtype_from_r(x);
   if (attr.type == "shape") return shape_from_r(x);
@@ -383,12 +407,12 @@ AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
 
 AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   AttrMap attrs;
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    const std::string name = utf8_of(STRING_ELT(names, i));
+  const RList given(list, "the attributes of an op");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    const std::string name = given.name(i);
     const AttrDef* attr = def.find_attr(name);
     if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
-    attrs.set(name, attr_from_r(def, *attr, VECTOR_ELT(list, i)));
+    attrs.set(name, attr_from_r(def, *attr, given[i]));
   }
   return attrs;
 }
@@ -397,14 +421,15 @@ AttrMap attrs_from_r(const OpDef& def, SEXP list) {
 
 // An operation of the registry: `inputs` are tensors, variables or R values.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
+SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
   return border([&]() -> SEXP {
     const OpDef& def = find_op(type);
     std::shared_ptr<Graph> graph;
     std::map<std::string, DType> types;
-    const auto n = static_cast<size_t>(Rf_xlength(inputs));
+    const RList given(inputs, "the inputs of an op");
+    const auto n = static_cast<size_t>(given.size());
     for (size_t i = 0; i < n; ++i) {
-      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
+      SEXP x = given[static_cast<R_xlen_t>(i)];
       if (!is_tensor(x) && !is_variable(x)) continue;
       const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
       if (!graph) graph = output.graph().shared_from_this();
@@ -413,7 +438,7 @@ SEXP cpp_op_create(std::string type, SEXP inputs, SEXP attrs, SEXP name) {
     if (!graph) graph = default_graph();
     std::vector<Output> outputs;
     for (size_t i = 0; i < n; ++i) {
-      SEXP x = VECTOR_ELT(inputs, static_cast<R_xlen_t>(i));
+      SEXP x = given[static_cast<R_xlen_t>(i)];
       outputs.push_back(input_from_r(x, *graph, arg_of_input(def, i, n), types));
     }
     Operation* op = graph->create_op(type, outputs, attrs_from_r(def, attrs),

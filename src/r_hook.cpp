@@ -7,13 +7,7 @@
 namespace runhooks {
 namespace r {
 
-SEXP list_element(SEXP list, const char* name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(list) && names != R_NilValue; ++i) {
-    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
-}
+SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").find(name); }
 
 namespace {
 
@@ -32,10 +26,6 @@ struct Symbols {
 const Symbols& symbols() {
   static const Symbols all;
   return all;
-}
-
-bool is_request(SEXP x) {
-  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
 }
 
 class RHook;
@@ -151,7 +141,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
-    for (R_xlen_t i = 0; i < Rf_xlength(absent); ++i) {
+    for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
       if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
     }
     return false;
@@ -320,10 +310,10 @@ HookPtr builtin_hook_from_r(SEXP hook) {
 
 std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
   auto args = std::make_shared<Args>("the hook");
-  SEXP names = Rf_getAttrib(hook, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(hook); ++i) {
-    SEXP value = VECTOR_ELT(hook, i);
-    const std::string name = utf8_of(STRING_ELT(names, i));
+  const RList given(hook, "a hook");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP value = given[i];
+    const std::string name = given.name(i);
     if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
   }
   args->set_owner(args->text("type"));
@@ -340,11 +330,11 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
 
 HookList hooks_from_r(SEXP hooks) {
   HookList all;
-  SEXP names = Rf_getAttrib(hooks, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(hooks); ++i) {
-    std::string label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
-    if (names != R_NilValue && CHAR(STRING_ELT(names, i))[0]) label = CHAR(STRING_ELT(names, i));
-    all.push_back(hook_from_r(VECTOR_ELT(hooks, i), label));
+  const RList given(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    std::string label = given.has_names() ? given.name(i) : "";
+    if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
+    all.push_back(hook_from_r(given[i], label));
   }
   return all;
 }
@@ -354,6 +344,16 @@ HookList hooks_from_r(SEXP hooks) {
 
 using namespace runhooks;
 using namespace runhooks::r;
+
+namespace {
+
+// NULL where no run is under way.
+RunContext* context_of(SEXP pointer) {
+  const bool is_over = is_handle(pointer, kContext) && !R_ExternalPtrAddr(pointer);
+  return is_over ? nullptr : static_cast<RunContext*>(handle_address(pointer, kContext));
+}
+
+}  // namespace
 
 // What a history saver writes to.
 // [[Rcpp::export(rng = false)]]
@@ -388,9 +388,9 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_original_args(SEXP pointer) {
   return border([&]() -> SEXP {
-    if (!R_ExternalPtrAddr(pointer)) return R_NilValue;  // no run is under way
-    const RunArgs& args =
-        static_cast<RunContext*>(handle_address(pointer, kContext))->original_args();
+    const RunContext* context = context_of(pointer);
+    if (!context) return R_NilValue;
+    const RunArgs& args = context->original_args();
     if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
     Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
     for (size_t i = 0; i < args.fetches.size(); ++i) {
@@ -408,18 +408,17 @@ SEXP cpp_context_original_args(SEXP pointer) {
 SEXP cpp_context_progress(SEXP pointer) {
   return border([&]() -> SEXP {
     Rcpp::NumericVector progress(2, NA_REAL);
-    if (!R_ExternalPtrAddr(pointer)) return progress;  // no run is under way
-    auto* context = static_cast<RunContext*>(handle_address(pointer, kContext));
+    const RunContext* context = context_of(pointer);
+    if (!context) return progress;
     Session& session = context->session();
-    for (const auto& op : session.graph().operations()) {
-      if (op->type() != "IteratorV2") continue;
-      progress[0] = 0;
-      progress[1] = 1;
-      if (const DatasetIterator* iterator = find_iterator(session.resources(), op->name())) {
-        progress[0] = static_cast<double>(iterator->rows_seen());
-        progress[1] = static_cast<double>(iterator->epoch()) + 1;
-      }
-      break;
+    const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
+    if (iterators.empty()) return progress;
+    progress[0] = 0;
+    progress[1] = 1;
+    const std::string& name = std::get<Output>(iterators.front()).op->name();
+    if (const DatasetIterator* iterator = find_iterator(session.resources(), name)) {
+      progress[0] = static_cast<double>(iterator->rows_seen());
+      progress[1] = static_cast<double>(iterator->epoch()) + 1;
     }
     return progress;
   });
@@ -442,7 +441,7 @@ void cpp_context_request_stop(SEXP pointer) {
 
 // With a condition the loop ends by it.
 // [[Rcpp::export(rng = false)]]
-void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, std::string kind) {
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
   border([&] {
     auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
     coordinator->request_stop(condition == R_NilValue ? nullptr

@@ -1,4 +1,4 @@
-// Ctrl-C between two steps, and while a hook waits.
+// Ctrl-C and time limits between two steps, and while a hook waits.
 #include <chrono>
 #include <thread>
 
@@ -8,8 +8,14 @@
 namespace runhooks {
 namespace r {
 
-bool user_interrupt() {
-  return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
+void check_user_interrupt() {
+  static auto* token = new UnwindToken;
+  call_r(
+      [](void*) -> SEXP {
+        R_CheckUserInterrupt();
+        return R_NilValue;
+      },
+      nullptr, *token);
 }
 
 namespace {
@@ -19,7 +25,7 @@ void interruptible_sleep(double seconds) {
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   constexpr std::chrono::duration<double> kNap(0.05);
   while (Clock::now() < until) {
-    if (user_interrupt()) throw Interrupted();
+    check_user_interrupt();
     const std::chrono::duration<double> left = until - Clock::now();
     std::this_thread::sleep_for(std::min(left, kNap));
   }

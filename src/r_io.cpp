@@ -32,17 +32,21 @@ void cpp_log_setup() {
 
 // [[Rcpp::export(rng = false)]]
 int cpp_log_verbosity(SEXP level) {
-  if (level != R_NilValue) set_log_verbosity(static_cast<LogLevel>(Rf_asInteger(level)));
-  return static_cast<int>(log_verbosity());
+  return border([&] {
+    if (level != R_NilValue) {
+      set_log_verbosity(static_cast<LogLevel>(static_cast<int>(number_from_r(level, "`level`"))));
+    }
+    return static_cast<int>(log_verbosity());
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_log(int level, std::string text) {
+void cpp_log(int level, Text text) {
   border([&] { log(static_cast<LogLevel>(level), text); });
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_latest_checkpoint(std::string folder) {
+SEXP cpp_latest_checkpoint(Text folder) {
   return border([&]() -> SEXP {
     const std::string path = newest_checkpoint(folder);
     if (path.empty()) return R_NilValue;
@@ -51,12 +55,12 @@ SEXP cpp_latest_checkpoint(std::string folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-double cpp_saved_global_step(std::string folder) {
+double cpp_saved_global_step(Text folder) {
   return border([&] { return static_cast<double>(saved_global_step(folder)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-std::vector<std::string> cpp_checkpoint_names(std::string path) {
+std::vector<std::string> cpp_checkpoint_names(Text path) {
   return border([&] {
     std::vector<std::string> names;
     const BundleReader reader(path);
@@ -68,7 +72,7 @@ std::vector<std::string> cpp_checkpoint_names(std::string path) {
 // The tensors that are kept whole or in slices that make up all of them. TensorFlow keeps slots of
 // partitioned variables as slices of tensors that no slices make up.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_checkpoint_whole_names(std::string path) {
+SEXP cpp_checkpoint_whole_names(Text path) {
   return border([&]() -> SEXP {
     std::vector<std::string> names;
     for (const BundleReader::Info& tensor : BundleReader(path).tensors()) {
@@ -81,7 +85,7 @@ SEXP cpp_checkpoint_whole_names(std::string path) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_checkpoint_values(std::string path, std::vector<std::string> names) {
+SEXP cpp_checkpoint_values(Text path, Texts names) {
   return border([&]() -> SEXP {
     const BundleReader reader(path);
     Rcpp::List values(names.size());

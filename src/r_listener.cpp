@@ -30,11 +30,7 @@ class RListener : public CheckpointListener {
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;
   }
   SEXP method(const char* name) const {
-    SEXP names = Rf_getAttrib(methods_.get(), R_NamesSymbol);
-    for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-      if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(methods_.get(), i);
-    }
-    return R_NilValue;
+    return function_from_r(RList(methods_.get(), "a listener").find(name), name);
   }
   SEXP call(const char* name, Session& session, int64_t step) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
@@ -50,8 +46,9 @@ class RListener : public CheckpointListener {
 
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners) {
   std::vector<ListenerPtr> all;
-  for (R_xlen_t i = 0; i < Rf_xlength(listeners); ++i) {
-    all.push_back(std::make_shared<RListener>(VECTOR_ELT(listeners, i)));
+  const RList given(listeners, "`listeners`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    all.push_back(std::make_shared<RListener>(given[i]));
   }
   return all;
 }

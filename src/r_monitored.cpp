@@ -55,10 +55,10 @@ HookPtr scaffold_hook(SEXP hook, const std::shared_ptr<Scaffold>& scaffold) {
 // Hooks that save know the scaffold of their session.
 HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
   HookList list;
-  SEXP names = Rf_getAttrib(hooks, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(hooks); ++i) {
-    SEXP hook = VECTOR_ELT(hooks, i);
-    const std::string label = names == R_NilValue ? "" : CHAR(STRING_ELT(names, i));
+  const RList given(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP hook = given[i];
+    const std::string label = given.has_names() ? given.name(i) : "";
     HookPtr made = scaffold_hook(hook, scaffold);
     if (!made) made = hook_from_r(hook, label);
     const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
@@ -78,7 +78,7 @@ struct Release {
 
 // A function of the session and the scaffold, as tf.train.Scaffold(init_fn=) wants it.
 std::function<void(Session&)> init_fn_from_r(SEXP function) {
-  auto held = std::make_shared<Held>(function);
+  auto held = std::make_shared<Held>(function_from_r(function, "`init_fn`"));
   return [held](Session& session) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
     Rcpp::Shield<SEXP> call(Rf_lang2(held->get(), handle));
@@ -105,7 +105,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     const HookList list = hooks_with_scaffold(hooks, parts);
     MonitoredOptions options;
     options.recovers = recovers;
-    options.interrupted = user_interrupt;
+    options.check_interrupt = check_user_interrupt;
     auto binding = std::make_shared<MonitoredBinding>();
     binding->session = std::make_shared<MonitoredSession>(
         graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
@@ -121,6 +121,7 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
     RequestedArgs& requested = binding_of(pointer).requested;
+    if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const RunArgs& args = *requested.update(request, session->graph());
     requested.keep(request);
@@ -139,7 +140,7 @@ SEXP cpp_monitored_session(SEXP pointer) {
 
 // TRUE where the session recovers from a condition of this kind: it has been given up then.
 // [[Rcpp::export(rng = false)]]
-bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, std::string kind) {
+bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
   return border([&] {
     return open_session(pointer)->gives_up_session(
         error_of_condition(condition, code_from_name(kind)));

@@ -10,22 +10,23 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
-  const auto value = value_from_r(spec);
-  const Args& args = **value.get_if<std::shared_ptr<Args>>();
+  const auto given = spec_from_r(spec, "an optimizer");
+  const Args& args = *given;
   return make_optimizer(args.text("type"), args);
 }
 
 std::vector<VariablePtr> variables_from_r(SEXP list) {
   std::vector<VariablePtr> variables;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i)
-    variables.push_back(variable_of(VECTOR_ELT(list, i)));
+  const RList given(list, "the variables");
+  for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
   return variables;
 }
 
 std::vector<Output> tensors_from_r(SEXP list) {
   std::vector<Output> tensors;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    SEXP x = VECTOR_ELT(list, i);
+  const RList given(list, "the tensors");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP x = given[i];
     tensors.push_back(is_variable(x) ? variable_of(x)->handle : tensor_of(x));
   }
   return tensors;
@@ -73,9 +74,9 @@ Gradient gradient_from_r(SEXP x) {
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_new(SEXP initial_value,
-                      std::string name,
+                      Text name,
                       bool trainable,
-                      std::vector<std::string> collections) {
+                      Texts collections) {
   return border([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
@@ -89,12 +90,12 @@ SEXP cpp_variable_new(SEXP initial_value,
 // tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
 // or a function of the shape and the name of the type that gives one.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variable_get(std::string name,
+SEXP cpp_variable_get(Text name,
                       SEXP shape,
                       SEXP dtype,
                       SEXP initializer,
                       bool trainable,
-                      std::vector<std::string> collections) {
+                      Texts collections) {
   return border([&]() -> SEXP {
     VariableOptions options;
     const DType wanted = dtype_from_r(dtype);
@@ -115,7 +116,7 @@ SEXP cpp_variable_get(std::string name,
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variables_initializer(std::string collection) {
+SEXP cpp_variables_initializer(Text collection) {
   return border([&]() -> SEXP {
     const auto graph = default_graph();
     std::vector<Operation*> initializers;
@@ -142,10 +143,11 @@ SEXP cpp_variable_initializer(SEXP variable) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
+SEXP cpp_gradients(SEXP ys, SEXP xs, Text name) {
   return border([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
-    const auto grads = gradients(targets.at(0).graph(), targets, tensors_from_r(xs), {}, {}, name);
+    if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
+    const auto grads = gradients(targets[0].graph(), targets, tensors_from_r(xs), {}, {}, name);
     Rcpp::List list(grads.size());
     for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
     return list;
@@ -157,6 +159,7 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, std::string name) {
 SEXP cpp_dense_gradient(SEXP gradient) {
   return border([&]() -> SEXP {
     const Gradient rows = gradient_from_r(gradient);
+    if (rows.is_none()) invalid_argument("There is no gradient.");
     return tensor_handle(dense_gradient(rows.values.graph(), rows));
   });
 }
@@ -181,11 +184,12 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables) {
 SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name) {
   return border([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
-    for (R_xlen_t i = 0; i < Rf_xlength(pairs); ++i) {
-      SEXP pair = VECTOR_ELT(pairs, i);
+    const RList all(pairs, "the pairs of gradients and variables");
+    for (R_xlen_t i = 0; i < all.size(); ++i) {
+      const RList pair(all[i], "a gradient and its variable");
       GradientAndVariable entry;
-      entry.gradient = gradient_from_r(VECTOR_ELT(pair, 0));
-      entry.variable = variable_of(VECTOR_ELT(pair, 1));
+      entry.gradient = gradient_from_r(pair[0]);
+      entry.variable = variable_of(pair[1]);
       given.push_back(entry);
     }
     if (given.empty()) invalid_argument("No variables provided.");

@@ -62,14 +62,13 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_py_func(SEXP func,
                  SEXP inputs,
-                 std::vector<std::string> output_types,
+                 Texts output_types,
                  bool is_stateful,
-                 std::string name) {
+                 Text name) {
   return border([&]() -> SEXP {
     std::vector<Output> tensors;
-    for (R_xlen_t i = 0; i < Rf_xlength(inputs); ++i) {
-      tensors.push_back(tensor_of(VECTOR_ELT(inputs, i)));
-    }
+    const RList given(inputs, "`inp`");
+    for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));
     std::vector<DType> types;
     for (const std::string& type : output_types) {
       const DType dtype = dtype_from_name(type);
@@ -77,7 +76,7 @@ SEXP cpp_py_func(SEXP func,
       types.push_back(dtype);
     }
     Graph& graph = *default_graph();
-    Operation* op = make_py_func(graph, std::make_shared<RTensorFunction>(func, name), tensors,
+    Operation* op = make_py_func(graph, std::make_shared<RTensorFunction>(function_from_r(func, "`func`"), name), tensors,
                                  types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
     Rcpp::Shield<SEXP> outputs(Rf_allocVector(VECSXP, op->num_outputs()));

@@ -45,7 +45,7 @@ SEXP cpp_saver_new(double max_to_keep,
                    bool defer_build) {
   return border([&]() -> SEXP {
     SaverOptions options;
-    options.max_to_keep = static_cast<int64_t>(max_to_keep);
+    options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
     options.keep_checkpoint_every_n_hours = every_n_hours;
     options.save_relative_paths = relative_paths;
     auto saver = std::make_shared<Saver>(options);
@@ -62,17 +62,17 @@ SEXP cpp_saver_new(double max_to_keep,
 
 // The path of the checkpoint. A negative step is none.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_saver_save(SEXP saver, SEXP session, std::string path, double global_step) {
+std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step) {
   return border([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
     if (!writer->is_built()) writer->build(open.graph());
-    return writer->save(open, path, static_cast<int64_t>(global_step));
+    return writer->save(open, path, whole_from_r(global_step, "`global_step`"));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_saver_restore(SEXP saver, SEXP session, std::string path) {
+void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
   border([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& reader = from_handle<Saver>(saver, kSaver);

@@ -29,9 +29,8 @@ Operation* operation_behind(SEXP x) {
 
 std::vector<Operation*> operations_behind(SEXP list) {
   std::vector<Operation*> ops;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
-    ops.push_back(operation_behind(VECTOR_ELT(list, i)));
-  }
+  const RList given(list, "the inputs");
+  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
   return ops;
 }
 
@@ -49,7 +48,7 @@ using namespace runhooks::r;
 
 // The scope's name, with a "/" at the end.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_name(SEXP graph, std::string name) {
+std::string cpp_scope_open_name(SEXP graph, Text name) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -62,7 +61,7 @@ std::string cpp_scope_open_name(SEXP graph, std::string name) {
 
 // `reuse`: "never", "always", "auto" or "" for that of the scope around it.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_variables(SEXP graph, std::string name, std::string reuse) {
+std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -97,7 +96,7 @@ void cpp_scope_close() {
 
 // An operation that runs after all of `inputs`.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_group(SEXP inputs, std::string name) {
+SEXP cpp_graph_group(SEXP inputs, Text name) {
   return border([&]() -> SEXP {
     const std::vector<Operation*> ops = operations_behind(inputs);
     Graph& graph = ops.empty() ? *default_graph() : ops.front()->graph();

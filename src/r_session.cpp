@@ -6,8 +6,8 @@ namespace r {
 
 namespace {
 
-// The R objects of a session and of its coordinator outlive it: the pointers in them are cleared
-// when the session goes.
+// The R objects of a loop's session and of its coordinator outlive it: the pointers in them are
+// cleared when the session goes. A session of R's own has none of this: it goes with its object.
 struct SessionBinding {
   Held object, pointer, coordinator, coordinator_pointer;
   ~SessionBinding() {
@@ -122,8 +122,9 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
   // dict() keeps tensors as keys beside the values.
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
   Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
+  const bool has_keys = TYPEOF(keys) == VECSXP && Rf_xlength(keys) == Rf_xlength(feed_dict);
   for (R_xlen_t i = 0; i < Rf_xlength(feed_dict); ++i) {
-    SEXP key = keys != R_NilValue ? VECTOR_ELT(keys, i) : R_NilValue;
+    SEXP key = has_keys ? VECTOR_ELT(keys, i) : R_NilValue;
     if (is_tensor(key)) {
       add(tensor_of(key), VECTOR_ELT(feed_dict, i));
       continue;
@@ -137,18 +138,22 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
   return feeds;
 }
 
+SEXP new_session_object(SEXP pointer, const Session& session) {
+  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
+  return eval_r(call, package_namespace());
+}
+
 SEXP session_handle(Session& session) {
   if (auto* binding = static_cast<SessionBinding*>(session.foreign.get()))
     return binding->object.get();
   auto binding = std::make_shared<SessionBinding>();
   Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
-  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
-  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> object(new_session_object(pointer, session));
   binding->object.reset(object);
   binding->pointer.reset(pointer);
   session.foreign = binding;
-  return binding->object.get();
+  return object;
 }
 
 SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
@@ -180,6 +185,10 @@ SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
   SET_VECTOR_ELT(list, kFeedDict, feed_dict);
   SET_VECTOR_ELT(list, kOptions, options);
   return list;
+}
+
+bool is_request(SEXP x) {
+  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
 }
 
 RunOptions run_options_from_r(SEXP options) {
@@ -298,10 +307,10 @@ SEXP cpp_session_new(SEXP graph) {
   return border([&]() -> SEXP {
     auto session =
         std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
-    Rcpp::Shield<SEXP> object(session_handle(*session));
+    // whoever has the pointer keeps the session
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
-    Rf_defineVar(Rf_install(".owner"), owner, object);
-    return object;
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));
+    return new_session_object(pointer, *session);
   });
 }
 
@@ -323,6 +332,7 @@ SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, S
 // [[Rcpp::export(rng = false)]]
 void cpp_session_close(SEXP pointer) {
   border([&] {
-    if (R_ExternalPtrAddr(pointer)) session_of(pointer).close();
+    const bool is_gone = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
+    if (!is_gone) session_of(pointer).close();
   });
 }

@@ -88,7 +88,7 @@ SEXP summary_to_r(const Summary& summary) {
 
 // All that is in an event file: lists of the step, what it is, and its parts.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_all_events(std::string path) {
+SEXP cpp_read_all_events(Text path) {
   return border([&]() -> SEXP {
     Rcpp::List all;
     bool truncated = false;
@@ -107,27 +107,31 @@ SEXP cpp_read_all_events(std::string path) {
 
 // An event file of scalars: one event for each element, a named numeric vector, of its step.
 // [[Rcpp::export(rng = false)]]
-void cpp_write_events(std::string folder,
-                      std::string suffix,
+void cpp_write_events(Text folder,
+                      Text suffix,
                       std::vector<double> steps,
                       SEXP values) {
   border([&] {
     EventFileWriter writer(folder, suffix);
+    const RList given(values, "`values`");
     for (size_t i = 0; i < steps.size(); ++i) {
-      SEXP scalars = VECTOR_ELT(values, static_cast<R_xlen_t>(i));
+      SEXP scalars = given[static_cast<R_xlen_t>(i)];
       SEXP names = Rf_getAttrib(scalars, R_NamesSymbol);
+      if (TYPEOF(scalars) != REALSXP || names == R_NilValue) {
+        invalid_argument("The values of an event are a named numeric vector.");
+      }
       std::vector<std::pair<std::string, double>> pairs;
       for (R_xlen_t k = 0; k < Rf_xlength(scalars); ++k) {
         pairs.emplace_back(CHAR(STRING_ELT(names, k)), REAL(scalars)[k]);
       }
-      writer.add_scalars(pairs, static_cast<int64_t>(steps[i]));
+      writer.add_scalars(pairs, whole_from_r(steps[i], "`steps`"));
     }
   });
 }
 
 // What early stopping reads from a folder: a list of a step and its metrics for each step.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_eval_metrics(std::string folder) {
+SEXP cpp_read_eval_metrics(Text folder) {
   return border([&]() -> SEXP {
     Rcpp::List all;
     for (const auto& step : read_eval_metrics(folder)) {
@@ -149,7 +153,7 @@ SEXP cpp_read_eval_metrics(std::string folder) {
 void cpp_clock_set(SEXP seconds) {
   border([&] {
     if (seconds == R_NilValue) return set_clock(nullptr);
-    test_time = Rf_asReal(seconds);
+    test_time = number_from_r(seconds, "`seconds`");
     set_clock(read_test_time);
   });
 }
@@ -158,6 +162,7 @@ void cpp_clock_set(SEXP seconds) {
 // [[Rcpp::export(rng = false)]]
 void cpp_sleep_set(SEXP sleep) {
   border([&] {
+    if (sleep != R_NilValue) function_from_r(sleep, "`sleep`");
     sleeper().reset(sleep);
     if (sleep == R_NilValue) return setup_sleep();
     set_sleep(sleep_in_r);
@@ -175,6 +180,7 @@ void cpp_forget_logged_lines() {
 void cpp_observe_loops(SEXP tell) {
   border([&] {
     static std::unique_ptr<RLoopObserver> observer;
+    if (tell != R_NilValue) function_from_r(tell, "`tell`");
     LoopObserver::set_current(nullptr);
     observer.reset(tell == R_NilValue ? nullptr : new RLoopObserver(tell));
     LoopObserver::set_current(observer.get());

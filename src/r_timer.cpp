@@ -18,9 +18,9 @@ Trigger& trigger_of_pointer(SEXP pointer) { return *from_handle<Trigger>(pointer
 SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
   return border([&]() -> SEXP {
     Trigger trigger;
-    if (every_secs != R_NilValue) trigger = Trigger::every_secs(Rf_asReal(every_secs));
+    if (every_secs != R_NilValue) trigger = Trigger::every_secs(number_from_r(every_secs, "`every_secs`"));
     if (every_steps != R_NilValue) {
-      trigger = Trigger::every_steps(static_cast<int64_t>(Rf_asReal(every_steps)));
+      trigger = Trigger::every_steps(whole_from_r(every_steps, "`every_steps`"));
     }
     return make_handle(std::make_shared<Trigger>(trigger), kTimer);
   });
@@ -34,14 +34,14 @@ void cpp_timer_reset(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_timer_should_trigger(SEXP pointer, double step) {
   return border(
-      [&] { return trigger_of_pointer(pointer).should_trigger(static_cast<int64_t>(step)); });
+      [&] { return trigger_of_pointer(pointer).should_trigger(whole_from_r(step, "`step`")); });
 }
 
 // Seconds and steps since the last time; NULLs at the first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
   return border([&]() -> SEXP {
-    const Trigger::Elapsed elapsed = trigger_of_pointer(pointer).update(static_cast<int64_t>(step));
+    const Trigger::Elapsed elapsed = trigger_of_pointer(pointer).update(whole_from_r(step, "`step`"));
     if (!elapsed.is_known) return Rcpp::List::create(R_NilValue, R_NilValue);
     return Rcpp::List::create(elapsed.secs, static_cast<double>(elapsed.steps));
   });

@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
+#include "runhooks_types.h"
 #include "session/run_hook.h"
 
 namespace runhooks {
@@ -20,14 +21,15 @@ namespace r {
 // --- r_conditions.cpp: errors across the border
 
 // An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the
-// border is reached.
+// border is reached; where somebody drops it, it ends there.
 class RUnwind : public ForeignUnwind {
  public:
-  RUnwind(SEXP token, bool is_interrupt) : ForeignUnwind(is_interrupt), token_(token) {}
-  SEXP token() const { return token_; }
+  RUnwind(SEXP token, bool is_interrupt);
+  // Rcpp lets go of the token when the jump goes on.
+  [[noreturn]] void go_on() const;
 
  private:
-  SEXP token_;
+  std::shared_ptr<void> token_;
 };
 
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
@@ -42,9 +44,11 @@ auto border(Body body) -> decltype(body()) {
   } catch (const Error& error) {
     raise_error(error);
   } catch (const RUnwind& unwind) {
-    throw Rcpp::LongjumpException(unwind.token());
-  } catch (const Interrupted&) {
-    throw Rcpp::internal::InterruptedException();
+    unwind.go_on();
+  } catch (const std::bad_alloc&) {
+    raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
+  } catch (const std::length_error&) {
+    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
   }
 }
 
@@ -57,7 +61,7 @@ class UnwindToken {
   UnwindToken& operator=(const UnwindToken&) = delete;
 
  private:
-  friend SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
+  friend SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token);
   SEXP token_;
   bool in_use_ = false;
 };
@@ -70,6 +74,8 @@ Error error_of_condition(SEXP condition, Code code);
 // The result is not protected.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
+// The same for a function of R's API that may jump.
+SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token);
 
 // --- r_xptr.cpp: R objects that C++ holds, C++ objects that R holds
 
@@ -175,8 +181,43 @@ class DefaultGraph {
   ~DefaultGraph();
   DefaultGraph(const DefaultGraph&) = delete;
   DefaultGraph& operator=(const DefaultGraph&) = delete;
+
+ private:
+  size_t outer_floor_;
 };
 std::shared_ptr<Graph> default_graph();
+
+// --- r_given.cpp: what R gave, checked before it is looked into: R itself would jump over our
+// frames
+
+// A list, or NULL for an empty one.
+class RList {
+ public:
+  // `what` names it in messages; it must outlive the list.
+  RList(SEXP x, const char* what);
+  R_xlen_t size() const { return Rf_xlength(list_); }
+  SEXP operator[](R_xlen_t i) const;
+  bool has_names() const { return names_ != R_NilValue; }
+  // Throws where there are no names.
+  std::string name(R_xlen_t i) const;
+  // NULL where the list has no such element.
+  SEXP find(const char* name) const;
+
+ private:
+  SEXP list_, names_;
+  const char* what_;
+};
+
+// One number that is not missing.
+double number_from_r(SEXP x, const char* what);
+// The number as an integer, towards 0; throws where it is none or too large.
+int64_t whole_from_r(double x, const char* what);
+inline int64_t whole_from_r(SEXP x, const char* what) {
+  return whole_from_r(number_from_r(x, what), what);
+}
+SEXP function_from_r(SEXP x, const char* what);
+// A specification: a list with names.
+std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what);
 
 // --- r_convert.cpp: values
 
@@ -272,6 +313,7 @@ SEXP session_handle(Session& session);
 SEXP coordinator_handle(Coordinator& coordinator, Session& session);
 // list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
+bool is_request(SEXP x);
 
 RunOptions run_options_from_r(SEXP options);
 SEXP run_options_to_r(const RunOptions& options);
@@ -303,8 +345,9 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x);
 
 // --- r_interrupt.cpp
 
-// TRUE where the user has asked to stop. Costs some 20 ns.
-bool user_interrupt();
+// Leaves by R's jump where the user has asked to stop, or where a time limit of R's is reached.
+// Costs some 40 ns.
+void check_user_interrupt();
 // Hooks that wait can be interrupted.
 void setup_sleep();
 

@@ -41,6 +41,16 @@ pattern_rules <- list(
     message = "an absolute path: use a temporary folder or a path that is passed in"
   ),
   list(
+    rule = "op-type", folders = "src", except = "^src/(ops|io)/", files = cpp_files,
+    view = "strings",
+    pattern = paste0(
+      "\\btype\\(\\)\\s*((==|!=)\\s*\"|[.](compare|r?find)\\()|",
+      "\"\\s*(==|!=)\\s*[\\w.>()-]*\\btype\\(\\)|",
+      "\\bstring&?\\s+\\w+\\s*=[^=]*(\\.|->)type\\(\\)"
+    ),
+    message = "what an op is, its definition says: ask a trait of op.def(), not its name"
+  ),
+  list(
     rule = "todo", files = text_files, view = "raw",
     folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
     pattern = "\\b(TO[D]O|FIX[M]E)\\b",
@@ -50,6 +60,7 @@ pattern_rules <- list(
 
 check_pattern <- function(root, rule) {
   files <- tree_files(root, rule$folders, rule$files)
+  if (!is.null(rule$except)) files <- grep(rule$except, files, value = TRUE, invert = TRUE)
   do.call(rbind, lapply(files, function(file) {
     lines <- read_lines(root, file)
     seen <- switch(rule$view,

@@ -117,6 +117,14 @@ fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stde
 fires(check_rules, "printf", "src/r_a.cpp", 1, "void f() { std::cout << 1; }")
 fires(check_rules, "printf", "src/graph/a.cpp", 1, "void f() { std::cerr << 1; }")
 fires(check_rules, "omp", "src/kernels/a.cpp", 1, "void f() { omp_set_num_threads(2); }")
+fires(check_rules, "op-type", "src/graph/a.cpp", 1, 'bool f() { return op->type() == "Const"; }')
+fires(check_rules, "op-type", "src/r_a.cpp", 1, 'bool f() { return "Const" != op.type(); }')
+fires(check_rules, "op-type", "src/session/a.cpp", 1, "int f() { return op.type().find(x); }")
+fires(check_rules, "op-type", "src/graph/a.cpp", 1, "const std::string& a = x.op->type();")
+silent(check_rules, "an op among its own", list(
+  "src/ops/a.cpp" = 'bool f() { return op->type() == "Const"; }',
+  "src/graph/a.cpp" = 'void f() { fail(op.type(), "a"); if (x.dtype() == y) return; }'
+))
 fires(check_rules, "path", "src/io/a.cpp", 1, 'const char* f = "/tmp/x";')
 fires(check_rules, "path", "tests/testthat/test-b.R", 1, "f <- '/home/me/run'")
 fires(check_rules, "path", "R/b.R", 1, 'f <- "C:/run"')

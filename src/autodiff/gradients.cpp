@@ -84,7 +84,7 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
 
 // What only hands a value on hands on a gradient of rows as it is.
 bool hands_on(const Operation& op) {
-  return op.type() == "Identity" || op.type() == "ReadVariableOp";
+  return op.def().is_identity || op.def().reads_variable;
 }
 
 void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops, Arrived& arrived) {

@@ -57,10 +57,6 @@ class Helpers {
  public:
   ~Helpers() {
     if (threads_.empty()) return;
-    if (in_forked_child()) {  // they are not in this process
-      for (auto& thread : threads_) static_cast<void>(thread.release());
-      return;
-    }
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stops_.store(true);
@@ -175,11 +171,28 @@ class Helpers {
 
 }  // namespace
 
+namespace {
+
+// Ends the helpers when the process ends. In a forked child they do not run, and what waits for them
+// there, such as the end of a condition that they slept on, would wait for ever.
+class OwnedHelpers {
+ public:
+  ~OwnedHelpers() {
+    if (!in_forked_child()) delete helpers_;
+  }
+  Helpers& get() { return *helpers_; }
+
+ private:
+  Helpers* helpers_ = new Helpers;
+};
+
+}  // namespace
+
 void share_work(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
-  static Helpers helpers;
+  static OwnedHelpers owned;
   const SingleThreaded inside;
   if (threads > 1 && n > 1 && n <= kMostPieces && !in_forked_child() &&
-      helpers.share(n, threads, run, context)) {
+      owned.get().share(n, threads, run, context)) {
     return;
   }
   for (size_t i = 0; i < n; ++i) run(context, i);

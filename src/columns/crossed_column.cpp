@@ -133,7 +133,7 @@ class CrossedColumn : public CategoricalColumn {
   }
   // Sparse features are made dense where they enter the model.
   static bool comes_from_sparse(const Output& feature) {
-    return feature.op->type() == "SparseToDense";
+    return feature.op->def().densifies;
   }
   Output raw_feature(TransformationCache& cache, const std::string& key) const {
     Output feature = cache.feature(key);

@@ -68,7 +68,7 @@ class EmbeddingColumn : public DenseColumn {
     const IdsAndWeights ids = column_->ids_and_weights(cache);
     Graph& graph = cache.graph();
     const std::vector<VariablePtr> parts = table(graph, variables);
-    return combined_rows(graph, whole_value(graph, parts), ids, combiner_, max_norm_);
+    return combined_rows(graph, row_parts(graph, parts), ids, combiner_, max_norm_);
   }
 
  protected:

@@ -135,13 +135,16 @@ Output categorical_feature(TransformationCache& cache,
 }
 
 Output combined_rows(Graph& graph,
-                     Output table,
+                     const std::vector<Output>& table,
                      const IdsAndWeights& ids,
                      const std::string& combiner,
                      double max_norm) {
-  std::vector<Output> inputs = {table, ids.ids};
+  std::vector<Output> inputs = table;
+  inputs.push_back(ids.ids);
   if (ids.weights) inputs.push_back(ids.weights);
   return graph.op("FusedEmbeddingLookup", inputs)
+      .attr("num_params", static_cast<int64_t>(table.size()))
+      .attr("N", static_cast<int64_t>(ids.weights ? 1 : 0))
       .attr("combiner", combiner)
       .attr("max_norm", static_cast<float>(max_norm));
 }

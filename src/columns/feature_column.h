@@ -107,10 +107,11 @@ Output categorical_feature(TransformationCache& cache,
                            const std::string& constructor,
                            const std::string& wanted);
 
-// The combined rows of a table for each example: [batch, width]. `combiner` is "sum", "mean" or
+// The combined rows of a table, or of the parts that it was cut into, for each example:
+// [batch, width]. `combiner` is "sum", "mean" or
 // "sqrtn"; a `max_norm` of 0 is none.
 Output combined_rows(Graph& graph,
-                     Output table,
+                     const std::vector<Output>& table,
                      const IdsAndWeights& ids,
                      const std::string& combiner,
                      double max_norm = 0);

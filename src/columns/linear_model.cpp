@@ -14,7 +14,7 @@ Output weighted_sum(Graph& graph,
                     ColumnVariables& variables) {
   if (const auto* categorical = dynamic_cast<const CategoricalColumn*>(&column)) {
     const IdsAndWeights ids = categorical->ids_and_weights(cache);
-    return graph.op("Identity", {combined_rows(graph, whole_value(graph, weights), ids, combiner)})
+    return graph.op("Identity", {combined_rows(graph, row_parts(graph, weights), ids, combiner)})
         .named("weighted_sum");
   }
   const auto& dense = dynamic_cast<const DenseColumn&>(column);

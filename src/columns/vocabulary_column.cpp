@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/read_line.h"
 #include "columns/feature_column.h"
 
 namespace runhooks {
@@ -116,8 +117,7 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
     if (args.has("vocabulary_size") && wanted < 1) {
       invalid_argument("Invalid vocabulary_size ", wanted, " in ", key_, ".");
     }
-    for (std::string line; (wanted < 0 || size_ < wanted) && std::getline(file, line); ++size_) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
+    for (std::string line; (wanted < 0 || size_ < wanted) && read_line(file, &line); ++size_) {
       if (!seen.insert(line).second) {
         invalid_argument("The vocabulary file '", path_, "' of column '", key_,
                          "' has a duplicate: '", line, "' in line ", size_ + 1, ".");

@@ -56,6 +56,7 @@ RUNHOOKS_REGISTER_OP("IteratorV2")
     .shape(scalar_shape)
     .kernel(kernel_of<IteratorKernel>())
     .stateful()
+    .order_insensitive()
     .not_differentiable()
     .endpoint("raw_ops.IteratorV2")
     .summary("A handle of a position in a dataset.");

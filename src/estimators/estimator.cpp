@@ -112,9 +112,9 @@ void keep_value(const Tensor& value, Tensor* kept) {
   }
 }
 
-MonitoredOptions loop_options(const std::function<bool()>& interrupted) {
+MonitoredOptions loop_options(const std::function<void()>& check_interrupt) {
   MonitoredOptions options;
-  options.interrupted = interrupted;
+  options.check_interrupt = check_interrupt;
   return options;
 }
 
@@ -218,7 +218,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   MonitoredSession session(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
-      std::move(hooks), loop_options(options.interrupted));
+      std::move(hooks), loop_options(options.check_interrupt));
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Plan& plan = session.run(run_args);
@@ -286,7 +286,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   const double start = now_seconds();
   MonitoredSession session(
       graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks,
-      loop_options(options.interrupted));
+      loop_options(options.check_interrupt));
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args_);
   });
@@ -340,7 +340,7 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   auto session = std::make_unique<MonitoredSession>(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
-      hooks, loop_options(options.interrupted));
+      hooks, loop_options(options.check_interrupt));
   return std::make_unique<Predictions>(std::move(session), std::move(outputs));
 }
 

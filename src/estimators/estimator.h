@@ -41,7 +41,7 @@ struct TrainOptions {
   std::vector<ListenerPtr> saving_listeners;
   // Where a first training takes initial values from; may be missing.
   std::shared_ptr<WarmStart> warm_start;
-  std::function<bool()> interrupted;
+  std::function<void()> check_interrupt;
 };
 
 struct EvaluateOptions {
@@ -49,14 +49,14 @@ struct EvaluateOptions {
   std::string checkpoint_path;  // "": the newest
   std::string name;
   HookList hooks;
-  std::function<bool()> interrupted;
+  std::function<void()> check_interrupt;
 };
 
 struct PredictOptions {
   std::string checkpoint_path;
   std::vector<std::string> predict_keys;  // empty: all that the model gives
   HookList hooks;
-  std::function<bool()> interrupted;
+  std::function<void()> check_interrupt;
 };
 
 // The batches of a prediction, computed as they are asked for.

@@ -42,12 +42,22 @@ class Head {
                                               Mode mode,
                                               Output logits,
                                               const TrainOpFn& train_op) const = 0;
+
+  // TensorFlow has two families of heads: those inside of canned estimators train in their own name
+  // scope ("dnn/head/beta1_power"), the public ones, which an estimator is given, in a scope of the
+  // graph: "training/beta1_power".
+  bool is_public = false;
 };
 
 // The specification of what a head has made; in training with its step, and with the summaries
-// "loss" and "average_loss", which have the head's name behind them where it has one.
-EstimatorSpec finish_spec(
-    Graph& graph, Mode mode, HeadParts parts, const std::string& name, const TrainOpFn& train_op);
+// "loss" and "average_loss", which have the head's name behind them where it has one. A head that
+// is made of `inner_heads` leaves a scope for each of them.
+EstimatorSpec finish_spec(Graph& graph,
+                          Mode mode,
+                          HeadParts parts,
+                          const Head& head,
+                          const TrainOpFn& train_op,
+                          size_t inner_heads = 0);
 
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);

@@ -119,11 +119,33 @@ EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
                                               const TrainOpFn& train_op) const {
   NameScope scope(graph, name_.empty() ? "head" : name_);
   HeadParts made = parts(graph, input, mode, logits);
-  return finish_spec(graph, mode, std::move(made), name_, train_op);
+  return finish_spec(graph, mode, std::move(made), *this, train_op);
 }
 
-EstimatorSpec finish_spec(
-    Graph& graph, Mode mode, HeadParts parts, const std::string& name, const TrainOpFn& train_op) {
+namespace {
+
+Operation* training_step(Graph& graph, Output loss, const TrainOpFn& train_op) {
+  return with_updates(graph, train_op(graph, loss));
+}
+
+Operation* public_training_step(Graph& graph,
+                                Output loss,
+                                const TrainOpFn& train_op,
+                                size_t inner_heads) {
+  const NameScope root(graph, "");
+  for (size_t i = 0; i < inner_heads; ++i) const NameScope left(graph, "training");
+  const NameScope scope(graph, "training");
+  return training_step(graph, loss, train_op);
+}
+
+}  // namespace
+
+EstimatorSpec finish_spec(Graph& graph,
+                          Mode mode,
+                          HeadParts parts,
+                          const Head& head,
+                          const TrainOpFn& train_op,
+                          size_t inner_heads) {
   EstimatorSpec spec;
   spec.mode = mode;
   spec.predictions = std::move(parts.predictions);
@@ -131,8 +153,9 @@ EstimatorSpec finish_spec(
   spec.eval_metric_ops = std::move(parts.metrics);
   spec.export_outputs = std::move(parts.export_outputs);
   if (mode != Mode::kTrain) return spec;
-  spec.train_op = with_updates(graph, train_op(graph, spec.loss));
-  const std::string suffix = name.empty() ? "" : "/" + name;
+  spec.train_op = head.is_public ? public_training_step(graph, spec.loss, train_op, inner_heads)
+                                 : training_step(graph, spec.loss, train_op);
+  const std::string suffix = head.name().empty() ? "" : "/" + head.name();
   const NameScope root(graph, "");
   add_scalar_summary(graph, "loss" + suffix, spec.loss);
   if (parts.mean_loss) add_scalar_summary(graph, "average_loss" + suffix, parts.mean_loss);
@@ -302,7 +325,9 @@ std::shared_ptr<Head> classifier_head(const Args& args) {
 }
 
 std::shared_ptr<Head> head_argument(const Args& args) {
-  return make_head(args.args("head").text("type"), args.args("head"));
+  const auto head = make_head(args.args("head").text("type"), args.args("head"));
+  head->is_public = true;
+  return head;
 }
 
 }  // namespace runhooks

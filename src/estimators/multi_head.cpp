@@ -70,7 +70,7 @@ class MultiHead : public Head {
                                       const TrainOpFn& train_op) const override {
     NameScope scope(graph, "multi_head");
     HeadParts made = parts(graph, input, mode, logits);
-    return finish_spec(graph, mode, std::move(made), "", train_op);
+    return finish_spec(graph, mode, std::move(made), *this, train_op, heads_.size());
   }
 
  private:

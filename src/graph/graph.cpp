@@ -152,7 +152,7 @@ AttrMap complete_attrs(const OpDef& def, const AttrMap& given) {
 }
 
 const Tensor* constant_value(const Output& output) {
-  if (output.op->type() != "Const") return nullptr;
+  if (!output.op->def().is_constant) return nullptr;
   return std::get_if<Tensor>(output.op->attrs().find("value"));
 }
 

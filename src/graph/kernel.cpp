@@ -5,7 +5,10 @@ namespace runhooks {
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
-    slot.tensor = Tensor(dtype, shape);
+    const Shape wanted = shape;  // it may be the old tensor's
+    slot.owned = slot.fed = false;
+    slot.tensor = Tensor();  // gives its memory back first
+    slot.tensor = allocator_.allocate(slot, dtype, wanted);
     slot.owned = true;
     touch_output(i);
   }
@@ -17,7 +20,7 @@ void KernelContext::alias_output(int i, const Tensor& tensor) {
   if (slot.owned || !slot.tensor.shares_buffer_with(tensor) ||
       slot.tensor.shape() != tensor.shape()) {
     slot.tensor = tensor;
-    slot.owned = false;
+    slot.owned = slot.fed = false;
     touch_output(i);
   }
 }

@@ -1,4 +1,4 @@
-// What lives here: Kernel, the code that computes one operation in one plan, and what it sees while it runs.
+// What lives here: Kernel, the code that computes one operation in one session, and what it sees while it runs.
 // Who may use it: ops and training (to write kernels), session (to run them), data.
 // What it must not know: how a plan orders and stores values, R.
 #pragma once
@@ -41,7 +41,7 @@ class ResourceManager {
   std::unordered_map<std::string, std::unique_ptr<Resource>> resources_;
 };
 
-// The place of one operation output in a plan.
+// The place of one operation output in a session.
 struct Slot {
   Tensor tensor;
   // Grows when the tensor gets another buffer or shape (or a value that only depends on shapes
@@ -49,8 +49,18 @@ struct Slot {
   uint64_t version = 1;
   // FALSE where the tensor shares the buffer of another one, which must not be written to.
   bool owned = false;
+  // The tensor is a copy of what was fed, in a buffer of its own.
+  bool fed = false;
   // What a reference or a handle refers to.
   Resource* resource = nullptr;
+};
+
+// Where outputs get their memory from.
+class BufferAllocator {
+ public:
+  virtual ~BufferAllocator() = default;
+  // Memory that no other output needs at the same time. What is in it is unspecified.
+  virtual Tensor allocate(const Slot& slot, DType dtype, const Shape& shape) = 0;
 };
 
 class KernelContext {
@@ -60,12 +70,14 @@ class KernelContext {
                 Slot* outputs,
                 int num_outputs,
                 ResourceManager& resources,
+                BufferAllocator& allocator,
                 bool& layout_changed)
       : op_(op),
         inputs_(std::move(inputs)),
         outputs_(outputs),
         num_outputs_(num_outputs),
         resources_(resources),
+        allocator_(allocator),
         layout_changed_(layout_changed) {}
 
   const Operation& op() const { return op_; }
@@ -79,12 +91,15 @@ class KernelContext {
   uint64_t parameters_read() const { return parameters_read_; }
   // What the shape function gave for output 0, for kernels that allocate or share themselves.
   Shape inferred_shape;
+  // Said of an op that reads a variable: its output is used after the variable is changed.
+  bool needs_snapshot = false;
 
   int num_outputs() const { return num_outputs_; }
   Tensor& output(int i) { return outputs_[i].tensor; }
 
-  // A buffer of this shape for output i: the old one where it fits. Nothing outside the plan holds
-  // it: what is fetched is copied.
+  // A buffer of this shape for output i: the old one where it fits. Nothing outside the session
+  // holds it (what is fetched is copied), and other outputs use it when this one is no longer
+  // needed: each run writes all of it.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
   // Output i shares the buffer of `tensor`.
   void alias_output(int i, const Tensor& tensor);
@@ -101,9 +116,15 @@ class KernelContext {
   }
   ResourceManager& resources() const { return resources_; }
 
+  // Versions only grow, so the sum of several is another one as soon as one is.
   uint64_t input_version() const {
     uint64_t sum = 0;
     for (const Slot* slot : inputs_) sum += slot->version;
+    return sum;
+  }
+  uint64_t output_version() const {
+    uint64_t sum = 0;
+    for (int i = 0; i < num_outputs_; ++i) sum += outputs_[i].version;
     return sum;
   }
 
@@ -113,6 +134,7 @@ class KernelContext {
   Slot* outputs_;
   int num_outputs_;
   ResourceManager& resources_;
+  BufferAllocator& allocator_;
   bool& layout_changed_;
   uint64_t parameters_read_ = 0;
 };
@@ -129,9 +151,6 @@ class Kernel {
   virtual bool uses_threads() const { return false; }
   // FALSE where prepare() has done everything and compute() need not be called.
   virtual bool computes() const { return true; }
-  // Said of a kernel whose output shares a variable's buffer, when the output is used after the
-  // variable is changed.
-  virtual void require_snapshot() {}
 };
 
 using KernelFactory = std::function<std::unique_ptr<Kernel>(const Operation&)>;

@@ -199,6 +199,10 @@ OpRegistration& OpRegistration::gradient(GradientFn fn) {
   def_.gradient_fn = std::move(fn);
   return *this;
 }
+OpRegistration& OpRegistration::lower(LowerFn fn) {
+  def_.lower_fn = std::move(fn);
+  return *this;
+}
 OpRegistration& OpRegistration::not_differentiable() {
   def_.not_differentiable = true;
   return *this;
@@ -207,25 +211,64 @@ OpRegistration& OpRegistration::stateful() {
   def_.is_stateful = true;
   return *this;
 }
-OpRegistration& OpRegistration::alias() {
-  def_.is_alias = true;
+OpRegistration& OpRegistration::order_insensitive() {
+  def_.order_insensitive = true;
   return *this;
 }
-OpRegistration& OpRegistration::may_alias() {
-  def_.may_alias = true;
+OpRegistration& OpRegistration::constant() {
+  def_.is_constant = true;
   return *this;
 }
-OpRegistration& OpRegistration::reads_shape_only() {
-  def_.reads_shape_only = true;
+OpRegistration& OpRegistration::identity() {
+  def_.is_identity = true;
+  def_.forwards = true;
+  return *this;
+}
+OpRegistration& OpRegistration::forwards() {
+  def_.forwards = true;
+  return *this;
+}
+OpRegistration& OpRegistration::may_forward() {
+  def_.may_forward = true;
+  return *this;
+}
+OpRegistration& OpRegistration::shape_dependent() {
+  def_.shape_dependent = true;
   return *this;
 }
 OpRegistration& OpRegistration::allocates_outputs() {
   def_.allocates_outputs = true;
   return *this;
 }
+OpRegistration& OpRegistration::holds_variable() {
+  def_.holds_variable = true;
+  def_.is_stateful = def_.order_insensitive = true;
+  return *this;
+}
+OpRegistration& OpRegistration::reads_variable() {
+  def_.reads_variable = true;
+  def_.is_stateful = def_.order_insensitive = true;
+  return *this;
+}
 OpRegistration& OpRegistration::mutates(int input) {
   def_.mutates.push_back(input);
   def_.is_stateful = true;
+  return *this;
+}
+OpRegistration& OpRegistration::updates_variables() {
+  def_.updates_variables = true;
+  return *this;
+}
+OpRegistration& OpRegistration::distinct_rows() {
+  def_.has_distinct_rows = true;
+  return *this;
+}
+OpRegistration& OpRegistration::densifies() {
+  def_.densifies = true;
+  return *this;
+}
+OpRegistration& OpRegistration::host_function() {
+  def_.is_host_function = true;
   return *this;
 }
 OpRegistration& OpRegistration::endpoint(const char* name) {

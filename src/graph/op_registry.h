@@ -89,6 +89,12 @@ struct Gradient {
 using GradientFn =
     std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
 
+// Writes an op that TensorFlow does not know in TensorFlow's (graph/lowering.h): adds operations to
+// a graph in which the op is missing, whose name scope is the op's own, and that has its inputs.
+// The last of them is called "<the op's name>/", so that it takes the op's name, and has its
+// outputs.
+using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
+
 struct OpDef {
   std::string type;
   std::vector<ArgDef> inputs, outputs;
@@ -96,18 +102,38 @@ struct OpDef {
   std::function<void(ShapeContext&)> shape_fn;
   KernelFactory kernel_factory;
   GradientFn gradient_fn;
+  LowerFn lower_fn;  // of ops of our own
   bool not_differentiable = false;
   bool is_stateful = false;
+  // Stateful, yet among operations that do not depend on it it may run earlier or later, or beside
+  // them.
+  bool order_insensitive = false;
+  // Output 0 is the attribute `value`.
+  bool is_constant = false;
+  // Output 0 is input 0 as it is, and so is its gradient.
+  bool is_identity = false;
   // Output 0 is input 0 in another shape, without a copy.
-  bool is_alias = false;
+  bool forwards = false;
   // Its kernel may let output 0 share the buffer of input 0.
-  bool may_alias = false;
+  bool may_forward = false;
   // Its value depends on the shapes of its inputs only.
-  bool reads_shape_only = false;
+  bool shape_dependent = false;
   // The shapes of its outputs depend on values, so the kernel allocates them.
   bool allocates_outputs = false;
+  // Output 0 refers to a variable that the session keeps under the operation's name.
+  bool holds_variable = false;
+  // Output 0 is the value of the variable that input 0 refers to, at the time when it runs.
+  bool reads_variable = false;
   // Which inputs are references or handles whose target it changes.
   std::vector<int> mutates;
+  // A step of an optimizer: it touches nothing but the variables that it mutates.
+  bool updates_variables = false;
+  // Output 1 are the indices of IndexedSlices, none of which comes twice.
+  bool has_distinct_rows = false;
+  // Output 0 is the SparseTensor of inputs 0 to 2, made dense.
+  bool densifies = false;
+  // It calls a function of the embedding language, which only the session's thread may do.
+  bool is_host_function = false;
   // How it is called under `tf$`; by default its type in snake case.
   std::vector<std::string> endpoints;
   std::string summary;
@@ -136,13 +162,23 @@ class OpRegistration {
   OpRegistration& shape(std::function<void(ShapeContext&)> fn);
   OpRegistration& kernel(KernelFactory factory);
   OpRegistration& gradient(GradientFn fn);
+  OpRegistration& lower(LowerFn fn);
   OpRegistration& not_differentiable();
   OpRegistration& stateful();
-  OpRegistration& alias();
-  OpRegistration& may_alias();
-  OpRegistration& reads_shape_only();
+  OpRegistration& order_insensitive();
+  OpRegistration& constant();
+  OpRegistration& identity();
+  OpRegistration& forwards();
+  OpRegistration& may_forward();
+  OpRegistration& shape_dependent();
   OpRegistration& allocates_outputs();
+  OpRegistration& holds_variable();
+  OpRegistration& reads_variable();
   OpRegistration& mutates(int input);
+  OpRegistration& updates_variables();
+  OpRegistration& distinct_rows();
+  OpRegistration& densifies();
+  OpRegistration& host_function();
   OpRegistration& endpoint(const char* name);
   OpRegistration& summary(const char* text);
   OpRegistration& example(const char* text);

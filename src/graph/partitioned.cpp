@@ -2,32 +2,47 @@
 
 namespace runhooks {
 
+namespace {
+
+Output value_of(Graph& graph, const Variable& part) {
+  if (!part.is_resource) return part.snapshot;
+  return graph.op("ReadVariableOp", {part.handle}).attr("dtype", part.dtype);
+}
+
+// The axis along which there is more than one part.
+int cut_axis(const std::vector<VariablePtr>& parts) {
+  int axis = 0;
+  for (size_t i = 0; i < parts[1]->slice->offset.size(); ++i) {
+    if (parts[1]->slice->offset[i] > 0) axis = static_cast<int>(i);
+  }
+  return axis;
+}
+
+}  // namespace
+
 Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   if (!parts[0]->slice && !parts[0]->is_resource) return parts[0]->snapshot;
   const std::string& name = parts[0]->slice ? parts[0]->slice->full_name : parts[0]->shared_name;
   if (Operation* known = graph.find_operation(name)) {
-    if (known->type() == "Identity") return known->output(0);
+    if (known->def().is_identity) return known->output(0);
   }
   NameScope scope(graph, name + "/");
   std::vector<Output> values;
-  for (const VariablePtr& part : parts) {
-    values.push_back(
-        part->is_resource
-            ? static_cast<Output>(
-                  graph.op("ReadVariableOp", {part->handle}).attr("dtype", part->dtype))
-            : part->snapshot);
-  }
+  for (const VariablePtr& part : parts) values.push_back(value_of(graph, *part));
   if (!parts[0]->slice) return values[0];
   Output whole = values[0];
   if (parts.size() > 1) {
-    int axis = 0;
-    for (size_t i = 0; i < parts[1]->slice->offset.size(); ++i) {
-      if (parts[1]->slice->offset[i] > 0) axis = static_cast<int>(i);
-    }
-    values.push_back(graph.scalar(DType::kInt32, axis, "concat/axis"));
+    values.push_back(graph.scalar(DType::kInt32, cut_axis(parts), "concat/axis"));
     whole = graph.op("ConcatV2", values).named("concat");
   }
   return graph.op("Identity", {whole}).named(name + "/");
+}
+
+std::vector<Output> row_parts(Graph& graph, const std::vector<VariablePtr>& parts) {
+  if (parts.size() == 1 || cut_axis(parts) != 0) return {whole_value(graph, parts)};
+  std::vector<Output> values;
+  for (const VariablePtr& part : parts) values.push_back(value_of(graph, *part));
+  return values;
 }
 
 }  // namespace runhooks

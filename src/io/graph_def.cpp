@@ -169,6 +169,10 @@ WireWriter write_op_def(const OpDef& op) {
 std::string write_op_list(const Graph& graph) {
   std::set<std::string> types;
   for (const auto& op : graph.operations()) types.insert(op->type());
+  return write_op_list(types);
+}
+
+std::string write_op_list(const std::set<std::string>& types) {
   WireWriter out;
   for (const std::string& type : types) out.put_message(1, write_op_def(find_op(type)));
   return out.take();

@@ -3,6 +3,7 @@
 // What it must not know: any particular op, sessions, R.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,5 +53,6 @@ std::string graph_def_text(const GraphDef& graph);
 
 // The definitions of the graph's ops, in the order of their names: an OpList.
 std::string write_op_list(const Graph& graph);
+std::string write_op_list(const std::set<std::string>& types);
 
 }  // namespace runhooks

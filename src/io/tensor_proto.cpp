@@ -197,6 +197,12 @@ Tensor tensor_of_elements(const Parts& parts) {
 void check_parts(const Parts& parts, const WireReader& r) {
   if (!parts.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", parts.shape));
   const int64_t count = checked_num_elements(parts.shape, r);
+  const bool is_filled = parts.content.empty() && static_cast<int64_t>(parts.count()) < count;
+  if (is_filled && count > kMostFilledBytes / static_cast<int64_t>(dtype_size(parts.dtype))) {
+    fail(Code::kResourceExhausted, "A tensor in '", std::string(r.where()), "' has shape ",
+         parts.shape, ", but ", parts.count(), " elements. One element may stand for at most ",
+         kMostFilledBytes >> 20, " MB.");
+  }
   const int field = field_of(parts.dtype);
   const size_t of_kind = field == kFloats    ? parts.floats.size()
                          : field == kDoubles ? parts.doubles.size()
@@ -302,6 +308,11 @@ Tensor read_tensor(WireReader r) {
   }
   Tensor tensor(parts.dtype, parts.shape);
   std::memcpy(tensor.raw(), parts.content.data(), parts.content.size());
+  if (parts.dtype == DType::kBool) {
+    // any byte but 0 is TRUE; a bool that holds another one than 0 or 1 is no bool
+    auto* bytes = static_cast<unsigned char*>(tensor.raw());
+    for (size_t i = 0; i < count; ++i) bytes[i] = bytes[i] != 0;
+  }
   swap_on_big_endian(tensor.raw(), dtype_size(parts.dtype), count);
   return tensor;
 }

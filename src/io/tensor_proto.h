@@ -18,7 +18,9 @@ Shape read_shape(WireReader message);
 // several numbers as bytes; numbers that are all the same once, where it has that form from
 // tf.zeros() or a constant initializer.
 WireWriter write_tensor(const Tensor& tensor);
-// Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented.
+// Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented; elements that are
+// not there, because one stands for all or all are zero, are kResourceExhausted beyond this size.
+constexpr int64_t kMostFilledBytes = int64_t{1} << 28;
 Tensor read_tensor(WireReader message);
 
 // The bytes of a tensor of numbers as they stand in files; `copy` is used where they have to be

@@ -30,11 +30,13 @@ LoopFailure failure_in_flight() {
     throw;
   } catch (const ForeignUnwind& unwind) {
     failure.is_interrupt = unwind.is_interrupt();
-  } catch (const Interrupted&) {
-    failure.is_interrupt = true;
   } catch (...) {
   }
   return failure;
+}
+
+[[noreturn]] void fail_closed() {
+  fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
 }
 
 struct WhileTrue {
@@ -157,8 +159,17 @@ HookStates MonitoredSession::hook_states() {
   return states;
 }
 
+// What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
-  for (const HookPtr& hook : hooks_) hook->on_error(session_.get(), failure);
+  for (const HookPtr& hook : hooks_) {
+    try {
+      hook->on_error(session_.get(), failure);
+    } catch (const std::exception& error) {
+      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " failed: ", error.what()));
+    } catch (const ForeignUnwind&) {
+      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " was left by a jump."));
+    }
+  }
 }
 
 void MonitoredSession::close_session() {
@@ -169,7 +180,7 @@ void MonitoredSession::close_session() {
 }
 
 Session& MonitoredSession::session() {
-  if (!session_) fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
+  if (!session_) fail_closed();
   return *session_;
 }
 
@@ -210,7 +221,7 @@ Session& MonitoredSession::ready_session() {
 const Plan& MonitoredSession::run_in_step(const RunArgs& caller) {
   ready_session();
   const Plan& plan = run_once(caller);
-  if (options_.interrupted && options_.interrupted()) throw Interrupted();
+  if (options_.check_interrupt) options_.check_interrupt();
   return plan;
 }
 
@@ -281,6 +292,8 @@ void MonitoredSession::call_before_run(RunContext& context, const RunArgs& calle
       }
     }
   }
+  // a hook may have closed the session, and its plans with it
+  if (session_->is_closed()) fail_closed();
   merge(caller);
 }
 

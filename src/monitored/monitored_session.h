@@ -13,17 +13,13 @@
 
 namespace runhooks {
 
-// The user has asked to stop while the core was running. The embedding language raises its own
-// interrupt for it.
-struct Interrupted {};
-
 struct MonitoredOptions {
   // After an aborted or unavailable error: a new session, and the same run once more.
   bool recovers = true;
   // TensorFlow tries for ever; after so many failures of one run the last error surfaces.
   int max_failures = 10;
-  // Asked after each run; TRUE ends the loop by an interrupt.
-  std::function<bool()> interrupted;
+  // Called after each run: throws a ForeignUnwind where the user has asked to stop.
+  std::function<void()> check_interrupt;
 };
 
 // tf.train.MonitoredSession (with recovers = FALSE: SingularMonitoredSession). The order of all

@@ -18,6 +18,19 @@ class ConstKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
+// Copies: which input an output would share cannot be said of an op of several.
+class IdentityNKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const Tensor& x = c.input(i);
+      Tensor& y = c.allocate_output(i, x.dtype(), x.shape());
+      if (x.dtype() == DType::kString) y.set_dictionary(x.dictionary());
+      if (x.num_elements() > 0) std::memcpy(y.raw(), x.raw(), x.num_bytes());
+    }
+  }
+};
+
 class UnfedPlaceholderKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -243,6 +256,7 @@ RUNHOOKS_REGISTER_OP("Const")
     .attr("value: tensor")
     .attr("dtype: type")
     .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Tensor>("value").shape()); })
+    .constant()
     .kernel(kernel_of<ConstKernel>())
     .not_differentiable()
     .endpoint("raw_ops.Const")
@@ -271,7 +285,7 @@ RUNHOOKS_REGISTER_OP("PlaceholderWithDefault")
                           ? declared.merge_with(c.input(0))
                           : (c.value(0) ? c.input(0) : declared));
     })
-    .alias()
+    .forwards()
     .not_differentiable()
     .endpoint("placeholder_with_default")
     .summary("A tensor that may be fed and has a value where it is not.")
@@ -282,17 +296,35 @@ RUNHOOKS_REGISTER_OP("Identity")
     .output("output: T")
     .attr("T: type")
     .shape(unchanged_shape)
-    .alias()
+    .identity()
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .summary("The input itself, under a name of its own.")
     .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("IdentityN")
+    .input("input: T")
+    .output("output: T")
+    .attr("T: list(type)")
+    .shape([](ShapeContext& c) {
+      for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
+    })
+    .kernel(kernel_of<IdentityNKernel>())
+    .allocates_outputs()
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads {
+      Grads grads;
+      for (const Output& d : dy) grads.push_back(is_floating(d.dtype()) ? Gradient(d) : Gradient());
+      return grads;
+    })
+    .endpoint("identity_n")
+    .summary("Several inputs themselves, as the outputs of one op.")
+    .example("f[2,3] i{1,2}");
 
 RUNHOOKS_REGISTER_OP("StopGradient")
     .input("input: T")
     .output("output: T")
     .attr("T: type")
     .shape(unchanged_shape)
-    .alias()
+    .forwards()
     .not_differentiable()
     .summary("The input, through which no gradient flows.")
     .example("f[2,3]");
@@ -310,7 +342,7 @@ RUNHOOKS_REGISTER_OP("EnsureShape")
       }
       c.set_output(0, wanted.merge_with(c.input(0)));
     })
-    .alias()
+    .forwards()
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .summary("The input; an error where it has not the expected shape.")
     .example("f[2,3] | shape=[2,3]");
@@ -322,7 +354,7 @@ RUNHOOKS_REGISTER_OP("Reshape")
     .attr("T: type")
     .attr("Tshape: {int32, int64} = DT_INT32")
     .shape(reshape_shape)
-    .alias()
+    .forwards()
     .gradient(reshape_back)
     .summary("The elements in another shape; one dimension may be -1.")
     .example("f[2,3] i{3,2}")
@@ -335,7 +367,7 @@ RUNHOOKS_REGISTER_OP("ExpandDims")
     .attr("T: type")
     .attr("Tdim: {int32, int64} = DT_INT32")
     .shape(expand_dims_shape)
-    .alias()
+    .forwards()
     .gradient(reshape_back)
     .endpoint("raw_ops.ExpandDims")
     .summary("A dimension of 1 inserted.")
@@ -347,7 +379,7 @@ RUNHOOKS_REGISTER_OP("Squeeze")
     .attr("T: type")
     .attr("squeeze_dims: list(int) = []")
     .shape(squeeze_shape)
-    .alias()
+    .forwards()
     .gradient(reshape_back)
     .endpoint("raw_ops.Squeeze")
     .summary("Dimensions of 1 taken out.")

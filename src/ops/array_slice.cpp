@@ -186,7 +186,7 @@ RUNHOOKS_REGISTER_OP("Slice")
     .input("size: Index")
     .output("output: T")
     .attr("T: type")
-    .attr("Index: {int32, int64} = DT_INT32")
+    .attr("Index: {int32, int64}")
     .shape(slice_shape)
     .kernel(kernel_of<SliceKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {

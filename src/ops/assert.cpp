@@ -61,6 +61,7 @@ RUNHOOKS_REGISTER_OP("Assert")
     .shape(no_outputs)
     .kernel(kernel_of<AssertKernel>())
     .stateful()
+    .order_insensitive()
     .not_differentiable()
     .endpoint("debugging.Assert")
     .summary("Ends the run by an error that shows `data` where the condition does not hold.");

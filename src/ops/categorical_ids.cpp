@@ -4,9 +4,11 @@
 #include <fstream>
 #include <memory>
 
+#include "base/read_line.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/integer_cache.h"
+#include "ops/lowering.h"
 #include "ops/per_string.h"
 #include "base/fingerprint.h"
 
@@ -147,8 +149,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
     if (!file) fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
-    for (std::string line; vocabulary_->size() < size && std::getline(file, line);) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
+    for (std::string line; vocabulary_->size() < size && read_line(file, &line);) {
       if (is_number) {
         vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
       } else {
@@ -245,6 +246,7 @@ RUNHOOKS_REGISTER_OP("HashIds")
     .shape(two_dimensional)
     .kernel(kernel_with_op<HashIdsKernel>())
     .not_differentiable()
+    .lower(lower_hash_ids)
     .endpoint("raw_ops.HashIds")
     .summary("The hash bucket of each value of a feature.")
     .example("s{a,bc,} | num_buckets=10")
@@ -261,6 +263,7 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyIdsKernel>())
     .not_differentiable()
+    .lower(lower_vocabulary_ids)
     .endpoint("raw_ops.VocabularyIds")
     .summary("The place of each value of a feature in a vocabulary.")
     .example("s{a,bc,} s{bc,a}");
@@ -277,7 +280,9 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
+    .order_insensitive()
     .not_differentiable()
+    .lower(lower_vocabulary_file_ids)
     .endpoint("raw_ops.VocabularyFileIds")
     .summary("The place of each value of a feature in a vocabulary, a file of one word a line.");
 
@@ -291,6 +296,7 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .shape(two_dimensional)
     .kernel(kernel_of<IdentityIdsKernel>())
     .not_differentiable()
+    .lower(lower_identity_ids)
     .endpoint("raw_ops.IdentityIds")
     .summary("The values of a feature as ids, checked.")
     .example("i{3,-1,7} | num_buckets=10");
@@ -303,6 +309,7 @@ RUNHOOKS_REGISTER_OP("BucketIds")
     .shape(two_dimensional)
     .kernel(kernel_by_type<BucketIdsKernel, int32_t, int64_t, float, double>())
     .not_differentiable()
+    .lower(lower_bucket_ids)
     .endpoint("raw_ops.BucketIds")
     .summary("The bucket between boundaries of each number of a feature.")
     .example("f[3,2] | boundaries=[0,1]");

@@ -6,6 +6,7 @@
 
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
+#include "ops/lowering.h"
 #include "ops/per_string.h"
 #include "base/fingerprint.h"
 
@@ -138,6 +139,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     })
     .kernel(kernel_of<CrossIdsKernel>())
     .not_differentiable()
+    .lower(lower_cross_ids)
     .endpoint("raw_ops.CrossIds")
     .summary("The hash of each combination of the values that an example has.")
     .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]");
@@ -155,6 +157,7 @@ RUNHOOKS_REGISTER_OP("MultiHot")
     })
     .kernel(kernel_by_type<MultiHotKernel, float, double>())
     .not_differentiable()
+    .lower(lower_multi_hot)
     .endpoint("raw_ops.MultiHot")
     .summary("How often each example has each id, or the sum of their weights.")
     .example("l[2,2]{1,1,3,-1} | depth=4")

@@ -1,12 +1,14 @@
 // The combined rows of a table for the ids of each example, in one pass: what TensorFlow's
-// safe_embedding_lookup_sparse does in a dozen ops. The gradient of the table is IndexedSlices with
-// distinct indices. Ids below 0 are not there; a row without any is zero, and, as in TensorFlow,
-// has id 0 with a gradient of zero.
+// safe_embedding_lookup_sparse does in a dozen ops. The table may be cut into parts, which hold the
+// ids in turn (partition_strategy "div"). The gradient of each part is IndexedSlices with distinct
+// indices. Ids below 0 are not there; a row without any is zero, and, as in TensorFlow, has id 0
+// with a gradient of zero.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "ops/gradient_helpers.h"
+#include "ops/lowering.h"
 
 namespace runhooks {
 
@@ -19,23 +21,72 @@ Combiner combiner_of(const Operation& op) {
   return name == "sum" ? Combiner::kSum : name == "mean" ? Combiner::kMean : Combiner::kSqrtN;
 }
 
+// A table that may be cut into parts. Kernels keep one, so that its vectors stay.
+template <typename T>
+class Table {
+ public:
+  void read(KernelContext& c, int first) {
+    const auto n = static_cast<int>(c.op().attr_int("num_params"));
+    const Tensor& front = c.input(first);
+    const int64_t front_rows = front.shape().dim(0);
+    width = front_rows > 0 ? front.num_elements() / front_rows : 0;
+    base = front.data<T>();
+    rows = front_rows;
+    parts_.clear();
+    if (n == 1) return;
+    rows = 0;
+    for (int p = 0; p < n; ++p) {
+      const Tensor& part = c.input(first + p);
+      // where the table would begin, were it all in one place
+      parts_.push_back({rows, part.data<T>()});
+      rows += part.shape().dim(0);
+      if (part.shape().dim(0) > 0) width = part.num_elements() / part.shape().dim(0);
+    }
+  }
+  bool is_whole() const { return parts_.empty(); }
+  const T* row(int64_t id) const {
+    if (is_whole()) return base + id * width;
+    const auto& part = parts_[part_of(id)];
+    return part.values + (id - part.first_row) * width;
+  }
+  size_t part_of(int64_t id) const {
+    size_t part = parts_.size() - 1;
+    while (parts_[part].first_row > id) --part;
+    return part;
+  }
+  int64_t first_row(size_t part) const { return parts_[part].first_row; }
+  size_t num_parts() const { return std::max<size_t>(parts_.size(), 1); }
+
+  int64_t rows = 0, width = 0;
+  const T* base = nullptr;  // of a table that is whole
+
+ private:
+  struct Part {
+    int64_t first_row;
+    const T* values;
+  };
+  std::vector<Part> parts_;
+};
+
 // The inputs of a look-up: a table, ids [batch, k] and perhaps their weights.
 template <typename T>
 class Lookup {
  public:
-  Lookup(KernelContext& c, int first)
+  Lookup(KernelContext& c, int first, Table<T>& whole)
       : combiner(combiner_of(c.op())),
         max_norm(static_cast<T>(c.op().attr<float>("max_norm"))),
-        table(c.input(first).data<T>()),
-        rows(c.input(first).shape().dim(0)),
-        width(rows > 0 ? c.input(first).num_elements() / rows : 0),
-        ids(c.input(first + 1).data<int64_t>()),
-        batch(c.input(first + 1).shape().dim(0)),
-        k(c.input(first + 1).shape().dim(1)),
-        weights(c.num_inputs() > first + 2 ? c.input(first + 2).data<T>() : nullptr) {
-    if (weights && c.input(first + 2).num_elements() != batch * k) {
-      invalid_argument("The weights of a look-up have shape ", c.input(first + 2).shape(),
-                       ", its ids ", c.input(first + 1).shape(), ".");
+        table(whole) {
+    whole.read(c, first);
+    rows = whole.rows;
+    width = whole.width;
+    const int at = first + static_cast<int>(c.op().attr_int("num_params"));
+    ids = c.input(at).data<int64_t>();
+    batch = c.input(at).shape().dim(0);
+    k = c.input(at).shape().dim(1);
+    weights = c.num_inputs() > at + 1 ? c.input(at + 1).data<T>() : nullptr;
+    if (weights && c.input(at + 1).num_elements() != batch * k) {
+      invalid_argument("The weights of a look-up have shape ", c.input(at + 1).shape(),
+                       ", its ids ", c.input(at).shape(), ".");
     }
   }
   // Whether entry i counts. A mean of weights that are not positive has no meaning.
@@ -73,13 +124,13 @@ class Lookup {
     for (int64_t j = 0; j < width; ++j) squares += row[j] * row[j];
     return std::sqrt(squares);
   }
-  const T* row(int64_t i) const { return table + ids[i] * width; }
+  const T* row(int64_t i) const { return table.row(ids[i]); }
   // One id for each example, not weighted: the usual column.
   bool is_plain() const { return k == 1 && !weights && max_norm <= 0; }
 
   Combiner combiner;
   T max_norm;
-  const T* table;
+  const Table<T>& table;
   int64_t rows, width;
   const int64_t* ids;
   int64_t batch, k;
@@ -90,16 +141,17 @@ template <typename T>
 class LookupKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Lookup<T> in(c, 0);
+    const Lookup<T> in(c, 0, table_);
     T* out = c.output(0).template data<T>();
-    if (in.is_plain() && in.width == 1) {
+    if (in.is_plain() && in.width == 1 && table_.is_whole()) {
       constexpr int64_t kAhead = 16;
+      const T* table = table_.base;
       for (int64_t r = 0; r < in.batch; ++r) {
-        if (r + kAhead < in.batch) __builtin_prefetch(in.table + in.ids[r + kAhead]);
+        if (r + kAhead < in.batch) __builtin_prefetch(table + in.ids[r + kAhead]);
         // one comparison for both: what is in the table is the usual case
         const auto id = static_cast<uint64_t>(in.ids[r]);
-        out[r] = id < static_cast<uint64_t>(in.rows) ? in.table[id]
-                                                     : (in.counts(r) ? in.table[id] : T(0));
+        out[r] =
+            id < static_cast<uint64_t>(in.rows) ? table[id] : (in.counts(r) ? table[id] : T(0));
       }
       return;
     }
@@ -126,18 +178,28 @@ class LookupKernel : public Kernel {
       }
     }
   }
+
+ private:
+  Table<T> table_;
 };
 
 template <typename T>
 class LookupGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Lookup<T> in(c, 1);
+    const Lookup<T> in(c, 1, table_);
     if (in.is_plain()) return add_plain(c, in);
     find_places(in);
-    T* values = write_rows(c, nullptr);
+    T* values = nullptr;
+    if (table_.is_whole()) {
+      values = write_rows(c, nullptr);
+    } else {
+      sums_.assign(indices_.size() * static_cast<size_t>(in.width), T(0));
+      values = sums_.data();
+    }
     accumulate(in, c.input(0).data<T>(), values);
     if (in.max_norm > 0) clip_gradients(in, values);
+    if (!table_.is_whole()) write_parts(c, values);
   }
 
  private:
@@ -170,7 +232,33 @@ class LookupGradKernel : public Kernel {
       if (place(0) == before) std::fill_n(sums_.data() + before * width, width, T(0));
     }
     forget_places();
-    write_rows(c, sums_.data());
+    if (table_.is_whole()) {
+      write_rows(c, sums_.data());
+    } else {
+      write_parts(c, sums_.data());
+    }
+  }
+  // The same for a table in parts: each gets its own rows.
+  void write_parts(KernelContext& c, const T* values) {
+    const size_t n = table_.num_parts();
+    const int64_t width = table_.width;
+    counts_.assign(n, 0);
+    for (const int64_t id : indices_) ++counts_[table_.part_of(id)];
+    for (size_t p = 0; p < n; ++p) {
+      const int at = static_cast<int>(p), distinct = static_cast<int>(counts_[p]);
+      c.allocate_output(at, c.input(1).dtype(), Shape{distinct, width});
+      c.allocate_output(static_cast<int>(n) + at, DType::kInt64, Shape{distinct});
+      counts_[p] = 0;
+    }
+    for (const int64_t id : indices_) {
+      const size_t p = table_.part_of(id);
+      const int at = static_cast<int>(p);
+      std::copy(values, values + width, c.output(at).template data<T>() + counts_[p] * width);
+      c.output(static_cast<int>(n) + at).template data<int64_t>()[counts_[p]] =
+          id - table_.first_row(p);
+      ++counts_[p];
+      values += width;
+    }
   }
   // Allocates the outputs for the rows of indices_; `values` are theirs, zeros where it is null.
   T* write_rows(KernelContext& c, const T* values) {
@@ -241,7 +329,7 @@ class LookupGradKernel : public Kernel {
   // d (v c / |v|) for the rows v that were clipped.
   void clip_gradients(const Lookup<T>& in, T* values) const {
     for (const int64_t id : indices_) {
-      const T* row = in.table + id * in.width;
+      const T* row = in.table.row(id);
       const T norm = in.norm_of(row);
       if (norm > in.max_norm) {
         T along = 0;
@@ -260,6 +348,8 @@ class LookupGradKernel : public Kernel {
   std::vector<int32_t> place_, place_of_;
   std::vector<int64_t> indices_;
   std::vector<T> sums_;
+  std::vector<int64_t> counts_;  // of the rows of each part
+  Table<T> table_;
   bool has_places_ = false;  // in place_
 };
 
@@ -267,7 +357,7 @@ template <typename T>
 class LookupWeightsGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Lookup<T> in(c, 1);
+    const Lookup<T> in(c, 1, table_);
     const T* grad = c.input(0).data<T>();
     T* out = c.output(0).template data<T>();
     std::memset(out, 0, c.output(0).num_bytes());
@@ -293,10 +383,13 @@ class LookupWeightsGradKernel : public Kernel {
     for (int64_t j = 0; j < in.width; ++j) sum += grad[j] * in.row(i)[j];
     return sum * in.clip(in.row(i));
   }
+  Table<T> table_;
 };
 
+int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
+
 void lookup_shape(ShapeContext& c) {
-  const Shape params = c.with_rank(0, 2), ids = c.with_rank(1, 2);
+  const Shape params = c.with_rank(0, 2), ids = c.with_rank(num_params(c.op()), 2);
   c.set_output(0, Shape{ids.has_rank() ? ids.dim(0) : -1, params.has_rank() ? params.dim(1) : -1});
 }
 
@@ -305,17 +398,22 @@ std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector
   inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
   const auto grad_op = [&](const char* type) -> Operation* {
     return g.op(type, inputs)
+        .attr("num_params", op.attr_int("num_params"))
+        .attr("N", op.attr_int("N"))
         .attr("combiner", op.attr<std::string>("combiner"))
         .attr("max_norm", op.attr<float>("max_norm"))
         .build();
   };
   Operation* rows = grad_op("FusedEmbeddingLookupGrad");
-  Gradient table;
-  table.values = rows->output(0);
-  table.indices = rows->output(1);
-  table.dense_shape = shape_of(g, op.input(0));
-  std::vector<Gradient> gradients = {table, Gradient()};
-  if (op.inputs().size() > 2) {
+  const int n = num_params(op);
+  std::vector<Gradient> gradients;
+  for (int p = 0; p < n; ++p) {
+    gradients.emplace_back(rows->output(p));
+    gradients.back().indices = rows->output(n + p);
+    gradients.back().dense_shape = shape_of(g, op.input(p));
+  }
+  gradients.emplace_back();
+  if (op.attr_int("N") > 0) {
     gradients.emplace_back(grad_op("FusedEmbeddingLookupWeightsGrad")->output(0));
   }
   return gradients;
@@ -324,11 +422,12 @@ std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
-    .input("params: T")
+    .input("params: num_params * T")
     .input("ids: Tids")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
+    .attr("num_params: int >= 1")
     .attr("Tids: {int64}")
     .attr("N: int >= 0")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
@@ -336,56 +435,74 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
     .shape(lookup_shape)
     .kernel(kernel_by_type<LookupKernel, float, double>())
     .gradient(lookup_gradient)
+    .lower(lower_lookup)
     .endpoint("raw_ops.FusedEmbeddingLookup")
     .summary("The sum, mean or sum / sqrt(n) of the table's rows whose ids each example has.")
-    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | combiner=sum")
-    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | combiner=mean max_norm=1")
-    .example("f[4,1] l[3,1]{0,2,2} | combiner=sqrtn")
-    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=sum")
-    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=mean")
-    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | combiner=sqrtn max_norm=2");
+    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0 combiner=sum")
+    .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0 combiner=mean max_norm=1")
+    .example("f[4,1] l[3,1]{0,2,2} | num_params=1 N=0 combiner=sqrtn")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 combiner=sum")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 combiner=mean")
+    .example("f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 combiner=sqrtn max_norm=2")
+    .example("f[2,2] f[1,2] f[1,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=3 N=0 combiner=sqrtn")
+    .example("f[2,1] f[2,1] l[4,1]{0,3,-1,1} | num_params=2 N=0 combiner=mean")
+    .example("f[2,2] f[2,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=2 N=1 max_norm=1");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .input("grad: T")
-    .input("params: T")
+    .input("params: num_params * T")
     .input("ids: Tids")
     .input("weights: N * T")
-    .output("values: T")
-    .output("indices: int64")
+    .output("values: num_params * T")
+    .output("indices: num_params * int64")
     .attr("T: {float, double}")
+    .attr("num_params: int >= 1")
     .attr("Tids: {int64}")
     .attr("N: int >= 0")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
     .shape([](ShapeContext& c) {
-      Shape values = c.input(1);
-      if (values.has_rank()) values.set_dim(0, -1);
-      c.set_output(0, values);
-      c.set_output(1, Shape::unknown_of_rank(1));
+      const int n = num_params(c.op());
+      for (int p = 0; p < n; ++p) {
+        Shape values = c.input(1 + p);
+        if (values.has_rank()) values.set_dim(0, -1);
+        c.set_output(p, values);
+        c.set_output(n + p, Shape::unknown_of_rank(1));
+      }
     })
     .kernel(kernel_by_type<LookupGradKernel, float, double>())
     .allocates_outputs()
+    .distinct_rows()
     .not_differentiable()
+    .lower(lower_lookup_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupGrad")
     .summary("The gradient of a look-up's table: distinct rows.")
-    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1}");
+    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0")
+    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 max_norm=1")
+    .example("f[3,2] f[3,2] f[1,2] l[3,2]{0,2,-1,2,3,3} | num_params=2 N=0 combiner=sqrtn")
+    .example("f[4,1] f[2,1] f[2,1] l[4,1]{0,3,-1,3} | num_params=2 N=0 combiner=sum");
 
 RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .input("grad: T")
-    .input("params: T")
+    .input("params: num_params * T")
     .input("ids: Tids")
     .input("weights: N * T")
     .output("output: T")
     .attr("T: {float, double}")
+    .attr("num_params: int >= 1")
     .attr("Tids: {int64}")
     .attr("N: int >= 1")
     .attr("combiner: {'sum', 'mean', 'sqrtn'} = 'mean'")
     .attr("max_norm: float = 0")
-    .shape([](ShapeContext& c) { c.set_output(0, c.input(3)); })
+    .shape([](ShapeContext& c) { c.set_output(0, c.input(num_params(c.op()) + 2)); })
     .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
     .not_differentiable()
+    .lower(lower_lookup_weights_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupWeightsGrad")
     .summary("The gradient of a look-up's weights.")
-    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} p[3,2]");
+    .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} p[3,2] | num_params=1 N=1")
+    .example("f[3,2] f[2,2] f[2,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=2 N=1 combiner=sqrtn")
+    .example(
+        "f[3,2] f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 combiner=sum max_norm=1");
 
 }  // namespace runhooks

@@ -3,6 +3,7 @@
 
 #include "graph/op_registry.h"
 #include "ops/index_reader.h"
+#include "ops/lowering.h"
 
 namespace runhooks {
 
@@ -71,7 +72,9 @@ RUNHOOKS_REGISTER_OP("SumDuplicateRows")
     })
     .kernel(kernel_by_type<SumDuplicateRowsKernel, float, double>())
     .allocates_outputs()
+    .distinct_rows()
     .not_differentiable()
+    .lower(lower_sum_duplicate_rows)
     .endpoint("raw_ops.SumDuplicateRows")
     .summary("Rows with distinct indices: those of the same index are added.")
     .example("f[4,2] i{3,1,3,0}");

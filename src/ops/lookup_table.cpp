@@ -2,6 +2,7 @@
 #include <fstream>
 #include <unordered_map>
 
+#include "base/read_line.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -15,45 +16,77 @@ std::string text_of(const Tensor& x, int64_t i) {
   return str_cat(x.data<int32_t>()[i]);
 }
 
+// A value in the form that its type has: a double cannot hold every int64.
+struct TableValue {
+  double number = 0;
+  int64_t integer = 0;
+  std::string text;
+
+  bool operator==(const TableValue& other) const {
+    return number == other.number && integer == other.integer && text == other.text;
+  }
+};
+
+TableValue value_at(const Tensor& x, int64_t i) {
+  TableValue value;
+  if (x.dtype() == DType::kString) {
+    value.text = x.string_at(i);
+  } else if (x.dtype() == DType::kInt64) {
+    value.integer = x.data<int64_t>()[i];
+  } else {
+    value.number = x.number_at(i);
+  }
+  return value;
+}
+
+// What a file has, of the type that the table was declared with.
+TableValue value_of(const std::string& text, DType dtype) {
+  TableValue value;
+  if (dtype == DType::kString) {
+    value.text = text;
+  } else if (dtype == DType::kInt64) {
+    value.integer = std::strtoll(text.c_str(), nullptr, 10);
+  } else {
+    value.number = std::strtod(text.c_str(), nullptr);
+  }
+  return value;
+}
+
 class LookupTable : public Resource {
  public:
+  explicit LookupTable(DType value_dtype) : value_dtype_(value_dtype) {}
+  DType value_dtype() const { return value_dtype_; }
   void insert(const Tensor& keys, const Tensor& values) {
     if (keys.num_elements() != values.num_elements()) {
       invalid_argument("A table needs as many values as keys; got ", values.num_elements(), " and ",
                        keys.num_elements(), ".");
     }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
-      insert(text_of(keys, i), values.dtype() == DType::kString ? 0 : values.number_at(i),
-             values.dtype() == DType::kString ? values.string_at(i) : "");
+      insert(text_of(keys, i), value_at(values, i));
     }
   }
-  void insert(const std::string& key, double number, const std::string& text) {
-    const auto added = places_.emplace(key, static_cast<int64_t>(numbers_.size()));
-    if (!added.second) {
-      const auto at = static_cast<size_t>(added.first->second);
-      if (numbers_[at] != number || texts_[at] != text) {
-        fail(Code::kFailedPrecondition, "HashTable has different value for same key. Key '", key,
-             "'.");
-      }
-      return;
+  void insert(const std::string& key, const TableValue& value) {
+    const auto added = places_.emplace(key, static_cast<int64_t>(values_.size()));
+    if (added.second) {
+      values_.push_back(value);
+    } else if (!(this->value(added.first->second) == value)) {
+      fail(Code::kFailedPrecondition, "HashTable has different value for same key. Key '", key,
+           "'.");
     }
-    numbers_.push_back(number);
-    texts_.push_back(text);
   }
   // The place of a key, or -1.
   int64_t find(const std::string& key) const {
     auto found = places_.find(key);
     return found == places_.end() ? -1 : found->second;
   }
-  double number(int64_t place) const { return numbers_[static_cast<size_t>(place)]; }
-  const std::string& text(int64_t place) const { return texts_[static_cast<size_t>(place)]; }
-  int64_t size() const { return static_cast<int64_t>(numbers_.size()); }
+  const TableValue& value(int64_t place) const { return values_[static_cast<size_t>(place)]; }
+  int64_t size() const { return static_cast<int64_t>(values_.size()); }
   bool is_initialized = false;
 
  private:
+  DType value_dtype_;
   std::unordered_map<std::string, int64_t> places_;
-  std::vector<double> numbers_;
-  std::vector<std::string> texts_;
+  std::vector<TableValue> values_;
 };
 
 class HashTableKernel : public Kernel {
@@ -61,8 +94,10 @@ class HashTableKernel : public Kernel {
   void prepare(KernelContext& c) override {
     const auto& shared = c.op().attr<std::string>("shared_name");
     const std::string name = "table/" + (shared.empty() ? c.op().name() : shared);
-    c.set_output_resource(0, &c.resources().get_or_create<LookupTable>(
-                                 name, [] { return std::make_unique<LookupTable>(); }));
+    const DType value_dtype = c.op().attr_type("value_dtype");
+    c.set_output_resource(0, &c.resources().get_or_create<LookupTable>(name, [value_dtype] {
+      return std::make_unique<LookupTable>(value_dtype);
+    }));
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
@@ -90,9 +125,9 @@ class InitializeFromFileKernel : public Kernel {
     const int64_t key = c.op().attr_int("key_index"), value = c.op().attr_int("value_index");
     const int64_t limit = c.op().attr_int("vocab_size");
     int64_t number = 0;
-    for (std::string line; (limit < 0 || number < limit) && std::getline(file, line); ++number) {
-      const std::string text = part(c, line, value, number);
-      table.insert(part(c, line, key, number), std::strtod(text.c_str(), nullptr), text);
+    for (std::string line; (limit < 0 || number < limit) && read_line(file, &line); ++number) {
+      table.insert(part(c, line, key, number),
+                   value_of(part(c, line, value, number), table.value_dtype()));
     }
     if (number < limit) {
       invalid_argument("Invalid vocab_size in ", path, ": expected ", limit, " but got ", number,
@@ -133,21 +168,17 @@ class FindKernel : public Kernel {
     if (out.dtype() == DType::kString) out.set_dictionary(dictionary_);
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
       const int64_t place = table.find(text_of(keys, i));
-      if (out.dtype() == DType::kString) {
-        out.data<int32_t>()[i] =
-            dictionary_->code(place < 0 ? otherwise.string_at(0) : table.text(place));
-      } else {
-        set_number(out, i, place < 0 ? otherwise.number_at(0) : table.number(place));
-      }
+      set(out, i, place < 0 ? value_at(otherwise, 0) : table.value(place));
     }
   }
 
  private:
-  static void set_number(Tensor& out, int64_t i, double x) {
-    if (out.dtype() == DType::kFloat32) out.data<float>()[i] = static_cast<float>(x);
-    if (out.dtype() == DType::kFloat64) out.data<double>()[i] = x;
-    if (out.dtype() == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(x);
-    if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = static_cast<int64_t>(x);
+  void set(Tensor& out, int64_t i, const TableValue& x) const {
+    if (out.dtype() == DType::kString) out.data<int32_t>()[i] = dictionary_->code(x.text);
+    if (out.dtype() == DType::kFloat32) out.data<float>()[i] = static_cast<float>(x.number);
+    if (out.dtype() == DType::kFloat64) out.data<double>()[i] = x.number;
+    if (out.dtype() == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(x.number);
+    if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = x.integer;
   }
   std::shared_ptr<StringDictionary> dictionary_ = std::make_shared<StringDictionary>();
 };

@@ -2,8 +2,8 @@
 // seeds, which a session keeps; a run moves it by 256 numbers for each one drawn.
 #include <cmath>
 
-#include "graph/op_registry.h"
 #include "base/random.h"
+#include "graph/op_registry.h"
 
 namespace runhooks {
 
@@ -212,17 +212,17 @@ void shape_of_value(ShapeContext& c) {
 
 }  // namespace
 
-#define RUNHOOKS_RANDOM_OP(type)            \
-  RUNHOOKS_REGISTER_OP(type)                \
-      .input("shape: T")                    \
-      .output("output: dtype")              \
-      .attr("seed: int = 0")                \
-      .attr("seed2: int = 0")               \
-      .attr("dtype: {float, double}")       \
-      .attr("T: {int32, int64} = DT_INT32") \
-      .shape(shape_of_value)                \
-      .stateful()                           \
-      .not_differentiable()                 \
+#define RUNHOOKS_RANDOM_OP(type)      \
+  RUNHOOKS_REGISTER_OP(type)          \
+      .input("shape: T")              \
+      .output("output: dtype")        \
+      .attr("seed: int = 0")          \
+      .attr("seed2: int = 0")         \
+      .attr("dtype: {float, double}") \
+      .attr("T: {int32, int64}")      \
+      .shape(shape_of_value)          \
+      .stateful()                     \
+      .not_differentiable()           \
       .endpoint("raw_ops." type)
 
 RUNHOOKS_RANDOM_OP("RandomUniform")
@@ -243,7 +243,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .attr("seed: int = 0")
     .attr("seed2: int = 0")
     .attr("Tout: {int32, int64}")
-    .attr("T: {int32, int64} = DT_INT32")
+    .attr("T: {int32, int64}")
     .shape(shape_of_value)
     .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
     .stateful()

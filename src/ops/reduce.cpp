@@ -334,7 +334,7 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
       .attr("T: numbertype")                   \
       .attr("Tidx: {int32, int64} = DT_INT32") \
       .shape(reduce_shape)                     \
-      .may_alias()
+      .may_forward()
 
 RUNHOOKS_REDUCTION("Sum")
     .kernel(all_numbers<SumFn>())
@@ -382,7 +382,7 @@ RUNHOOKS_REDUCTION("Prod")
       .attr("keep_dims: bool = false")         \
       .attr("Tidx: {int32, int64} = DT_INT32") \
       .shape(reduce_shape)                     \
-      .may_alias()                             \
+      .may_forward()                             \
       .not_differentiable()                    \
       .example("b[2,3] i{1}")
 

@@ -4,6 +4,7 @@
 
 #include "ops/gradient_helpers.h"
 #include "ops/index_reader.h"
+#include "ops/lowering.h"
 
 namespace runhooks {
 
@@ -211,7 +212,8 @@ namespace {
 bool register_sparse_segment(const std::string& name,
                              const KernelFactory& kernel,
                              const KernelFactory& grad_kernel,
-                             const char* endpoint) {
+                             const char* endpoint,
+                             const LowerFn& lower_grad = nullptr) {
   // The registry keeps what it needs of these words; the gradient's type outlives all.
   static std::vector<std::unique_ptr<std::string>> types;
   types.push_back(std::make_unique<std::string>("SparseSegment" + name + "Grad"));
@@ -220,11 +222,10 @@ bool register_sparse_segment(const std::string& name,
   OpRegistration(type.c_str())
       .input("data: T")
       .input("indices: Tidx")
-      .input("segment_ids: Tsegmentids")
+      .input("segment_ids: int32")
       .output("output: T")
       .attr("T: {float, double}")
       .attr("Tidx: {int32, int64} = DT_INT32")
-      .attr("Tsegmentids: {int32, int64} = DT_INT32")
       .shape(segment_shape)
       .kernel(kernel)
       .allocates_outputs()
@@ -235,15 +236,15 @@ bool register_sparse_segment(const std::string& name,
   OpRegistration(grad_type.c_str())
       .input("grad: T")
       .input("indices: Tidx")
-      .input("segment_ids: Tsegmentids")
+      .input("segment_ids: int32")
       .input("output_dim0: int32")
       .output("output: T")
       .attr("T: {float, double}")
       .attr("Tidx: {int32, int64} = DT_INT32")
-      .attr("Tsegmentids: {int32, int64} = DT_INT32")
       .shape(segment_grad_shape)
       .kernel(grad_kernel)
       .not_differentiable()
+      .lower(lower_grad)
       .endpoint(("raw_ops." + grad_type).c_str())
       .summary("The gradient of the data of a sparse segment op.")
       .example("f[3,2] i{1,1,3} i{0,0,2} i:4");
@@ -254,7 +255,8 @@ bool register_sparse_segment(const std::string& name,
     register_sparse_segment("Sum",
                             kernel_by_type<SparseSegmentSumKernel, float, double>(),
                             kernel_by_type<SparseSegmentSumGradKernel, float, double>(),
-                            "sparse_segment_sum"),
+                            "sparse_segment_sum",
+                            lower_sparse_segment_sum_grad),
     register_sparse_segment("Mean",
                             kernel_by_type<SparseSegmentMeanKernel, float, double>(),
                             kernel_by_type<SparseSegmentMeanGradKernel, float, double>(),

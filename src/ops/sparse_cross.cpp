@@ -106,8 +106,8 @@ RUNHOOKS_REGISTER_OP("SparseCross")
     .attr("hash_key: int")
     .attr("sparse_types: list(type)")
     .attr("dense_types: list(type)")
-    .attr("out_type: {int64} = DT_INT64")
-    .attr("internal_type: {int64, string} = DT_INT64")
+    .attr("out_type: {int64}")
+    .attr("internal_type: {int64, string}")
     .shape([](ShapeContext& c) {
       c.set_output(0, Shape{-1, 2});
       c.set_output(1, Shape::unknown_of_rank(1));

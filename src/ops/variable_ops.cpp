@@ -46,17 +46,13 @@ class ReadVariableKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& state = c.input_resource<VariableState>(0);
     check_initialized(state);
-    if (!is_snapshot_) {
+    if (!c.needs_snapshot) {
       c.alias_output(0, state.value());
       return;
     }
     Tensor& copy = c.allocate_output(0, state.value().dtype(), state.value().shape());
     std::memcpy(copy.raw(), state.value().raw(), copy.num_bytes());
   }
-  void require_snapshot() override { is_snapshot_ = true; }
-
- private:
-  bool is_snapshot_ = false;
 };
 
 class AssignKernel : public Kernel {
@@ -144,7 +140,7 @@ RUNHOOKS_REGISTER_OP("VariableV2")
     .attr("shared_name: string = ''")
     .shape(declared_shape)
     .kernel(kernel_of<VariableKernel>())
-    .stateful()
+    .holds_variable()
     .not_differentiable()
     .endpoint("raw_ops.VariableV2")
     .summary("A variable whose output refers to its value.");
@@ -157,7 +153,7 @@ RUNHOOKS_REGISTER_OP("VarHandleOp")
     .attr("shape: shape")
     .shape(scalar_shape)
     .kernel(kernel_of<VarHandleKernel>())
-    .stateful()
+    .holds_variable()
     .not_differentiable()
     .endpoint("raw_ops.VarHandleOp")
     .summary("A handle of a variable.");
@@ -168,7 +164,7 @@ RUNHOOKS_REGISTER_OP("ReadVariableOp")
     .attr("dtype: type")
     .shape([](ShapeContext& c) { c.set_output(0, handle_shape(c)); })
     .kernel(kernel_of<ReadVariableKernel>())
-    .stateful()
+    .reads_variable()
     .allocates_outputs()
     // d value / d handle: the gradient of a resource variable is asked for by its handle.
     .gradient([](Graph&, Operation&, const std::vector<Output>& dy) -> std::vector<Gradient> {

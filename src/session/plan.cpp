@@ -70,14 +70,14 @@ void Plan::add_node(Operation& op) {
   }
   const size_t num_inputs = inputs.size();
   Slot* outputs = op.num_outputs() > 0 ? &slots_[first_slot_.at(&op)] : nullptr;
-  nodes_.emplace_back(op, std::move(inputs), outputs, resources_);
+  nodes_.emplace_back(op, std::move(inputs), outputs, resources_, buffers_);
   Node& node = nodes_.back();
   node.layout_inputs = layout_inputs;
   bool all_layout = true;
   for (size_t i = 0; i < num_inputs; ++i)
     all_layout = all_layout && (layout_inputs >> (i % 64) & 1);
   const bool is_pure = !def.is_stateful && op.num_outputs() > 0;
-  node.is_layout = def.reads_shape_only || (is_pure && all_layout);
+  node.is_layout = def.shape_dependent || (is_pure && all_layout);
   is_layout_[&op] = node.is_layout;
   if (def.kernel_factory) {
     try {
@@ -93,7 +93,7 @@ void Plan::add_node(Operation& op) {
 void Plan::mark_snapshots() {
   for (size_t read = 0; read < nodes_.size(); ++read) {
     Node& reader = nodes_[read];
-    if (reader.op.type() != "ReadVariableOp") continue;
+    if (!reader.op.def().reads_variable) continue;
     const Operation* handle = reader.op.input(0).op;
     std::vector<const Operation*> aliases = {&reader.op};
     bool changed = false;
@@ -104,10 +104,10 @@ void Plan::mark_snapshots() {
             return std::find(aliases.begin(), aliases.end(), input.op) != aliases.end();
           });
       if (uses_value && changed) {
-        reader.kernel->require_snapshot();
+        reader.context.needs_snapshot = true;
         break;
       }
-      if (uses_value && (op.def().is_alias || op.def().may_alias)) aliases.push_back(&op);
+      if (uses_value && (op.def().forwards || op.def().may_forward)) aliases.push_back(&op);
       for (int input : op.def().mutates) changed = changed || op.input(input).op == handle;
     }
   }
@@ -263,13 +263,13 @@ uint64_t Plan::infer_outputs(Node& node) {
   ShapeContext shape_context(node.op, std::move(shapes), std::move(values), context.num_outputs());
   def.shape_fn(shape_context);
   if (context.num_outputs() > 0) context.inferred_shape = shape_context.outputs()[0];
-  if (def.is_alias) {
+  if (def.forwards) {
     context.alias_output(0, context.input(0).reshaped(shape_context.outputs()[0]));
     return shape_context.values_read();
   }
   for (int i = 0; i < context.num_outputs(); ++i) {
     const DType dtype = node.op.output_dtype(i);
-    if (!holds_tensor(dtype) || node.op.output_is_ref(i) || def.may_alias) continue;
+    if (!holds_tensor(dtype) || node.op.output_is_ref(i) || def.may_forward) continue;
     context.allocate_output(i, dtype, shape_context.outputs()[static_cast<size_t>(i)]);
   }
   return shape_context.values_read();

@@ -68,15 +68,31 @@ class Plan {
   };
 
  private:
+  // A buffer for each output.
+  class OwnBuffers : public BufferAllocator {
+   public:
+    Tensor allocate(const Slot&, DType dtype, const Shape& shape) override {
+      return Tensor(dtype, shape);
+    }
+  };
   struct ResultCopy {
     const Slot* source;
     size_t result;
   };
   struct Node {
-    Node(Operation& operation, std::vector<Slot*> inputs, Slot* outputs, ResourceManager& resources)
+    Node(Operation& operation,
+         std::vector<Slot*> inputs,
+         Slot* outputs,
+         ResourceManager& resources,
+         BufferAllocator& allocator)
         : op(operation),
-          context(
-              op, std::move(inputs), outputs, operation.num_outputs(), resources, layout_changed) {}
+          context(op,
+                  std::move(inputs),
+                  outputs,
+                  operation.num_outputs(),
+                  resources,
+                  allocator,
+                  layout_changed) {}
     Operation& op;
     // An output has another buffer or shape than before. One a node, since nodes run side by side.
     bool layout_changed = false;
@@ -122,6 +138,7 @@ class Plan {
   void copy_result(const ResultCopy& copy, const std::string& name);
 
   ResourceManager& resources_;
+  OwnBuffers buffers_;
   std::vector<Slot> slots_;  // never grows once nodes point into it
   std::vector<std::pair<Output, size_t>> feeds_;
   std::unordered_map<const Operation*, size_t> first_slot_;

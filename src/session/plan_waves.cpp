@@ -7,10 +7,10 @@
 #include <exception>
 #include <set>
 
-#include "graph/variable.h"
-#include "session/plan.h"
 #include "base/shared_work.h"
 #include "base/threads.h"
+#include "graph/variable.h"
+#include "session/plan.h"
 
 namespace runhooks {
 
@@ -21,36 +21,23 @@ constexpr int64_t kWorthOfPlan = 100000;  // nanoseconds of a run that are worth
 constexpr int64_t kWorthOfWave = 5000;    // that a second thread can take off a wave
 constexpr int64_t kWorthOfNode = 300;     // of a node that another thread may take
 
-bool is_update(const Operation& op) {
-  return !op.def().mutates.empty() && op.type().find("Apply") != std::string::npos;
-}
-
-bool calls_user_code(const Operation& op) { return op.type().compare(0, 6, "PyFunc") == 0; }
-
 // Whether the node may be moved among nodes that it does not depend on. The others have effects
 // that are seen from outside, in an order that must stay.
-bool can_move(const Operation& op) {
-  static const char* const kinds[] = {"VarHandleOp",      "Variable", "VariableV2",
-                                      "ReadVariableOp",   "Assert",   "IteratorV2",
-                                      "VocabularyFileIds"};
-  if (calls_user_code(op)) return false;
-  if (!op.def().is_stateful || is_update(op)) return true;
-  return std::any_of(std::begin(kinds), std::end(kinds),
-                     [&op](const char* kind) { return op.type() == kind; });
+bool can_move(const OpDef& def) {
+  if (def.is_host_function) return false;
+  return !def.is_stateful || def.updates_variables || def.order_insensitive;
 }
 
 // Whether another thread than the session's may compute it. Strings grow a dictionary that others
-// read, and preparing a variable looks it up in the session.
+// read, and who makes a handle looks it up in the session.
 bool can_share(const Operation& op) {
-  if (op.def().is_stateful && !is_update(op) && op.type() != "VocabularyFileIds") return false;
+  if (!can_move(op.def())) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
-    if (op.output_dtype(i) == DType::kString) return false;
+    if (op.output_is_ref(i) && !op.def().updates_variables) return false;
+    const DType dtype = op.output_dtype(i);
+    if (dtype == DType::kString || dtype == DType::kResource) return false;
   }
-  return !calls_user_code(op);
-}
-
-bool is_variable(const Operation& op) {
-  return op.type() == "VarHandleOp" || op.type() == "Variable" || op.type() == "VariableV2";
+  return true;
 }
 
 // Gives each node, in the plan's order, the first wave in which all that it needs is there.
@@ -58,13 +45,14 @@ class WaveNumbers {
  public:
   int add(const Operation& op) {
     int wave = first_;
-    const bool stays = !can_move(op), begins_updates = is_update(op) && !has_updates_;
+    const bool stays = !can_move(op.def()),
+               begins_updates = op.def().updates_variables && !has_updates_;
     // No variable is changed before everything ahead of the first update went well.
     if (stays || begins_updates) wave = first_ = end_;
-    has_updates_ = has_updates_ || is_update(op);
+    has_updates_ = has_updates_ || op.def().updates_variables;
 
     Variables reads, changes;
-    if (is_variable(op)) reads.insert(&op);
+    if (op.def().holds_variable) reads.insert(&op);
     for (const Output& input : op.inputs()) {
       wave = std::max(wave, after_[input.op]);
       reads.insert(variables_behind_[input.op].begin(), variables_behind_[input.op].end());
@@ -92,7 +80,7 @@ class WaveNumbers {
   // Whether an output may be the buffer of a variable that an input refers to.
   static bool keeps_buffer(const Operation& op) {
     const OpDef& def = op.def();
-    bool keeps = is_variable(op) || op.type() == "ReadVariableOp" || def.is_alias || def.may_alias;
+    bool keeps = def.holds_variable || def.reads_variable || def.forwards || def.may_forward;
     for (int i = 0; i < op.num_outputs(); ++i) keeps = keeps || op.output_is_ref(i);
     return keeps;
   }

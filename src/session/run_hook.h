@@ -97,8 +97,8 @@ class RunHook {
   virtual void after_run(RunContext&, const RunValues&) {}
   // When the loop ends well.
   virtual void end(Session&) {}
-  // When it does not: after an error or an interrupt. The session is NULL where none was made. Must
-  // not throw: the error that ended the loop is on its way.
+  // When it does not: after an error or an interrupt. The session is NULL where none was made. What
+  // it throws is a warning in the log: what ended the loop is on its way.
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/memory.h"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -21,15 +23,36 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #endif
 }
 
+// What large buffers take together. A system that promises more memory than there is would end the
+// process when it is used: what does not fit is refused.
+constexpr size_t kCounted = size_t{1} << 20;
+std::atomic<uint64_t> counted_bytes{0};
+
+void count_bytes(size_t bytes) {
+  if (bytes < kCounted) return;
+  const uint64_t before = counted_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t limit = memory_limit();
+  if (bytes <= limit && before <= limit - bytes) return;
+  counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
+       before, " bytes, and the machine has ", limit, ".");
+}
+
+void uncount_bytes(size_t bytes) {
+  if (bytes >= kCounted) counted_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Buffer* Buffer::allocate(size_t bytes) {
+  count_bytes(bytes);
   auto* buffer = new Buffer;
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
+    uncount_bytes(bytes);
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
@@ -42,6 +65,7 @@ Buffer* Buffer::allocate(size_t bytes) {
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::free(allocation_);
+    uncount_bytes(capacity_);
     delete this;
   }
 }
@@ -135,6 +159,17 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   }
   Tensor t = *this;
   t.shape_ = shape;
+  return t;
+}
+
+Tensor Tensor::viewed_as(DType dtype, const Shape& shape) const {
+  Tensor t = *this;
+  t.dtype_ = dtype;
+  t.shape_ = shape;
+  t.count_ = shape.num_elements();
+  if (!buffer_ || t.num_bytes() > buffer_->capacity()) {
+    fail(Code::kInternal, "A buffer has no room for a tensor of shape ", shape, ".");
+  }
   return t;
 }
 

@@ -116,6 +116,8 @@ class Tensor {
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
   // The same buffer under another shape with as many elements.
   Tensor reshaped(const Shape& shape) const;
+  // The first bytes of the same buffer as another type and shape; there must be enough of them.
+  Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;
 

@@ -2,8 +2,10 @@
 // rate).
 #include <cmath>
 
+#include "ops/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
+#include "training/lowered_update.h"
 
 namespace runhooks {
 
@@ -48,6 +50,18 @@ struct AdamRule {
   }
 };
 
+// TensorFlow has no op for it either: its optimizer adds these.
+void lower_sparse_adam(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  LoweredUpdate in(g, op, inputs);
+  const Output one = in.number(1), grad = in.value(9), indices = in.value(10);
+  const Output bias2 = g.op("Sqrt", {subtract(g, one, in.value(4))});
+  const Output alpha = divide(g, multiply(g, in.value(5), bias2), subtract(g, one, in.value(3)));
+  const Output m = in.move_mean_rows(1, grad, indices, in.value(6));
+  const Output v = in.move_mean_rows(2, g.op("Square", {grad}), indices, in.value(7));
+  const Output root = add(g, g.op("Sqrt", {v}), in.value(8));
+  in.finish(subtract(g, in.value(0), divide(g, multiply(g, m, alpha), root)));
+}
+
 class Adam : public AdamFamily {
  public:
   explicit Adam(const Args& args) : AdamFamily(args.text("name", "Adam"), args, 1e-8) {}
@@ -67,7 +81,9 @@ RUNHOOKS_REGISTER_APPLY_OP(AdamRule,
                            {"var", "m", "v"},
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "grad: T"},
-                           {"use_nesterov: bool = false"});
+                           {"use_nesterov: bool = false"},
+                           nullptr,
+                           lower_sparse_adam);
 RUNHOOKS_REGISTER_OPTIMIZER("Adam", Adam);
 
 }  // namespace runhooks

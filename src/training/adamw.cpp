@@ -2,8 +2,10 @@
 #include <cmath>
 
 #include "autodiff/gradients.h"
+#include "ops/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
+#include "training/lowered_update.h"
 
 namespace runhooks {
 
@@ -28,6 +30,18 @@ struct AdamWRule {
     }
   }
 };
+
+void lower_adamw(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  LoweredUpdate in(g, op, inputs);
+  const Output one = in.number(1), grad = in.value(10);
+  const Output bias2 = g.op("Sqrt", {subtract(g, one, in.value(4))});
+  const Output alpha = divide(g, multiply(g, in.value(5), bias2), subtract(g, one, in.value(3)));
+  const Output m = in.move_mean(1, grad, in.value(6));
+  const Output v = in.move_mean(2, g.op("Square", {grad}), in.value(7));
+  const Output kept = multiply(g, in.value(0), subtract(g, one, in.value(9)));
+  const Output root = add(g, g.op("Sqrt", {v}), in.value(8));
+  in.finish(subtract(g, kept, divide(g, multiply(g, m, alpha), root)));
+}
 
 class AdamW : public AdamFamily {
  public:
@@ -59,7 +73,9 @@ RUNHOOKS_REGISTER_APPLY_OP(AdamWRule,
                            "AdamW",
                            {"var", "m", "v"},
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
-                            "epsilon: T", "weight_decay: T", "grad: T"});
+                            "epsilon: T", "weight_decay: T", "grad: T"},
+                           {},
+                           lower_adamw);
 RUNHOOKS_REGISTER_OPTIMIZER("AdamW", AdamW);
 
 }  // namespace runhooks

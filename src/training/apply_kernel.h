@@ -69,8 +69,7 @@ class ApplyInputs {
   void look_ahead(int64_t rows) { ahead_ = rows; }
   // Known where the gradient comes from an op that adds what belongs to the same row.
   bool has_distinct_rows() const {
-    const std::string& maker = op().inputs()[static_cast<size_t>(indices_at_)].op->type();
-    return maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows";
+    return op().input(indices_at_).op->def().has_distinct_rows;
   }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
@@ -150,12 +149,15 @@ struct ApplyRule {
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
 // SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T").
+// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and
+// `lower_rows` write updates that TensorFlow does not know in its ops, dense and sparse ones.
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
                        const std::vector<std::string>& inputs,
-                       const std::vector<std::string>& attrs = {}) {
+                       const std::vector<std::string>& attrs = {},
+                       const LowerFn& lower = nullptr,
+                       const LowerFn& lower_rows = nullptr) {
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
     if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
@@ -181,7 +183,9 @@ bool register_apply_op(const char* name,
         const AttrValue* shape = c.op().input(0).op->attrs().find("shape");
         if (shape) c.set_output(0, std::get<Shape>(*shape));
       })
+        .updates_variables()
         .not_differentiable()
+        .lower(is_sparse ? lower_rows : lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
         .summary(is_sparse ? "One step of an optimizer on rows of one variable."
                            : "One step of an optimizer on one variable.");

@@ -1,5 +1,6 @@
 #include "training/graph_export.h"
 
+#include "graph/lowering.h"
 #include "io/graph_def.h"
 #include "io/meta_graph.h"
 #include "io/text_format.h"
@@ -10,11 +11,12 @@ void GraphExport::update(const Graph& graph) {
   if (version_ == graph.version() && collections_version_ == graph.collections_version()) return;
   GraphDefOptions options;
   options.add_shapes = true;
-  graph_def_ = write_graph_def(make_graph_def(graph, options));
+  const std::shared_ptr<const Graph> lowered = lowered_graph(graph);
+  graph_def_ = write_graph_def(make_graph_def(*lowered, options));
   MetaGraphDef meta_graph;
-  meta_graph.op_list = write_op_list(graph);
+  meta_graph.op_list = write_op_list(*lowered);
   meta_graph.graph_def = graph_def_;
-  meta_graph.collections = collection_defs(graph);
+  meta_graph.collections = collection_defs(*lowered);
   meta_graph_ = write_meta_graph(meta_graph);
   version_ = graph.version();
   collections_version_ = graph.collections_version();

@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// A graph as bytes and text, made anew only where it has changed.
+// A graph as bytes and text, in TensorFlow's ops, made anew only where it has changed.
 class GraphExport {
  public:
   // A GraphDef with the shapes of all outputs, for TensorBoard.

@@ -3,8 +3,10 @@
 #include <regex>
 
 #include "autodiff/gradients.h"
+#include "ops/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
+#include "training/lowered_update.h"
 
 namespace runhooks {
 
@@ -36,6 +38,26 @@ struct LambRule {
     for (int64_t i = 0; i < in.size(); ++i) var[i] -= lr * ratio * direction(i);
   }
 };
+
+void lower_lamb(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  LoweredUpdate in(g, op, inputs);
+  const Output one = in.number(1), zero = in.number(0), var = in.value(0), grad = in.value(10);
+  const Output m = in.move_mean(1, grad, in.value(6));
+  const Output v = in.move_mean(2, g.op("Square", {grad}), in.value(7));
+  const Output m_hat = divide(g, m, subtract(g, one, in.value(3)));
+  const Output v_hat = divide(g, v, subtract(g, one, in.value(4)));
+  const Output moment = divide(g, m_hat, add(g, g.op("Sqrt", {v_hat}), in.value(8)));
+  const Output direction = add(g, moment, multiply(g, in.value(9), var));
+  Output rate = in.value(5);
+  if (op.attr_bool("adapts")) {
+    const Output of_variable = g.op("L2Loss", {var}), of_step = g.op("L2Loss", {direction});
+    const Output both = g.op(
+        "LogicalAnd", {g.op("Greater", {of_variable, zero}), g.op("Greater", {of_step, zero})});
+    const Output ratio = g.op("Sqrt", {g.op("DivNoNan", {of_variable, of_step})});
+    rate = multiply(g, rate, g.op("SelectV2", {both, ratio, one}));
+  }
+  in.finish(subtract(g, var, multiply(g, rate, direction)));
+}
 
 class Lamb : public AdamFamily {
  public:
@@ -83,7 +105,8 @@ RUNHOOKS_REGISTER_APPLY_OP(LambRule,
                            {"var", "m", "v"},
                            {"beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
                             "epsilon: T", "weight_decay_rate: T", "grad: T"},
-                           {"adapts: bool = true"});
+                           {"adapts: bool = true"},
+                           lower_lamb);
 RUNHOOKS_REGISTER_OPTIMIZER("LAMB", Lamb);
 
 }  // namespace runhooks

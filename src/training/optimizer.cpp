@@ -33,8 +33,7 @@ namespace {
 // linear function of its gradient.
 Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   if (!gradient.is_indexed_slices()) return gradient;
-  const std::string& maker = gradient.indices.op->type();
-  if (maker == "FusedEmbeddingLookupGrad" || maker == "SumDuplicateRows") return gradient;
+  if (gradient.indices.op->def().has_distinct_rows) return gradient;
   Operation* sums = graph.op("SumDuplicateRows", {gradient.values, gradient.indices});
   Gradient distinct = gradient;
   distinct.values = sums->output(0);

@@ -22,6 +22,8 @@ struct Table {
     const auto n = static_cast<int64_t>(ids.size());
     const Output at = graph->constant(Tensor::of<int64_t>(Shape{n, 1}, ids));
     return graph->op("FusedEmbeddingLookup", {variable->snapshot, at})
+        .attr("num_params", 1)
+        .attr("N", 0)
         .attr("combiner", "sum")
         .attr("max_norm", 0.0f);
   }
@@ -66,7 +68,11 @@ TEST(indexed_slices_reach_what_is_no_variable_as_a_dense_gradient) {
   const Output doubled = g.op("Mul", {table.variable->snapshot, g.scalar(DType::kFloat32, 2)});
   const Output at = g.constant(Tensor::of<int64_t>(Shape{2, 1}, {3, 3}));
   const Output rows =
-      g.op("FusedEmbeddingLookup", {doubled, at}).attr("combiner", "sum").attr("max_norm", 0.0f);
+      g.op("FusedEmbeddingLookup", {doubled, at})
+          .attr("num_params", 1)
+          .attr("N", 0)
+          .attr("combiner", "sum")
+          .attr("max_norm", 0.0f);
   const Gradient grad = gradients(g, {total(g, rows)}, {table.variable->handle})[0];
   CHECK(!grad.is_indexed_slices());
   CHECK(table.run(grad.values) == std::vector<float>({0, 0, 0, 0, 0, 0, 4, 4}));

@@ -80,6 +80,11 @@ TEST(io_tensor_proto_reads_all_forms) {
             .equals(Tensor::vector<uint8_t>({7, 255, 255})));
   CHECK(read("dtype: DT_INT64 tensor_content: '\\001\\0\\0\\0\\0\\0\\0\\0' tensor_shape {}")
             .equals(Tensor::scalar<int64_t>(1)));
+  // bytes of bools that no writer of bools leaves are TRUE, and not something that is neither
+  const Tensor bools =
+      read("dtype: DT_BOOL" + vector3 + "tensor_content: '\\000\\001\\002'");
+  CHECK(bools.equals(Tensor::vector<bool>({false, true, true})));
+  CHECK_EQ(static_cast<const char*>(bools.raw())[2], char{1});
   CHECK_THROWS(read("dtype: DT_COMPLEX64 tensor_shape {}"), Code::kUnimplemented,
                "'/a/file' has type number 8");
   CHECK_THROWS(read("dtype: DT_INT64 tensor_content: 'abc' tensor_shape {}"), Code::kDataLoss,
@@ -312,4 +317,28 @@ TEST(io_saved_model_as_text) {
       "      outputs {\n        key: \"s\"\n        value {\n          coo_sparse {\n"
       "            values_tensor_name: \"v:0\"\n          }\n        }\n      }\n"
       "      method_name: \"tensorflow/serving/predict\"\n    }\n  }\n}\n");
+}
+
+// Eleven bytes may ask for a shape, but not for all the memory that there is.
+TEST(io_tensor_proto_fills_shapes_up_to_a_limit) {
+  auto proto = [](DType dtype, std::vector<int64_t> dims) {
+    WireWriter shape;
+    for (const int64_t dim : dims) shape.put_message(2, WireWriter().add_int(1, dim));
+    WireWriter message;
+    message.put_int(1, static_cast<int>(dtype)).put_message(2, shape);
+    return message;
+  };
+  auto read = [](const WireWriter& message) {
+    return read_tensor(WireReader(message.bytes(), "/a/file"));
+  };
+  WireWriter filled = proto(DType::kFloat32, {1000, 100});
+  filled.add_packed_floats(5, std::vector<float>{1.5f}.data(), 1);
+  CHECK_EQ(read(filled).data<float>()[99999], 1.5f);
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kBool,
+                            DType::kUint8, DType::kString}) {
+    const int64_t most = kMostFilledBytes / static_cast<int64_t>(dtype_size(dtype));
+    CHECK_THROWS(read(proto(dtype, {most + 1})), Code::kResourceExhausted, "One element may stand");
+    CHECK_THROWS(read(proto(dtype, {int64_t{1} << 28, int64_t{1} << 28})), Code::kResourceExhausted,
+                 "One element may stand");
+  }
 }

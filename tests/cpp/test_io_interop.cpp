@@ -187,6 +187,18 @@ TEST(io_interop_graphs) {
                         write_graph_def(make_graph_def(kinds, {true, false})));
 }
 
+// Definitions of all ops that a file may have: those of our own are lowered before.
+TEST(io_interop_ops) {
+  std::set<std::string> types;
+  for (const auto& entry : all_ops()) {
+    const OpDef& op = entry.second;
+    if (!op.lower_fn && op.summary != "for tests") types.insert(entry.first);
+  }
+  const std::string folder = interop_folder() + "/graphs";
+  create_directories(folder);
+  write_file_atomically(folder + "/ops.pb", write_op_list(types));
+}
+
 TEST(io_interop_saved_model) {
   const std::string folder = interop_folder() + "/saved_model";
   const Model model;

@@ -62,6 +62,46 @@ TEST(lookup_tables_are_filled_from_files) {
   CHECK(values(other.run({found})) == std::vector<int64_t>({1, -1}));
 }
 
+// Neighbours that one double stands for, as keys and as values.
+TEST(lookup_tables_keep_large_integers_apart) {
+  const int64_t large = (int64_t{1} << 53) + 1;
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Output table =
+      g.op("HashTableV2").attr("key_dtype", DType::kInt64).attr("value_dtype", DType::kInt64);
+  const Output keys = g.constant(Tensor::vector<int64_t>({large, large - 1}));
+  Operation* fill = g.op("InitializeTableV2", {table, keys, keys});
+  const Output asked = g.constant(Tensor::vector<int64_t>({large - 1, large, 0}));
+  const Output found =
+      g.op("LookupTableFindV2", {table, asked, g.constant(Tensor::scalar<int64_t>(large + 2))});
+  Session session(graph);
+  session.run({fill});
+  CHECK(values(session.run({found})) == std::vector<int64_t>({large - 1, large, large + 2}));
+}
+
+// TensorFlow's reader drops carriage returns, so a file of Windows has the same words.
+TEST(lookup_tables_read_files_with_carriage_returns) {
+  const std::string path = temporary_folder() + "/words.txt";
+  std::ofstream(path, std::ios::binary) << "red\r\ngreen\r\nblue\r\n";
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Output table = table_of(g);
+  Operation* fill =
+      g.op("InitializeTableFromTextFileV2", {table, g.constant(Tensor::string_scalar(path))})
+          .attr("key_index", -2)
+          .attr("value_index", -1);
+  const Output words = g.constant(Tensor::strings({2}, {"green", "blue"}));
+  const Output ids = g.op("VocabularyFileIds", {words})
+                         .attr("filename", path)
+                         .attr("vocab_size", 3)
+                         .attr("key_dtype", DType::kString);
+  const Output found = find(g, table, {"green", "blue"});
+  Session session(graph);
+  session.run({fill});
+  CHECK(values(session.run({found})) == std::vector<int64_t>({1, 2}));
+  CHECK(values(session.run({ids})) == std::vector<int64_t>({1, 2}));
+}
+
 // As TensorFlow 1.15 crosses ["a", ""] with "x" in 100 buckets.
 TEST(sparse_cross_of_dense_keys) {
   auto graph = std::make_shared<Graph>();
@@ -73,6 +113,8 @@ TEST(sparse_cross_of_dense_keys) {
                          .attr("hashed_output", true)
                          .attr("num_buckets", 100)
                          .attr("hash_key", int64_t{956888297470})
+                         .attr("out_type", DType::kInt64)
+                         .attr("internal_type", DType::kInt64)
                          .attr("sparse_types", std::vector<DType>{})
                          .attr("dense_types", std::vector<DType>{DType::kString, DType::kString});
   Session session(graph);

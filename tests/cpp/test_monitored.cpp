@@ -266,11 +266,13 @@ TEST(loop_lets_hooks_run_the_session) {
 TEST(loop_interrupt_ends_after_the_step) {
   Loop loop;
   int polls = 0;
-  loop.options.interrupted = [&] { return ++polls == 2; };
+  loop.options.check_interrupt = [&] {
+    if (++polls == 2) throw ForeignUnwind(/*is_interrupt=*/true);
+  };
   bool interrupted = false;
   try {
     loop.run(5);
-  } catch (const Interrupted&) {
+  } catch (const ForeignUnwind&) {
     interrupted = true;
   }
   CHECK(interrupted);

@@ -106,7 +106,7 @@ TEST(registry_definitions_stand) {
     CHECK_EQ(def.type, entry.first);  // differs where two registrations have one name
     CHECK(!def.summary.empty());
     CHECK(static_cast<bool>(def.shape_fn));
-    CHECK(def.is_alias || def.kernel_factory || def.outputs.empty());
+    CHECK(def.forwards || def.kernel_factory || def.outputs.empty());
     CHECK(needs_no_example(def) || !def.examples.empty());
     CHECK(!takes_float(def) || def.gradient_fn || def.not_differentiable);
   }

@@ -11,6 +11,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
+from tensorflow.core.framework import op_def_pb2
 
 tf1 = tf.compat.v1
 tf1.disable_eager_execution()
@@ -108,6 +109,48 @@ def check_graphs():
         check("meta graph restores", s.run("y:0", feed).tolist() == [[210.25]])
 
 
+def tensorflow_ops():
+    """The definitions that this TensorFlow was built with, by name."""
+    try:
+        from tensorflow.python.client import pywrap_tf_session as api
+    except ImportError:
+        from tensorflow.python import pywrap_tensorflow as api
+    ops = op_def_pb2.OpList.FromString(bytes(api.TF_GetBuffer(api.TF_GetAllOpList())))
+    return {op.name: op for op in ops.op}
+
+
+def args_of(args):
+    return [(a.type, a.type_attr, a.number_attr, a.type_list_attr, a.is_ref) for a in args]
+
+
+def check_ops():
+    """Every op that our files may have is one of TensorFlow's, with its arguments and attributes."""
+    known = tensorflow_ops()
+    ours = op_def_pb2.OpList.FromString(read("graphs", "ops.pb"))
+    check("ops (%d)" % len(ours.op), len(ours.op) > 150)
+    for op in ours.op:
+        if op.name not in known:
+            check("op " + op.name, False)
+            continue
+        theirs = known[op.name]
+        if args_of(op.input_arg) != args_of(theirs.input_arg):
+            check("inputs of " + op.name, False)
+        if args_of(op.output_arg) != args_of(theirs.output_arg):
+            check("outputs of " + op.name, False)
+        attrs = {attr.name: attr for attr in theirs.attr}
+        for attr in op.attr:
+            other = attrs.pop(attr.name, None)
+            # one that this TensorFlow lacks is left out by its reader where it has its default value
+            if other is None:
+                check("attribute %s of %s" % (attr.name, op.name), attr.HasField("default_value"))
+            elif attr.type != other.type or (
+                    attr.HasField("default_value") and attr.default_value != other.default_value):
+                check("type or default of attribute %s of %s" % (attr.name, op.name), False)
+        for name, attr in attrs.items():
+            if not attr.HasField("default_value"):
+                check("attribute %s of %s is missing" % (name, op.name), False)
+
+
 def check_saved_model():
     with tf.Graph().as_default(), tf1.Session() as s:
         meta = tf1.saved_model.loader.load(s, ["serve"], path("saved_model"))
@@ -123,7 +166,7 @@ def check_saved_model():
 
 
 print("TensorFlow", tf.__version__)
-for part in (check_bundle, check_records, check_events, check_graphs, check_saved_model):
+for part in (check_bundle, check_records, check_events, check_graphs, check_ops, check_saved_model):
     part()
 print("%d failed" % len(FAILED))
 sys.exit(1 if FAILED else 0)

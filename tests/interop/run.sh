@@ -21,5 +21,15 @@ Rscript tests/interop/model.R begin "$work/model" &&
 echo "== event files, .meta and graph.pbtxt of a run here, read by TensorFlow"
 "$RUNHOOKS_TF_PYTHON" tests/interop/events_check.py "$work/model" || failed=1
 
+# Random models: SEED=number repeats a run that failed.
+echo "== graphs of all kinds of columns, heads and optimizers, trained on by TensorFlow"
+mkdir "$work/graphs"
+Rscript tests/interop/graphs.R "$work/graphs" "${MODELS:-24}" \
+  "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+for python in $(sh tools/tf_python.sh all); do
+  "$python" tests/interop/io_check.py "$work/io" > "$work/io.log" || { cat "$work/io.log"; failed=1; }
+  "$python" tests/interop/graphs_check.py "$work/graphs" || failed=1
+done
+
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
 exit $failed

@@ -201,3 +201,47 @@ test_that("bad heads are refused", {
   expect_error(linear_estimator("binary", columns()), "must be a head")
   expect_error(regression_head(loss_reduction = "mean", label_dimension = 0), "positive whole")
 })
+
+# As TensorFlow 1.15's DNNLinearCombinedEstimator names them, which takes the public heads and the
+# optimizers of tf.train: each head of several leaves a scope.
+test_that("a head that is given trains in a scope of the graph", {
+  powers <- function(model, input) {
+    train(model, input, steps = 1)
+    grep("beta1_power", variable_names(model), value = TRUE)
+  }
+  data <- class_data()
+  one <- input_fn(data, features = c("x", "z"), response = "z", batch_size = 20)
+  adam <- function() tf$train$AdamOptimizer(0.1)
+  combined <- function(head) {
+    dnn_linear_combined_estimator(head,
+      linear_feature_columns = columns(), dnn_feature_columns = columns(), dnn_hidden_units = 2,
+      linear_optimizer = adam, dnn_optimizer = adam
+    )
+  }
+  expect_setequal(
+    powers(combined(regression_head()), one), c("training/beta1_power", "training/beta1_power_1")
+  )
+  expect_identical(
+    powers(linear_estimator(regression_head(name = "h"), columns(), optimizer = adam), one),
+    "training/beta1_power"
+  )
+  expect_identical(
+    powers(dnn_estimator(regression_head(), 2, columns(), optimizer = adam), one),
+    "training/beta1_power"
+  )
+  two <- function(estimator) {
+    next_batch <- one(estimator)
+    function() {
+      batch <- next_batch()
+      list(batch[[1]], list(a = batch[[2]], b = batch[[2]]))
+    }
+  }
+  heads <- multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
+  expect_setequal(
+    powers(combined(heads), two), c("training_2/beta1_power", "training_2/beta1_power_1")
+  )
+  # the head of a canned estimator is inside of its scope
+  expect_identical(
+    powers(dnn_regressor(2, columns(), optimizer = adam), one), "dnn/head/beta1_power"
+  )
+})

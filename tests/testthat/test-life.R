@@ -111,3 +111,120 @@ test_that("a forked child trains as its parent does", {
   expect_equal(children[[1]], run(1))
   expect_equal(children[[2]], run(1))
 })
+
+# Runs R code in a process of its own; what it wrote, both streams.
+run_script <- function(script, ..., seconds = 60) {
+  result <- processx::run(
+    child_rscript(), c("-e", script, ...), env = child_env(), error_on_status = FALSE,
+    timeout = seconds, stderr_to_stdout = TRUE
+  )
+  if (result$timeout) paste(result$stdout, "TIMED OUT") else result$stdout
+}
+
+endless_training <- "
+  library(runhooks)
+  model <- linear_regressor(column_numeric('drat'), model_dir = tempfile())
+  input <- input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = NULL)
+"
+
+test_that("a time limit is an error of train(), in a batch process too", {
+  script <- paste(endless_training, "
+    for (hooks in list(NULL, session_run_hook(after_run = function(context, values) NULL))) {
+      setTimeLimit(elapsed = 0.5, transient = TRUE)
+      said <- tryCatch(train(model, input, steps = 1e9, hooks = hooks), error = conditionMessage)
+      setTimeLimit()
+      cat('said:', said, '\\n')
+    }
+    # R raises it once more while a loop waits
+    setTimeLimit(elapsed = 0.5, transient = TRUE)
+    waiter <- session_run_hook(after_run = function(context, values) Sys.sleep(5))
+    said <- tryCatch(train(model, input, steps = 2, hooks = waiter), error = conditionMessage)
+    cat('said:', said, '\\nalive\\n')")
+  output <- run_script(script)
+  expect_length(gregexpr("said: reached elapsed time limit", output)[[1]], 3)
+  expect_match(output, "alive")
+})
+
+test_that("where the save at Ctrl-C fails the interrupt and every on_error() arrive all the same", {
+  skip_on_os("windows")
+  script <- paste(endless_training, "
+    folder <- model_dir(model)
+    told <- session_run_hook(on_error = function(session, condition) {
+      cat('told of', class(condition), '\\n')
+    })
+    interrupting <- session_run_hook(
+      before_run = function(context) session_run_args('global_step:0'),
+      after_run = function(context, values) {
+        if (values$results[[1]] != 3) return()
+        unlink(folder, recursive = TRUE)
+        file.create(folder)
+        rlang::interrupt()
+      }
+    )
+    saver <- hook_checkpoint_saver(folder, save_steps = 1e6)
+    tryCatch(
+      train(model, input, hooks = list(saver, told, interrupting, told)),
+      interrupt = function(condition) cat('interrupted\\n'),
+      error = function(condition) cat('error', conditionMessage(condition), '\\n')
+    )
+    cat('alive\\n')")
+  output <- run_script(script)
+  expect_match(output, "told of interrupt.*told of interrupt")
+  expect_match(output, "\ninterrupted\n")
+  expect_match(output, "on_error() of CheckpointSaverHook failed: Cannot", fixed = TRUE)
+  expect_match(output, "alive")
+})
+
+test_that("a run whose folder has become a file ends by an error", {
+  script <- paste(endless_training, "
+    folder <- model_dir(model)
+    steps <- 0
+    spoiler <- session_run_hook(after_run = function(context, values) {
+      steps <<- steps + 1
+      if (steps == 5) {
+        unlink(folder, recursive = TRUE)
+        file.create(folder)
+      }
+    })
+    config <- run_config(model_dir = folder, save_checkpoints_steps = 10, save_summary_steps = 10)
+    model <- linear_regressor(column_numeric('drat'), config = config)
+    said <- tryCatch(
+      train(model, input, steps = 1000, hooks = spoiler),
+      error = function(condition) class(condition)[[1]]
+    )
+    cat('ended by', said, 'after', steps, '\\n')")
+  expect_match(run_script(script), "ended by runhooks_error_[a-z_]+ after [0-9]{1,2} ")
+})
+
+test_that("a forked child that leaves by quit() ends, also where helper threads sleep in the parent", {
+  skip_on_os("windows")
+  script <- "
+    library(runhooks)
+    options(runhooks.threads = 2)
+    with(tf$Graph()$as_default(), {
+      x <- tf$constant(matrix(1, 800, 800))
+      y <- tf$matmul(x, x)
+      session <- tf$Session()
+      for (i in 1:5) session$run(y)
+    })
+    Sys.sleep(0.2) # a helper without work sleeps
+    child <- parallel:::mcfork()
+    if (inherits(child, 'masterProcess')) quit('no', 3, runLast = FALSE)
+    status <- system(paste('timeout 20 tail --pid', child$pid, '-f /dev/null'))
+    cat('child has left:', status == 0, '\\n')
+    if (status != 0) tools::pskill(child$pid, 9)"
+  expect_match(run_script(script), "child has left: TRUE")
+})
+
+test_that("a batch that no memory holds is refused", {
+  script <- "
+    library(runhooks)
+    for (batch_size in c(1e10, 1e12, 1e15)) {
+      model <- linear_regressor(column_numeric('drat'))
+      input <- input_fn(mpg ~ drat, mtcars, batch_size = batch_size, num_epochs = NULL)
+      said <- tryCatch(train(model, input, steps = 1), error = function(e) class(e)[[1]])
+      cat('said:', said, '\\n')
+    }"
+  output <- run_script(script)
+  expect_length(gregexpr("said: runhooks_error_resource_exhausted", output)[[1]], 3)
+})

@@ -67,3 +67,66 @@ test_that("a run survives a collector that runs at every opportunity", {
   )
   expect_match(result$stdout, "survived", info = result$stderr)
 })
+
+# What `round` has left behind between the first quarter of 200 rounds and their end. The collector
+# runs before, so that R's own heap has the size that it keeps.
+growth_of <- function(round) {
+  skip_if_not(file.exists("/proc/self/statm"), "the system does not say how much memory is used")
+  measure <- function() {
+    gc()
+    pages <- as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1]][[2]])
+    c(resident_kb = pages * 4, held = cpp_held_count())
+  }
+  for (i in 1:10) round()
+  gc()
+  for (i in 1:40) round()
+  before <- measure()
+  for (i in 1:150) round()
+  measure() - before
+}
+
+expect_flat <- function(growth) {
+  expect_lte(growth[["held"]], 0)
+  expect_lt(growth[["resident_kb"]], 3 * 1024)
+}
+
+test_that("200 trainings of one estimator with a hook leave nothing behind", {
+  model <- mtcars_model()
+  expect_flat(growth_of(function() {
+    hook <- session_run_hook(
+      before_run = function(context) session_run_args("global_step:0"),
+      after_run = function(context, values) NULL, on_error = function(session, condition) NULL
+    )
+    train(model, mtcars_input(), steps = 2, hooks = hook)
+  }))
+})
+
+test_that("nor do 200 that an error or a restart of a hook has ended", {
+  model <- mtcars_model()
+  end_by <- function(end) {
+    session_run_hook(
+      after_run = function(context, values) end(), on_error = function(session, condition) NULL
+    )
+  }
+  expect_flat(growth_of(function() {
+    hook <- end_by(function() stop("on purpose"))
+    try(train(model, mtcars_input(), steps = 2, hooks = hook), silent = TRUE)
+  }))
+  expect_flat(growth_of(function() {
+    hook <- end_by(function() invokeRestart("leave"))
+    withRestarts(train(model, mtcars_input(), steps = 2, hooks = hook), leave = function() NULL)
+  }))
+})
+
+test_that("nor do 200 graphs with a session, closed or not", {
+  for (closes in c(TRUE, FALSE)) {
+    expect_flat(growth_of(function() {
+      with(tf$Graph()$as_default(), {
+        x <- tf$constant(runif(20000))
+        session <- tf$Session()
+        session$run(x * 2)
+        if (closes) session$close()
+      })
+    }))
+  }
+})

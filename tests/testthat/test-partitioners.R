@@ -65,6 +65,53 @@ test_that("of a DNN the input layer is cut", {
   ))
 })
 
+# tests/golden/make_partitions.py: random cases, with the seed in the file. Rows that a batch does
+# not touch stay where they are, in each part.
+test_that("parts are trained by rows, as TensorFlow's", {
+  golden <- read_golden("partitions.json")
+  expect_gte(length(golden$cases), 39)
+  for (k in seq_along(golden$cases)) {
+    case <- golden$cases[[k]]
+    rows <- do.call(rbind, lapply(case$rows, unlist))
+    words <- function(key) {
+      column_categorical_with_vocabulary_list(key, vocabulary_list = unlist(case$words))
+    }
+    columns <- list(words("c"))
+    if (!is.null(case$embedding)) {
+      columns[[2]] <- column_embedding(words("e"), case$embedding$dimension,
+        combiner = case$embedding$combiner, initializer = tf$constant_initializer(0.4),
+        max_norm = case$embedding$max_norm
+      )
+    }
+    optimizer <- function() {
+      arguments <- case$args
+      step <- tf$train$get_or_create_global_step()
+      if (identical(arguments$learning_rate, "decayed")) {
+        arguments$learning_rate <- tf$train$exponential_decay(0.3, step, 1L, 0.7)
+      }
+      if (case$optimizer == "AdagradDAOptimizer") arguments$global_step <- step
+      do.call(tf$train[[case$optimizer]], arguments)
+    }
+    model <- linear_regressor(columns,
+      optimizer = optimizer, partitioner = tf$fixed_size_partitioner(case$parts),
+      sparse_combiner = case$sparse_combiner
+    )
+    data <- list(c = rows, e = rows, y = unlist(case$y))
+    train(model, input_fn(data,
+      features = if (is.null(case$embedding)) "c" else c("c", "e"), response = "y",
+      batch_size = golden$batch, shuffle = FALSE
+    ), steps = golden$steps)
+    suppressMessages(values <- variable_value(model))
+    for (name in names(case$variables)) {
+      expected <- do.call(rbind, lapply(case$variables[[name]], unlist))
+      if (is.null(dim(values[[name]]))) expected <- as.vector(expected)
+      expect_equal(values[[name]], expected,
+        tolerance = 1e-5, label = paste("case", k, case$optimizer, name)
+      )
+    }
+  }
+})
+
 test_that("partitioners count parts as TensorFlow's", {
   expect_identical(tf$fixed_size_partitioner(4)(c(3L, 5L), "float32"), c(3, 1))
   expect_identical(tf$fixed_size_partitioner(2, axis = 1)(c(3L, 5L), "float32"), c(1, 2))

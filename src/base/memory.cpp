@@ -1,0 +1,60 @@
+#include "base/memory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+
+#ifdef _WIN32
+uint64_t of_machine() {
+  MEMORYSTATUSEX status;
+  status.dwLength = sizeof status;
+  return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : kUnknown;
+}
+uint64_t of_container() { return kUnknown; }
+#else
+uint64_t of_machine() {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const auto pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0) return static_cast<uint64_t>(pages) * static_cast<uint64_t>(size);
+#endif
+  return kUnknown;
+}
+
+// What is no number, such as "max", is no limit.
+uint64_t number_in(const char* path) {
+  std::FILE* file = std::fopen(path, "r");
+  if (!file) return kUnknown;
+  unsigned long long number = 0;  // NOLINT: fscanf's type
+  const bool is_number = std::fscanf(file, "%llu", &number) == 1;
+  std::fclose(file);
+  return is_number ? number : kUnknown;
+}
+
+uint64_t of_container() {
+  return std::min(number_in("/sys/fs/cgroup/memory.max"),
+                  number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+}
+#endif
+
+}  // namespace
+
+uint64_t memory_limit() {
+  static const uint64_t limit = std::min(of_machine(), of_container());
+  return limit;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,210 @@
+// Ops of our own in TensorFlow's ops: what an op computes is what it is lowered to computes, and
+// names, collections and types stay.
+#include "graph/lowering.h"
+#include "graph/variable.h"
+#include "op_example.h"
+#include "session/session.h"
+#include "test.h"
+#include "training/optimizer.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+// TensorFlow's op types are those that need no lowering.
+void check_all_are_tensorflows(const Graph& graph) {
+  for (const auto& op : graph.operations()) CHECK(!op->def().lower_fn);
+}
+
+void initialize_tables(Session& session, const Graph& graph) {
+  for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
+    session.run({std::get<Operation*>(item)});
+  }
+}
+
+void check_same(const Tensor& actual, const Tensor& expected) {
+  CHECK(actual.dtype() == expected.dtype());
+  CHECK_EQ(actual.shape(), expected.shape());
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    if (is_floating(expected.dtype())) {
+      const double x = expected.number_at(i);
+      CHECK_NEAR(actual.number_at(i), x, 1e-12 * (1 + std::fabs(x)));
+    } else {
+      CHECK(actual.number_at(i) == expected.number_at(i));
+    }
+  }
+}
+
+// The rows of a gradient by their index: their order does not count.
+Tensor dense_rows(const Tensor& values, const Tensor& indices) {
+  constexpr int64_t kRows = 16;
+  const int64_t n = indices.num_elements(), width = n > 0 ? values.num_elements() / n : 0;
+  Tensor dense = Tensor::zeros(DType::kFloat64, Shape{kRows, width + 1});
+  for (int64_t i = 0; i < n; ++i) {
+    double* row = dense.data<double>() + indices.integers()[static_cast<size_t>(i)] * (width + 1);
+    for (int64_t j = 0; j < width; ++j) row[j] += values.number_at(i * width + j);
+    row[width] += 1;  // how often it is there
+  }
+  return dense;
+}
+
+void check_example(OpExample& example) {
+  const auto lowered = lowered_graph(*example.graph);
+  check_all_are_tensorflows(*lowered);
+  Session here(example.graph), there(lowered);
+  initialize_tables(there, *lowered);
+  Feeds feeds, their_feeds;
+  for (size_t i = 0; i < example.placeholders.size(); ++i) {
+    feeds.emplace_back(example.placeholders[i], example.values[i]);
+    their_feeds.emplace_back(lowered->tensor(example.placeholders[i].name()), example.values[i]);
+  }
+  std::vector<Fetch> fetches, their_fetches;
+  const int n = example.op->num_outputs();
+  for (int i = 0; i < n; ++i) {
+    fetches.push_back(example.op->output(i));
+    their_fetches.push_back(lowered->tensor(example.op->output(i).name()));
+  }
+  const std::vector<Tensor> expected = here.run(fetches, feeds);
+  const std::vector<Tensor> actual = there.run(their_fetches, their_feeds);
+  if (n == 1) return check_same(actual[0], expected[0]);
+  for (size_t i = 0; i < expected.size() / 2; ++i) {
+    const size_t j = i + expected.size() / 2;
+    check_same(dense_rows(actual[i], actual[j]), dense_rows(expected[i], expected[j]));
+  }
+}
+
+}  // namespace
+
+TEST(lowering_keeps_what_ops_compute) {
+  const unsigned seed = 20260103;
+  std::mt19937 random(seed);
+  int tested = 0;
+  for (const auto& entry : all_ops()) {
+    if (!entry.second.lower_fn) continue;
+    CHECK(entry.second.is_stateful || !entry.second.examples.empty());
+    for (const std::string& text : entry.second.examples) {
+      context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
+      OpExample example = build_example(entry.second, text, DType::kFloat64, random);
+      check_example(example);
+      ++tested;
+    }
+  }
+  CHECK(tested > 20);
+}
+
+TEST(lowering_keeps_names_types_and_control_inputs) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  Operation* first = g.op("NoOp").named("first");
+  const Output x = g.op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape{-1, 1});
+  Output ids;
+  {
+    const ControlDependencies after(g, {first});
+    ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
+  }
+  // a name that the lowering would like to have
+  const Output taken = g.op("Identity", {ids}).named("ids/AsString");
+  g.add_to_collection("of mine", ids);
+  const auto lowered = lowered_graph(g);
+  check_all_are_tensorflows(*lowered);
+  CHECK_EQ(lowered->tensor("ids:0").shape(), ids.shape());
+  CHECK_EQ(lowered->operation("ids/AsString")->type(), "Identity");
+  CHECK_EQ(lowered->operation("ids/AsString_1")->type(), "AsString");
+  CHECK(std::get<Output>(lowered->collection("of mine")[0]) == lowered->tensor("ids:0"));
+  CHECK(lowered->operation("ids")->control_inputs() ==
+        std::vector<Operation*>{lowered->operation("first")});
+  CHECK(taken.name() == lowered->tensor("ids/AsString:0").name());
+}
+
+TEST(lowered_tables_are_initialized_with_the_local_variables) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Output words = g.constant(Tensor::strings({2}, {"a", "b"}));
+  const Output x = g.constant(Tensor::strings({4}, {"b", "", "c", "a"}));
+  const Output ids = g.op("VocabularyIds", {x, words}).attr("num_oov_buckets", 3).named("ids");
+  g.add_to_collection(collection_keys::kLocalInitOp, g.group({}, "init"));
+  const auto lowered = lowered_graph(g);
+  CHECK_EQ(lowered->operation("init")->control_inputs().size(), size_t{1});
+  Session here(graph), there(lowered);
+  there.run({lowered->operation("init")});
+  check_same(there.run({lowered->tensor("ids:0")}), here.run({ids}));
+}
+
+TEST(a_lowered_identity_column_refuses_what_it_has_no_place_for) {
+  const auto graph = std::make_shared<Graph>();
+  const Output x = graph->constant(Tensor::vector<int64_t>({1, 7}));
+  graph->op("IdentityIds", {x}).attr("num_buckets", 3).attr("column", "cyl").named("ids").build();
+  const auto lowered = lowered_graph(*graph);
+  Session session(lowered);
+  CHECK_THROWS(session.run({lowered->tensor("ids:0")}), Code::kInvalidArgument, "Column 'cyl'");
+}
+
+namespace {
+
+Output value_of(Graph& g, const VariablePtr& w) {
+  if (!w->is_resource) return w->snapshot;
+  return g.op("ReadVariableOp", {w->handle}).attr("dtype", w->dtype);
+}
+
+// A loss whose gradient is dense, or one of the rows 2, 0 and 2.
+Output loss_of(Graph& g, Output value, bool is_sparse) {
+  if (!is_sparse) {
+    const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
+    return g.op("L2Loss", {g.op("Sub", {value, target})});
+  }
+  const Output at = g.constant(Tensor::of<int64_t>(Shape{3, 1}, {2, 0, 2}));
+  const Output rows = g.op("FusedEmbeddingLookup", {value, at})
+                          .attr("num_params", 1)
+                          .attr("N", 0)
+                          .attr("combiner", "sum");
+  const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
+  return g.op("L2Loss", {g.op("Sub", {rows, target})});
+}
+
+void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
+  const auto lowered = lowered_graph(*graph);
+  check_all_are_tensorflows(*lowered);
+  Session here(graph), there(lowered);
+  const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
+  for (const VariablePtr& variable : variables) {
+    here.run({variable->initializer});
+    there.run({lowered->operation(variable->initializer->name())});
+  }
+  for (int i = 0; i < 3; ++i) {
+    here.run({step});
+    there.run({lowered->operation(step->name())});
+    for (const VariablePtr& variable : variables) {
+      const Tensor expected = here.run({variable->snapshot});
+      const Tensor actual = there.run({lowered->tensor(variable->snapshot.name())});
+      for (int64_t k = 0; k < expected.num_elements(); ++k) {
+        CHECK_NEAR(actual.number_at(k), expected.number_at(k), 1e-6);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// Three steps of each optimizer that has an update of our own, here and lowered.
+TEST(lowered_updates_take_the_same_steps) {
+  for (const std::string name : {"AdamW", "LAMB", "Adam"}) {
+    for (const bool is_resource : {false, true}) {
+      for (const bool is_sparse : {false, true}) {
+        context() =
+            str_cat(name, is_resource ? " resource" : " reference", is_sparse ? " rows" : "");
+        const auto graph = std::make_shared<Graph>();
+        VariableOptions options;
+        options.use_resource = is_resource;
+        options.initializer = constant_initializer(0.5);
+        const VariablePtr w = graph->variables().get("w", Shape{3, 2}, options);
+        const Output loss = loss_of(*graph, value_of(*graph, w), is_sparse);
+        Args args("the optimizer");
+        args.set("learning_rate", Value::of(0.1));
+        if (name == "AdamW") args.set("weight_decay", Value::of(0.01));
+        if (name == "LAMB") args.set("weight_decay_rate", Value::of(0.01));
+        check_steps(graph, make_optimizer(name, args)->minimize(*graph, loss, nullptr, {w}));
+      }
+    }
+  }
+}

@@ -1,0 +1,196 @@
+#include "readers.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "io/atomic_file.h"
+#include "io/attr_proto.h"
+#include "io/bundle_format.h"
+#include "io/checkpoint_state.h"
+#include "io/crc32c.h"
+#include "io/event_file.h"
+#include "io/graph_def.h"
+#include "io/proto_schema.h"
+#include "io/record.h"
+#include "io/summary.h"
+#include "io/table.h"
+#include "io/tensor_bundle.h"
+#include "io/tensor_proto.h"
+#include "io/text_format.h"
+
+namespace runhooks_fuzz {
+
+using namespace runhooks;
+
+namespace {
+
+// A file of these bytes, in memory where the system has such a folder.
+std::string file_of(const std::string& bytes, const char* name) {
+  static const std::string folder = [] {
+    const bool has_memory = std::filesystem::is_directory("/dev/shm");
+    std::string path = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+    path += "/runhooks-fuzz-XXXXXX";
+    if (!mkdtemp(path.data())) std::abort();
+    static std::string made = path;
+    std::atexit([] { std::filesystem::remove_all(made); });
+    return path;
+  }();
+  const std::string path = folder + "/" + name;
+  OutputFile file(path);
+  file.write(bytes);
+  file.close();
+  return path;
+}
+
+// --- checksums, without which nothing that was changed would be read any further
+
+void put_fixed32(std::string& bytes, size_t at, uint32_t value) {
+  std::string text;
+  append_fixed32(text, value);
+  bytes.replace(at, 4, text);
+}
+
+constexpr size_t kFooter = 48, kTrailer = 5;
+
+// Takes a block's handle off the front of `handle`, makes the block's checksum right, and gives the
+// block; an empty one where the handle points nowhere.
+std::string_view repair_block(std::string& bytes, std::string_view& handle) {
+  uint64_t offset = 0, size = 0;
+  if (!take_varint(handle, &offset) || !take_varint(handle, &size)) return {};
+  if (offset > bytes.size() || size > bytes.size() - offset) return {};
+  if (bytes.size() - offset - size < kTrailer) return {};
+  put_fixed32(bytes, offset + size + 1, mask_crc(crc32c(bytes.data() + offset, size + 1)));
+  return std::string_view(bytes).substr(offset, size);
+}
+
+std::string with_table_checksums(std::string bytes) {
+  if (bytes.size() < kFooter) return bytes;
+  const std::string footer = bytes.substr(bytes.size() - kFooter);
+  std::string_view handles = footer;
+  repair_block(bytes, handles);
+  const std::string index(repair_block(bytes, handles));
+  std::string_view rest = index;
+  while (!rest.empty()) {
+    uint64_t shared = 0, added = 0, size = 0;
+    if (!take_varint(rest, &shared) || !take_varint(rest, &added) || !take_varint(rest, &size) ||
+        added > rest.size() || size > rest.size() - added) {
+      break;
+    }
+    std::string_view handle = rest.substr(added, size);
+    repair_block(bytes, handle);
+    rest.remove_prefix(added + size);
+  }
+  return bytes;
+}
+
+std::string with_record_checksums(std::string bytes) {
+  for (size_t at = 0; bytes.size() - at >= 16;) {
+    put_fixed32(bytes, at + 8, mask_crc(crc32c(bytes.data() + at, 8)));
+    const uint64_t length = load_fixed64(bytes.data() + at);
+    if (length > bytes.size() - at - 16) break;
+    const auto size = static_cast<size_t>(length);
+    put_fixed32(bytes, at + 12 + size, mask_crc(crc32c(bytes.data() + at + 12, size)));
+    at += 16 + size;
+  }
+  return bytes;
+}
+
+// --- the readers
+
+void walk(WireReader r, int depth) {
+  while (r.next()) {
+    if (depth < 8 && r.field() % 2 == 0) walk(r.message(), depth + 1);
+  }
+}
+
+void read_text_of(const std::string& bytes, const char* message) {
+  std::string parsed, problem;
+  if (text_to_proto(bytes, message, &parsed, &problem)) proto_to_text(parsed, message, "text");
+}
+
+void read_strings(const std::string& bytes) {
+  const int64_t count = bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]);
+  Tensor tensor = Tensor::zeros(DType::kString, Shape{count});
+  uint32_t crc = 0;
+  decode_strings(bytes, tensor, &crc);
+}
+
+void read_bundle(const std::string& bytes) {
+  // numbers without a meaning of their own: half of the bytes are the data, too
+  file_of(bytes.substr(bytes.size() / 2), "bundle.data-00000-of-00001");
+  file_of(with_table_checksums(bytes), "bundle.index");
+  const std::string index = file_of(with_table_checksums(bytes), "bundle.index");
+  const BundleReader reader(index.substr(0, index.size() - 6));
+  for (const auto& tensor : reader.tensors()) {
+    try {
+      reader.read(tensor.name);
+    } catch (const Error&) {
+    }
+  }
+}
+
+void read_compressed(const std::string& bytes, Compression compression) {
+  bool truncated = false;
+  read_records(file_of(bytes, "records.z"), &truncated, compression);
+}
+
+}  // namespace
+
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> all = {
+      {"wire", [](const std::string& b) { walk(WireReader(b, "wire"), 0); }},
+      {"TensorShapeProto", [](const std::string& b) { read_shape(WireReader(b, "shape")); }},
+      {"TensorProto", [](const std::string& b) { read_tensor(WireReader(b, "tensor")); }},
+      {"AttrValue", [](const std::string& b) { read_attr(WireReader(b, "attr")); }},
+      {"GraphDef", [](const std::string& b) { read_graph_def(b, "graph"); }},
+      {"GraphDef as text", [](const std::string& b) { proto_to_text(b, "GraphDef", "graph"); }},
+      {"MetaGraphDef as text",
+       [](const std::string& b) { proto_to_text(b, "MetaGraphDef", "meta"); }},
+      {"text of a GraphDef", [](const std::string& b) { read_text_of(b, "GraphDef"); }},
+      {"text of a MetaGraphDef", [](const std::string& b) { read_text_of(b, "MetaGraphDef"); }},
+      {"checkpoint state",
+       [](const std::string& b) {
+         CheckpointState state;
+         std::string problem;
+         parse_checkpoint_state(b, &state, &problem);
+       }},
+      {"Summary", [](const std::string& b) { read_summary(b, "summary"); }},
+      {"Event", [](const std::string& b) { read_event(b, "event"); }},
+      {"event file",
+       [](const std::string& b) {
+         bool truncated = false;
+         read_events(file_of(with_record_checksums(b), "events"), &truncated);
+       }},
+      {"records",
+       [](const std::string& b) {
+         bool truncated = false;
+         read_records(file_of(b, "records"), &truncated);
+       }},
+      {"records in gzip", [](const std::string& b) { read_compressed(b, Compression::kGzip); }},
+      {"records in zlib", [](const std::string& b) { read_compressed(b, Compression::kZlib); }},
+      {"table", [](const std::string& b) { read_table(with_table_checksums(b), "table"); }},
+      {"BundleHeaderProto", [](const std::string& b) { read_bundle_header(b, "header"); }},
+      {"BundleEntryProto", [](const std::string& b) { read_bundle_entry(b, "entry", "file"); }},
+      {"strings of a bundle", read_strings},
+      {"bundle", read_bundle},
+  };
+  return all;
+}
+
+void read_with(const Reader& reader, const std::string& bytes) {
+  try {
+    reader.read(bytes);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace runhooks_fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  for (const auto& reader : runhooks_fuzz::readers()) runhooks_fuzz::read_with(reader, bytes);
+  return 0;
+}

@@ -1,0 +1,143 @@
+# Hooks that do to their loop what no hook should: reset, close, jump, run other loops on the way out.
+
+failed_precondition <- "runhooks_error_failed_precondition"
+
+test_that("the default graph of a loop cannot be reset by what the loop calls", {
+  reset <- function(...) tf$reset_default_graph()
+  for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
+    hook <- do.call(session_run_hook, setNames(list(reset), method))
+    expect_error(
+      train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook),
+      "clear nested graphs", class = failed_precondition
+    )
+  }
+  normalizer <- function(x) {
+    tf$reset_default_graph()
+    x
+  }
+  model <- linear_regressor(column_numeric("drat", normalizer_fn = normalizer))
+  expect_error(train(model, mtcars_input(), steps = 1), class = failed_precondition)
+  evaluated <- mtcars_model()
+  hook <- hook_in_memory_evaluator(
+    evaluated, mtcars_input(), every_n_iter = 1,
+    hooks = session_run_hook(before_run = function(context) reset())
+  )
+  expect_error(train(evaluated, mtcars_input(), steps = 2, hooks = hook), class = failed_precondition)
+  # and nothing is left of it
+  before <- tf$get_default_graph()
+  expect_identical(tf$get_default_graph(), before)
+  tf$reset_default_graph()
+  expect_false(identical(tf$get_default_graph(), before))
+})
+
+test_that("contexts that a hook has entered and not left end with its method", {
+  outside <- tf$get_default_graph()
+  other <- tf$Graph()
+  hook <- session_run_hook(after_run = function(context, values) {
+    other$as_default()$.enter()
+    expect_identical(tf$get_default_graph(), other)
+  })
+  train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook)
+  expect_identical(tf$get_default_graph(), outside)
+  # nor can it take those that it has not entered
+  inner <- NULL
+  hook <- session_run_hook(after_run = function(context, values) {
+    for (i in 1:3) cpp_graph_pop_default()
+    inner <<- tf$get_default_graph()
+    expect_identical(inner, context$session$graph)
+  })
+  with(other$as_default(), {
+    train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
+    expect_identical(tf$get_default_graph(), other)
+  })
+  expect_s3_class(inner, "tensorflow.python.framework.ops.Graph")
+})
+
+test_that("a hook that closes its session gets an error at the next run, in any method", {
+  close <- list(
+    after_create_session = function(session, coord) session$close(),
+    before_run = function(context) {
+      context$session$close()
+      NULL
+    },
+    after_run = function(context, values) context$session$close(),
+    end = function(session) session$close()
+  )
+  for (method in names(close)) {
+    hook <- do.call(session_run_hook, close[method])
+    expect_error(
+      train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook),
+      "closed Session|uninitialized", class = failed_precondition
+    )
+    # a plan that was made before is gone with the session
+    if (method != "before_run") next
+    steps <- 0
+    hook <- session_run_hook(before_run = function(context) {
+      steps <<- steps + 1
+      if (steps == 3) context$session$close()
+      NULL
+    })
+    expect_error(
+      train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 9, hooks = hook),
+      "Attempted to use a closed Session", class = failed_precondition
+    )
+  }
+  evaluated <- mtcars_model()
+  hook <- hook_in_memory_evaluator(
+    evaluated, mtcars_input(), every_n_iter = 1,
+    hooks = session_run_hook(before_run = function(context) {
+      context$session$close()
+      NULL
+    })
+  )
+  expect_error(train(evaluated, mtcars_input(), steps = 2, hooks = hook), class = failed_precondition)
+})
+
+test_that("a stop survives what runs while the hook is left", {
+  steps <- 0
+  ends <- 0
+  stopping <- function(on_the_way_out) {
+    steps <<- ends <<- 0
+    session_run_hook(
+      after_run = function(context, values) {
+        steps <<- steps + 1
+        on.exit(on_the_way_out())
+        stop_iteration()
+      },
+      end = function(session) ends <<- ends + 1
+    )
+  }
+  inner_stop <- session_run_hook(after_run = function(context, values) stop("inner"))
+  inner_end <- session_run_hook(after_run = function(context, values) stop_iteration())
+  ways <- list(
+    raises = function() try(stop("caught"), silent = TRUE),
+    trains = function() train(mtcars_model(), mtcars_input(), steps = 2),
+    ends_early = function() train(mtcars_model(), mtcars_input(), hooks = inner_end),
+    fails = function() try(train(mtcars_model(), mtcars_input(), hooks = inner_stop), silent = TRUE)
+  )
+  for (way in names(ways)) {
+    train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 50, hooks = stopping(ways[[way]]))
+    expect_equal(c(steps, ends), c(1, 1), info = way)
+  }
+  # as with Python's `finally`, what is raised last and by nobody caught is what leaves
+  expect_error(
+    train(mtcars_model(), mtcars_input(), hooks = stopping(function() stop("the last"))), "the last"
+  )
+  expect_equal(ends, 0)
+})
+
+test_that("a loop that is left by a restart tells on_error(), and holds nothing afterwards", {
+  seen <- list()
+  leaving <- session_run_hook(
+    after_run = function(context, values) invokeRestart("out"),
+    on_error = function(session, condition) seen[[length(seen) + 1]] <<- condition
+  )
+  withRestarts(train(mtcars_model(), mtcars_input(), hooks = leaving), out = function() NULL)
+  expect_length(seen, 1)
+  expect_match(conditionMessage(seen[[1]]), "left by a jump")
+  # nor does it hear of what others do
+  try(train(mtcars_model(), mtcars_input(), hooks = session_run_hook(end = function(session) stop())),
+    silent = TRUE
+  )
+  expect_length(seen, 1)
+})
