@@ -411,6 +411,12 @@ cpp_observe_loops <- function(tell) {
     invisible(.Call(`_runhooks_cpp_observe_loops`, tell))
 }
 
+#' How many R objects the core holds; for tests.
+#' @noRd
+cpp_held_count <- function() {
+    .Call(`_runhooks_cpp_held_count`)
+}
+
 cpp_set_threads <- function(threads) {
     .Call(`_runhooks_cpp_set_threads`, threads)
 }
@@ -433,11 +439,5 @@ cpp_timer_update <- function(pointer, step) {
 
 cpp_timer_last_step <- function(pointer) {
     .Call(`_runhooks_cpp_timer_last_step`, pointer)
-}
-
-#' How many R objects the core holds; for tests.
-#' @noRd
-cpp_held_count <- function() {
-    .Call(`_runhooks_cpp_held_count`)
 }
 

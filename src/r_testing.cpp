@@ -186,3 +186,8 @@ void cpp_observe_loops(SEXP tell) {
     LoopObserver::set_current(observer.get());
   });
 }
+
+//' How many R objects the core holds; for tests.
+//' @noRd
+// [[Rcpp::export(rng = false)]]
+int cpp_held_count() { return runhooks::r::Held::count(); }

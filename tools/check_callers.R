@@ -1,6 +1,7 @@
-# Functions that nobody calls: in R/ those that no other place of R/ names and NAMESPACE does not
-# export; in src/ those that are named only where they are declared and defined. What only a test
-# calls counts as not called, unless its line says so (`lint: allow caller`).
+# Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
+# that NAMESPACE does not export; in src/ those that are named only where they are declared and
+# defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
+# or src/r_testing.cpp is its file.
 source("tools/common.R")
 
 # --- R
@@ -16,20 +17,29 @@ word_counts <- function(lines) {
 r_callers <- function(root) {
   files <- c(tree_files(root, "R", "[.][rR]$"), "R/RcppExports.R")
   files <- files[file.exists(file.path(root, files))]
-  lines <- lapply(setNames(nm = files), function(file) sub("^ *#.*$", "", read_lines(root, file)))
-  counts <- word_counts(unlist(lines, use.names = FALSE))
+  lines <- lapply(setNames(nm = files), function(file) {
+    text <- sub("^ *#.*$", "", read_lines(root, file))
+    # a function of C++ may be called without its wrapper
+    if (basename(file) == "RcppExports.R") text else gsub("`_[a-z]+_cpp_", " cpp_", text)
+  })
+  # bindings call functions of R by their names
+  bindings <- tree_files(root, "src", "(^|/)r_[^/]*[.]cpp$")
+  from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
+  from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
+  counts <- word_counts(c(unlist(lines, use.names = FALSE), from_cpp))
+  testing <- file.path(root, "src/r_testing.cpp")
+  testing <- if (file.exists(testing)) names(word_counts(readLines(testing)))
   namespace <- file.path(root, "NAMESPACE")
   namespace <- if (file.exists(namespace)) readLines(namespace) else character()
   exported <- gsub("^export\\(|\\)$|[\"`]", "", grep("^export\\(", namespace, value = TRUE))
   methods <- gsub("^S3method\\(|\\)$|[\"`]", "", grep("^S3method\\(", namespace, value = TRUE))
-  known <- c(exported, sub(",", ".", methods, fixed = TRUE), ".onLoad", ".onUnload", ".onAttach")
+  methods <- sub("^[^:]*::", "", sub(", *", ".", methods))
+  known <- c(exported, methods, ".onLoad", ".onUnload", ".onAttach")
   found <- lapply(files, function(file) {
     text <- lines[[file]]
     at <- grep(r_definition, text)
     name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
-    # a wrapper names itself once more, in the call of its C function
-    own <- if (basename(file) == "RcppExports.R") 1L else 1L
-    unused <- !name %in% known & counts[name] <= own & !allowed(root, file, at)
+    unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
     violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
   })
   do.call(rbind, found)
@@ -62,7 +72,9 @@ cpp_callers <- function(root) {
     name <- vapply(match, `[`, "", 2)
     data.frame(file = rep(file, length(at)), line = at, name = name, text = code[[file]][at])
   }))
-  # a statement in a body looks like a definition, so words of statements do not
+  # statements and local objects in a body look like definitions
+  is_local <- grepl("[.](cpp|inc)$", definitions$file) & grepl("^ .*;\\s*$", definitions$text)
+  definitions <- definitions[!is_local, ]
   is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
   is_override <- grepl("\\boverride\\b", definitions$text)
   # what Rcpp exports is called from R

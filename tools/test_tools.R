@@ -213,6 +213,30 @@ expect("avx512 with narrow ones", identical(judge("a_avx512.o", code = avx2), "i
 expect("wide registers in base", identical(judge("a_base.o", code = avx2), "isa"))
 expect("no rule for the dispatcher", length(judge("dispatch.o", code = avx2)) == 0)
 
+# --- functions without a caller
+called <- list(
+  "R/a.R" = c("f <- function(x) g(x)", "g <- function(x) x", "k <- function() cpp_k()"),
+  "R/RcppExports.R" = c("cpp_k <- function() {", "    .Call(`_scratch_cpp_k`)", "}"),
+  "NAMESPACE" = c("export(f)", "export(k)"),
+  "src/r_tensor.cpp" = "#include <Rcpp.h>", "src/tensor/shape.h" = header("#include <vector>"),
+  "src/base/a.h" = header("int a();", "inline int b() { return a(); }", "int c(int x);"),
+  "src/base/a.cpp" = c("int a() { return 1; }", "int c(int x) {", "  return x ? b() : c(1);", "}")
+)
+expect("all have callers", nrow(check_callers(scratch(called))) == 0)
+uncalled <- called
+uncalled[["R/a.R"]][1] <- "f <- function(x) x"
+uncalled[["NAMESPACE"]] <- "export(f)"
+uncalled[["src/base/a.cpp"]][1] <- "int a() { return d; } int d;"
+uncalled[["src/base/a.cpp"]][3] <- "  return x;"
+found <- check_callers(scratch(uncalled))
+expect(
+  paste("no callers, got", paste(found$message, collapse = "; ")),
+  identical(sub(".* ", "", found$message), c("g()", "k()", "b()", "c()"))
+)
+marked <- uncalled
+marked[["R/a.R"]][2:3] <- paste(marked[["R/a.R"]][2:3], "# lint: allow caller")
+expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
+
 # --- the counts of `make test`
 log <- tempfile()
 core_counts <- function(log) log_outcome(log, "core")$counts
