@@ -20,8 +20,12 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
   spec$warm_start_from <- as_warm_start(args$warm_start_from, call)
   is_partitioner <- grepl("partitioner$", names(spec)) & lengths(spec) > 0
   spec[is_partitioner] <- lapply(spec[is_partitioner], wrap_partitioner)
-  # NULL says that an argument is not given
-  spec <- spec[lengths(spec) > 0]
+  # NULL says that an argument is not given, as does an empty list of columns; no hidden units are a
+  # model without hidden layers
+  vectors <- c("hidden_units", "dnn_hidden_units", "label_vocabulary")
+  is_vector <- names(spec) %in% vectors & !vapply(spec, is.null, NA)
+  spec[is_vector] <- lapply(spec[is_vector], plain_vector)
+  spec <- spec[is_vector | lengths(spec) > 0]
   model <- new_canned_estimator(
     type, camel_case(type), kind, canned_class(type, kind), spec, args, config
   )
@@ -49,13 +53,17 @@ canned_class <- function(type, kind) {
 # --- checks by the name of the argument: function(value, name, call)
 
 check_label_vocabulary <- function(x, name, call) {
-  good <- is.null(x) || (is.character(x) && !anyNA(x) && length(x) > 1)
-  check_arg(good, x, "a character vector, a word for each class", name, call)
+  if (is.null(x)) return(invisible())
+  wanted <- "a character vector, a word for each class"
+  words <- check_elements(x, is.character, wanted, name, call)
+  check_arg(length(words) > 1, x, wanted, name, call)
 }
 
 check_hidden_units <- function(x, name, call) {
-  good <- is.null(x) || (is.numeric(unlist(x)) && all(unlist(x) >= 1 & unlist(x) %% 1 == 0))
-  check_arg(good, x, "positive whole numbers, one for each layer", name, call)
+  if (is.null(x)) return(invisible())
+  is_width <- function(x) is_whole(x) && x >= 1
+  wanted <- "positive whole numbers, one for each layer"
+  check_elements(x, is_width, wanted, name, call, empty = TRUE)
 }
 
 check_activation_fn <- function(x, name, call) {
@@ -78,6 +86,12 @@ check_columns_given <- function(x, name, call) {
   if (length(x) == 0) {
     stop_runhooks("{.arg {name}} must have at least one column.", call = call)
   }
+}
+
+check_thresholds <- function(x, name, call) {
+  if (is.null(x)) return(invisible())
+  is_probability <- function(x) is_number(x) && x > 0 && x < 1
+  check_elements(x, is_probability, "numbers between 0 and 1", name, call)
 }
 
 check_n_classes <- function(x, name, call) {
@@ -112,6 +126,8 @@ argument_checks <- function() {
     activation_fn = check_activation_fn, dnn_activation_fn = check_activation_fn,
     dropout = check_dropout, dnn_dropout = check_dropout,
     batch_norm = function(x, name, call) check_flag(x, arg = name, call = call),
+    compute_full_loss = function(x, name, call) check_flag(x, arg = name, call = call),
+    thresholds = check_thresholds,
     loss_reduction = function(x, name, call) check_string(x, arg = name, call = call),
     sparse_combiner = check_choice("sum", "mean", "sqrtn"),
     head = check_head, partitioner = check_partitioner,

@@ -6,12 +6,13 @@
 #' by fully connected layers on top of dense feature columns.
 #'
 #' @inheritParams linear_regressor
-#' @param hidden_units How many units each hidden layer has, from the input on.
+#' @param hidden_units How many units each hidden layer has, from the input on; `integer(0)`: there
+#'   is none, and the model is linear.
 #' @param feature_columns A column or a list of columns that are dense: [column_numeric()],
 #'   [column_bucketized()], [column_embedding()], [column_indicator()].
 #' @param optimizer As for [linear_regressor()]. A name takes the learning rate 0.05.
 #' @param activation_fn What hidden layers apply to their sums: the name of a function in `tf$nn`,
-#'   or a function of a tensor.
+#'   or a function of a tensor; `NULL`: the sums as they are.
 #' @param dropout The probability of dropping a unit, in training only; `NULL`: none is dropped.
 #' @param input_layer_partitioner A function of a shape (whole numbers) and the name of a type that
 #'   returns numbers of parts along each axis, such as `tf$fixed_size_partitioner(2)` makes: how the

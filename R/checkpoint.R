@@ -80,8 +80,8 @@ trained_checkpoint <- function(object, what, call = parent.frame()) {
   path
 }
 
-# Variables; what a checkpoint keeps of hooks is none.
+# Variables; what a checkpoint keeps of hooks and iterators is none.
 checkpoint_names <- function(path) {
   names <- cpp_checkpoint_names(path)
-  names[!startsWith(names, "runhooks/hook_state/")]
+  names[!startsWith(names, "runhooks/")]
 }

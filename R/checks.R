@@ -29,15 +29,45 @@ existing_names <- function(names, most = 50) {
 
 describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 
+# The elements of a vector, or of a list of single values, as a list without names, which mean
+# nothing here. Each must pass `test` and be there.
+check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
+  is_flat <- is.atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
+  elements <- if (is_flat) unname(lapply(x, function(element) element))
+  good <- is_flat && (empty || length(x) > 0) && !is.null(elements) &&
+    all(vapply(elements, function(element) is.atomic(element) && test(element), NA))
+  missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
+  if (length(missing)) {
+    stop_runhooks(
+      c("{.arg {arg}} must not have NA, as element {missing[[1]]} is.", i = na_advice), call = call
+    )
+  }
+  check_arg(good && !is.null(x), x, wanted, arg, call)
+  elements
+}
+
+# Such elements as a vector.
+plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
+
+# Beyond this, doubles do not hold each whole number any more.
+largest_whole <- 2^53
+
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
-is_whole <- function(x) is_number(x) && x == trunc(x) && is.finite(x)
+is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= largest_whole
 
 check_number <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is_number(x), x, "a number", arg, call)
 }
 
 check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
+  check_not_huge(x, arg, call)
   check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
+}
+
+# A number that is whole, but that the core could not count to.
+check_not_huge <- function(x, arg, call) {
+  is_huge <- is_number(x) && is.finite(x) && abs(x) > largest_whole
+  if (is_huge) check_arg(FALSE, x, "a whole number of at most 2^53", arg, call)
 }
 
 check_positive_whole <- function(
@@ -46,6 +76,7 @@ check_positive_whole <- function(
   arg = deparse(substitute(x)),
   call = parent.frame()
 ) {
+  check_not_huge(x, arg, call)
   check_arg((null && is.null(x)) || (is_whole(x) && x > 0), x, "a positive whole number", arg, call)
 }
 

@@ -29,31 +29,20 @@ engine_dir <- function(engine) {
   engine <- unclass(engine)
   kept <- engine$kept
   folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
-  if (is.null(kept$files) || dir.exists(folder)) return(folder)
-  kept$model_dir <- tempfile("runhooks-")
-  dir.create(kept$model_dir)
-  for (name in names(kept$files)) {
-    writeBin(kept$files[[name]], file.path(kept$model_dir, name))
-  }
-  kept$model_dir
+  if (!is.list(kept$files) || dir.exists(folder)) return(folder)
+  made <- tempfile("runhooks-")
+  dir.create(made)
+  cpp_write_carried_files(made, kept$files)
+  kept$model_dir <- made
+  made
 }
 
 # Called after training. Folders that the user named speak for themselves.
 keep_checkpoint <- function(object) {
   folder <- model_dir(object)
-  path <- cpp_latest_checkpoint(folder)
-  if (is.null(path) || !startsWith(folder, tempdir())) return(invisible())
-  base <- basename(path)
-  names <- list.files(folder)
-  names <- names[names == paste0(base, ".index") | startsWith(names, paste0(base, ".data-"))]
-  files <- lapply(setNames(nm = names), function(name) {
-    readBin(file.path(folder, name), "raw", file.size(file.path(folder, name)))
-  })
-  record <- file.path(folder, record_file)
-  if (file.exists(record)) files[[record_file]] <- readBin(record, "raw", file.size(record))
-  files$checkpoint <- charToRaw(sprintf("model_checkpoint_path: \"%s\"\n", base))
+  if (!startsWith(folder, tempdir())) return(invisible())
   kept <- unclass(object$estimator)$kept
-  kept$files <- files
+  kept$files <- cpp_carried_files(folder)
 }
 
 #' @export
@@ -101,7 +90,10 @@ required_checkpoint <- function(folder, call = parent.frame()) {
 model_dir <- function(object, ...) UseMethod("model_dir")
 
 #' @export
-model_dir.tf_estimator <- function(object, ...) engine_dir(object$estimator)
+model_dir.tf_estimator <- function(object, ...) {
+  # an object of the class that nothing was made for has no folder
+  if (!is.null(object$estimator)) engine_dir(object$estimator)
+}
 
 #' @export
 print.tf_estimator <- function(x, ...) {
@@ -154,12 +146,14 @@ core_value <- function(x) {
   }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
   if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
+  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
   if (is.function(x)) return(wrap_function(x))
   x
 }
 
-# A function given for an optimizer returns one: as plain data, too.
-wrap_function <- function(f) function(...) core_value(f(...))
+# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
+# function again.
+wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
 
 core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)
@@ -175,9 +169,7 @@ core_config <- function(object) {
 check_model_dir <- function(folder, call = parent.frame()) {
   existing <- folder
   while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
-  probe <- tempfile(".runhooks-", existing)
-  writable <- dir.exists(existing) && suppressWarnings(file.create(probe))
-  unlink(probe)
+  writable <- dir.exists(existing) && cpp_can_write_in(existing)
   if (!writable) {
     stop_runhooks(
       c(

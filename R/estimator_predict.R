@@ -12,7 +12,8 @@
 #'   or when R collects it: then `end()` of the hooks is called.
 #' @param simplify TRUE: a tibble with one row for each example and a list column for each key;
 #'   FALSE: a list of named lists.
-#' @param yield_single_examples For the iterator: FALSE gives whole batches.
+#' @param yield_single_examples FALSE gives whole batches: from the iterator, and in the list of
+#'   `simplify = FALSE`.
 #' @param newdata In the place of `input_fn`: a data frame with the features that the model reads;
 #'   for a model made from a formula, with what the formula reads.
 #' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
@@ -73,7 +74,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
     ))
   }
   iterator <- prediction_iterator(
-    start, yield_single_examples || !as_iterable, worded_classes(object)
+    start, yield_single_examples || (simplify && !as_iterable), worded_classes(object)
   )
   if (as_iterable) return(iterator)
   examples <- iterate(iterator)
@@ -83,9 +84,9 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
 # A function that puts the words of training's factor in the place of class numbers. With a
 # vocabulary the core has done so.
 worded_classes <- function(object) {
-  words <- class_labels(object)
-  is_done <- !is.null(class_settings(object$spec)$label_vocabulary)
-  if (is.null(words) || is_done) return(identity)
+  labels <- model_labels(object)
+  words <- class_labels(object, labels)
+  if (is.null(words) || length(labels$vocabulary)) return(identity)
   function(batch) {
     for (key in intersect(c("classes", "all_classes"), names(batch))) {
       batch[[key]][] <- words[as.integer(batch[[key]]) + 1L]
@@ -96,7 +97,8 @@ worded_classes <- function(object) {
 
 # Models of the user and those with several heads give what they give.
 has_usual_keys <- function(object) {
-  !is.null(object$spec) && !identical(unclass(object$spec$head)$type, "multi_head")
+  labels <- model_labels(object)
+  !is.null(labels) && labels$kind != "by_head"
 }
 
 # Prediction adds no hooks of its own.
@@ -110,6 +112,7 @@ finish_hooks <- function(hooks, mode) {
 prediction_iterator <- function(start, by_example, finish = identity) {
   pointer <- NULL
   waiting <- list()
+  taken <- 0L
   is_closed <- FALSE
   next_item <- function() {
     if (is_closed) return(NULL)
@@ -118,18 +121,19 @@ prediction_iterator <- function(start, by_example, finish = identity) {
       # runs before the core's own, which is older
       reg.finalizer(pointer, close_when_collected)
     }
-    if (length(waiting) == 0) {
+    if (taken == length(waiting)) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
       if (is.null(batch)) return(NULL)
       batch <- finish(batch)
       waiting <<- if (by_example) split_batch(batch) else list(batch)
+      taken <<- 0L
     }
-    item <- waiting[[1]]
-    waiting[[1]] <<- NULL
-    item
+    taken <<- taken + 1L
+    waiting[[taken]]
   }
   close <- function() {
     waiting <<- list()
+    taken <<- 0L
     is_closed <<- TRUE
     if (!is.null(pointer)) invisible(with_loop_conditions(cpp_predictions_close(pointer)))
   }
@@ -150,19 +154,23 @@ close_when_collected <- function(pointer) {
 # One named list for each example; what a key gives for it is an array without the batch's
 # dimension.
 split_batch <- function(batch) {
-  rows <- dim(batch[[1]])[[1]]
-  lapply(seq_len(rows), function(row) {
-    lapply(batch, function(values) {
-      cell <- asplit_row(values, row)
-      structure(cell, class = c("tf_prediction", class(cell)))
-    })
-  })
+  cells <- lapply(batch, batch_cells)
+  lapply(seq_along(cells[[1]]), function(row) lapply(cells, `[[`, row))
 }
 
-asplit_row <- function(values, row) {
+# The values of one key by example. With the batch's dimension last, those of an example lie
+# together.
+batch_cells <- function(values) {
   dims <- dim(values)
-  if (length(dims) == 1) return(array(values[row], 1L))
-  array(values[slice.index(values, 1) == row], dims[-1])
+  rest <- dims[-1]
+  if (length(rest)) values <- aperm(values, c(seq_along(rest) + 1L, 1L))
+  size <- prod(rest)
+  shape <- if (length(rest)) rest else 1L
+  class <- c("tf_prediction", if (length(shape) == 2) "matrix", "array")
+  lapply(seq_len(dims[[1]]), function(row) {
+    cell <- values[seq.int((row - 1) * size + 1, length.out = size)]
+    structure(cell, dim = shape, class = class)
+  })
 }
 
 #' Read an iterator

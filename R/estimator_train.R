@@ -68,12 +68,6 @@ train.tf_estimator <- function(
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
   history <- function(step = NULL) recorded_history(hooks, step, model_dir(object), started)
-  was_there <- dir.exists(model_dir(object))
-  # also after an interrupt or an error
-  on.exit({
-    collect_event_files(model_dir(object))
-    forget_untrained(model_dir(object), was_there)
-  })
   result <- with_loop_conditions(
     cpp_estimator_train(
       core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
@@ -102,16 +96,6 @@ core_hook <- function(hook) {
   )
 }
 
-# Event files of training go to logs/: TensorBoard, pointed at the model's folder, finds them there.
-collect_event_files <- function(folder) {
-  files <- list.files(folder, "^events\\.out\\.tfevents\\.", full.names = TRUE)
-  if (length(files) == 0) return(invisible())
-  logs <- file.path(folder, "logs")
-  dir.create(logs, showWarnings = FALSE)
-  for (file in files) file.rename(file, free_event_file(file.path(logs, basename(file))))
-  invisible()
-}
-
 # Two savers would save everything twice.
 note_own_saver <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
@@ -121,13 +105,4 @@ note_own_saver <- function(hooks, config) {
       "{.fn hook_checkpoint_saver} takes the place of the saver that {.arg config} asks for."
     )
   }
-}
-
-# The path, or one of a later second: a short run may have ended in the same second.
-free_event_file <- function(path) {
-  while (file.exists(path)) {
-    parts <- regmatches(path, regexec("^(.*[.]tfevents[.])([0-9]+)(.*)$", path))[[1]]
-    path <- sprintf("%s%010.0f%s", parts[[2]], as.numeric(parts[[3]]) + 1, parts[[4]])
-  }
-  path
 }

@@ -54,11 +54,11 @@ column_numeric <- function(
 ) {
   shape <- as_shape(shape)
   check_function(normalizer_fn, null = TRUE)
-  dtype <- dtype_name(dtype)
+  dtype <- as_dtype(dtype)
   columns_for(..., make = function(key) {
     new_column("NumericColumn",
-      name = key, key = key, shape = as.list(shape), default_value = default_value, dtype = dtype,
-      normalizer_fn = normalizer_fn
+      name = key, key = key, shape = as.list(shape), default_value = unname(default_value),
+      dtype = dtype, normalizer_fn = normalizer_fn
     )
   })
 }
@@ -114,7 +114,7 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
     stop_runhooks(
       c(
         "{.arg {arg}} must be feature columns.",
-        x = "Element {place} is {.obj_type_friendly {flat[[place]]}}.",
+        x = "Element {place} is {describe(flat[[place]])}.",
         i = "Make columns with {.fn column_numeric} and its like."
       ),
       call = call
@@ -149,7 +149,7 @@ format.runhooks_feature_column <- function(x, ...) {
 # Values as Python writes them.
 python_text <- function(x, field = "") {
   if (is.null(x)) return("None")
-  if (field == "dtype") return(paste0("tf.", x))
+  if (field == "dtype") return(paste0("tf.", dtype_name(x)))
   if (is.function(x)) return("<function>")
   if (is_column(x)) return(format(x))
   if (is.logical(x)) return(if (x) "True" else "False")

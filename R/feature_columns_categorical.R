@@ -12,7 +12,8 @@
 #'
 #' A linear model takes them as they are; other models take [column_indicator()] or
 #' [column_embedding()] of them. An example may have several values: a matrix column padded with
-#' `""` or `-1`, or a list column. `""`, `-1` and NA are missing: they are in no bucket.
+#' `""` or `-1`, or a list column. `""`, `-1` and NA are missing: they are in no bucket. In a
+#' `tf$SparseTensor()` `""` and `-1` are values like others, as in TensorFlow.
 #'
 #' @param ... Names of features: strings, character vectors, and within [set_columns()] or
 #'   [feature_columns()] with `names` selections such as [starts_with()].
@@ -52,7 +53,7 @@ column_categorical_with_vocabulary_list <- function(
 ) {
   check_named(!missing(vocabulary_list), "vocabulary_list")
   words <- vocabulary_words(vocabulary_list)
-  dtype <- if (is.null(dtype)) natural_key_type(words) else dtype_name(dtype)
+  dtype <- if (is.null(dtype)) natural_key_type(words) else as_dtype(dtype)
   columns_for(..., make = function(key) {
     new_checked_column("VocabularyListCategoricalColumn",
       key = key, vocabulary_list = words, dtype = dtype, default_value = default_value,
@@ -63,27 +64,15 @@ column_categorical_with_vocabulary_list <- function(
 
 vocabulary_words <- function(words, call = parent.frame()) {
   if (is.factor(words)) words <- as.character(words)
-  good <- is.character(words) || is.numeric(words) || is.list(words)
-  if (!good || length(words) == 0) {
-    stop_runhooks(
-      "{.arg vocabulary_list} must be strings or integers, and at least one,
-       not {describe(words)}.",
-      call = call
-    )
-  }
-  if (anyNA(words)) {
-    stop_runhooks(
-      c(
-        "{.arg vocabulary_list} must not have NA, as element {which(is.na(words))[[1]]} is.",
-        i = "NA in the data is a missing value, which is in no bucket."
-      ),
-      call = call
-    )
-  }
-  as.list(words)
+  wanted <- "strings or integers, and at least one"
+  is_word <- function(x) is.character(x) || is.numeric(x)
+  check_elements(
+    words, is_word, wanted, "vocabulary_list", call,
+    na_advice = "NA in the data is a missing value, which is in no bucket."
+  )
 }
 
-natural_key_type <- function(words) if (is.character(words[[1]])) "string" else "int64"
+natural_key_type <- function(words) as_dtype(if (is.character(words[[1]])) "string" else "int64")
 
 #' @rdname categorical_columns
 #' @export
@@ -102,7 +91,7 @@ column_categorical_with_vocabulary_file <- function(
   columns_for(..., make = function(key) {
     new_checked_column("VocabularyFileCategoricalColumn",
       key = key, vocabulary_file = path, vocabulary_size = vocabulary_size,
-      num_oov_buckets = num_oov_buckets, dtype = dtype_name(dtype),
+      num_oov_buckets = num_oov_buckets, dtype = as_dtype(dtype),
       default_value = if (is.null(default_value)) -1L else default_value
     )
   })
@@ -128,7 +117,7 @@ column_categorical_with_hash_bucket <- function(..., hash_bucket_size, dtype = t
   check_whole(hash_bucket_size)
   columns_for(..., make = function(key) {
     new_checked_column("HashedCategoricalColumn",
-      key = key, hash_bucket_size = hash_bucket_size, dtype = dtype_name(dtype)
+      key = key, hash_bucket_size = hash_bucket_size, dtype = as_dtype(dtype)
     )
   })
 }
@@ -157,7 +146,7 @@ column_categorical_weighted <- function(
   check_string(weight_feature_key)
   new_checked_column("WeightedCategoricalColumn",
     categorical_column = categorical_column, weight_feature_key = weight_feature_key,
-    dtype = dtype_name(dtype)
+    dtype = as_dtype(dtype)
   )
 }
 
@@ -182,7 +171,7 @@ column_categorical_weighted <- function(
 column_crossed <- function(keys, hash_bucket_size, hash_key = NULL) {
   check_whole(hash_bucket_size)
   new_checked_column("CrossedColumn",
-    keys = if (is_column(keys)) list(keys) else as.list(unname(keys)),
+    keys = if (is_column(keys)) list(keys) else unname(as.list(keys)),
     hash_bucket_size = hash_bucket_size, hash_key = hash_key
   )
 }

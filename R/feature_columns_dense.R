@@ -16,14 +16,9 @@
 #' column_bucketized(column_numeric("age"), boundaries = c(18, 25, 40, 60))
 column_bucketized <- function(source_column, boundaries) {
   check_is_column(source_column)
-  good <- is.numeric(unlist(boundaries)) && length(boundaries) > 0
-  check_arg(good, boundaries, "numbers", "boundaries", environment())
-  if (anyNA(boundaries)) {
-    place <- which(is.na(unlist(boundaries)))[[1]] # nolint: used by cli
-    stop_runhooks("{.arg boundaries} must not have NA, as element {place} is.")
-  }
+  boundaries <- check_elements(boundaries, is.numeric, "numbers", "boundaries", environment())
   new_checked_column("BucketizedColumn",
-    source_column = source_column, boundaries = as.list(unlist(boundaries))
+    source_column = source_column, boundaries = boundaries
   )
 }
 
@@ -113,9 +108,8 @@ column_shared_embedding <- function(
   check_positive_whole(dimension)
   check_function(initializer, null = TRUE)
   check_string(shared_embedding_collection_name, null = TRUE)
-  columns <- if (is_column(categorical_columns)) list(categorical_columns) else categorical_columns
-  info <- lapply(columns, function(column) cpp_column_info(core_value(check_is_column(column))))
-  buckets <- vapply(info, `[[`, 0, "num_buckets")
+  columns <- as_column_list(categorical_columns, "categorical_columns", environment())
+  buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
   if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {
     stop_runhooks(
       "{.arg categorical_columns} must be categorical columns with the same number of buckets,
@@ -124,7 +118,7 @@ column_shared_embedding <- function(
   }
   shared <- shared_embedding_collection_name
   if (is.null(shared)) {
-    names <- sort(vapply(info, `[[`, "", "name"), method = "radix")
+    names <- sort(vapply(columns, `[[`, "", "name"), method = "radix")
     shared <- paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {

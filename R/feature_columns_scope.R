@@ -65,7 +65,7 @@ select_columns <- function(..., call) {
   names <- the$column_names
   selection <- rlang::quo(c(!!!rlang::enquos(...)))
   selected <- tryCatch(
-    names(tidyselect::eval_select(selection, setNames(as.list(seq_along(names)), names))),
+    names[tidyselect::eval_select(selection, setNames(as.list(seq_along(names)), names))],
     error = function(error) stop_selection(selection, names, "...", error, call)
   )
   if (length(selected) == 0) {

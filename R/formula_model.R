@@ -27,7 +27,7 @@ formula_arguments <- function(args, type, kind, call) {
   weight <- args$weight_column
   blueprint <- new_blueprint(
     if (is.null(formula)) response_of(formulas, call) else formula, data,
-    if (!is.null(weight)) weight_key(weight), call
+    if (is_column(weight)) weight$key else weight, call
   )
   for (slot in names(formulas)) {
     terms <- formula_variables(formulas[[slot]], data, blueprint, call)

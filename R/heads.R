@@ -1,11 +1,19 @@
 # Heads: what a model does with its logits, for the estimators that take one.
 
-new_head <- function(type, ...) {
-  given <- list(...)
-  structure(
-    c(list(type = type), given[lengths(given) > 0]),
-    owner = paste0(type, "()"), class = "runhooks_head"
-  )
+# `call` is the frame of a constructor: its arguments, checked by their names, are the head's.
+new_head <- function(type, call = parent.frame()) {
+  given <- mget(names(formals(sys.function(sys.parent()))), envir = call)
+  checks <- argument_checks()
+  for (name in intersect(names(given), names(checks))) checks[[name]](given[[name]], name, call)
+  check_string(given$name, null = TRUE, arg = "name", call = call)
+  vectors <- intersect(names(given), c("thresholds", "label_vocabulary", "head_weights"))
+  given[vectors] <- lapply(given[vectors], plain_vector)
+  rebuild_head(c(list(type = type), given[lengths(given) > 0]))
+}
+
+rebuild_head <- function(fields) {
+  if (!is_string(fields$type)) return(NULL)
+  structure(fields, owner = paste0(fields$type, "()"), class = "runhooks_head")
 }
 
 is_head <- function(x) inherits(x, "runhooks_head")
@@ -67,11 +75,7 @@ NULL
 #' @export
 regression_head <- function(label_dimension = 1L, weight_column = NULL,
                             loss_reduction = "sum_over_batch_size", name = NULL) {
-  check_head_arguments()
-  new_head("regression_head",
-    label_dimension = label_dimension, weight_column = weight_column,
-    loss_reduction = loss_reduction, name = name
-  )
+  new_head("regression_head")
 }
 
 #' @rdname heads
@@ -79,44 +83,28 @@ regression_head <- function(label_dimension = 1L, weight_column = NULL,
 poisson_regression_head <- function(label_dimension = 1L, weight_column = NULL,
                                     compute_full_loss = TRUE,
                                     loss_reduction = "sum_over_batch_size", name = NULL) {
-  check_flag(compute_full_loss)
-  check_head_arguments()
-  new_head("poisson_regression_head",
-    label_dimension = label_dimension, weight_column = weight_column,
-    compute_full_loss = compute_full_loss, loss_reduction = loss_reduction, name = name
-  )
+  new_head("poisson_regression_head")
 }
 
 #' @rdname heads
 #' @export
 logistic_regression_head <- function(weight_column = NULL, loss_reduction = "sum_over_batch_size",
                                      name = NULL) {
-  check_head_arguments()
-  new_head("logistic_regression_head",
-    weight_column = weight_column, loss_reduction = loss_reduction, name = name
-  )
+  new_head("logistic_regression_head")
 }
 
 #' @rdname heads
 #' @export
 binary_class_head <- function(thresholds = NULL, weight_column = NULL, label_vocabulary = NULL,
                               loss_reduction = "sum_over_batch_size", name = NULL) {
-  check_head_arguments()
-  new_head("binary_class_head",
-    thresholds = thresholds, weight_column = weight_column, label_vocabulary = label_vocabulary,
-    loss_reduction = loss_reduction, name = name
-  )
+  new_head("binary_class_head")
 }
 
 #' @rdname heads
 #' @export
 multi_class_head <- function(n_classes, weight_column = NULL, label_vocabulary = NULL,
                              loss_reduction = "sum_over_batch_size", name = NULL) {
-  check_head_arguments()
-  new_head("multi_class_head",
-    n_classes = n_classes, weight_column = weight_column, label_vocabulary = label_vocabulary,
-    loss_reduction = loss_reduction, name = name
-  )
+  new_head("multi_class_head")
 }
 
 #' @rdname heads
@@ -124,17 +112,13 @@ multi_class_head <- function(n_classes, weight_column = NULL, label_vocabulary =
 multi_label_head <- function(n_classes, thresholds = NULL, weight_column = NULL,
                              label_vocabulary = NULL, loss_reduction = "sum_over_batch_size",
                              name = NULL) {
-  check_head_arguments()
-  new_head("multi_label_head",
-    n_classes = n_classes, thresholds = thresholds, weight_column = weight_column,
-    label_vocabulary = label_vocabulary, loss_reduction = loss_reduction, name = name
-  )
+  new_head("multi_label_head")
 }
 
 #' @rdname heads
 #' @export
 multi_head <- function(heads, head_weights = NULL) {
-  if (is_head(heads)) heads <- list(heads)
+  heads <- if (is_head(heads)) list(heads) else regroup(heads, "type", rebuild_head)
   good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
   check_arg(good, heads, "a list of heads", "heads", environment())
   names <- lapply(heads, function(head) unclass(head)$name)
@@ -146,18 +130,6 @@ multi_head <- function(heads, head_weights = NULL) {
   fits <- is.numeric(head_weights) && length(head_weights) == length(heads)
   good <- is.null(head_weights) || (fits && all(is.finite(head_weights)))
   check_arg(good, head_weights, "NULL or a number for each head", "head_weights", environment())
-  new_head("multi_head", heads = unname(heads), head_weights = head_weights)
-}
-
-# Of the constructor that calls it.
-check_head_arguments <- function(call = parent.frame()) {
-  given <- names(formals(sys.function(sys.parent())))
-  checks <- argument_checks()
-  for (name in intersect(given, names(checks))) checks[[name]](get(name, envir = call), name, call)
-  check_string(call$name, null = TRUE, arg = "name", call = call)
-  thresholds <- call$thresholds
-  good <- is.null(thresholds) || (
-    is.numeric(thresholds) && all(is.finite(thresholds) & thresholds > 0 & thresholds < 1)
-  )
-  check_arg(good, thresholds, "numbers between 0 and 1", "thresholds", call)
+  heads <- unname(heads)
+  new_head("multi_head")
 }

@@ -36,8 +36,8 @@ hook_methods <- list(
 #' @param on_error `function(session, condition)`. Called when the loop ends by an error or an
 #'   interrupt, after the session has been closed; TensorFlow has no such method. An error in it is
 #'   a warning, so that it does not hide the one before.
-#' @param save_state,restore_state `function()` returns what checkpoints keep of the hook: any
-#'   object of R, or `NULL`. `function(state)` gets it back when a run is continued from a
+#' @param save_state,restore_state `function()` returns what checkpoints keep of the hook, plain data
+#'   (see below), or `NULL`. `function(state)` gets it back when a run is continued from a
 #'   checkpoint, before `after_create_session()`. The state belongs to the hook's name in the list
 #'   `hooks`, or to its place there.
 #'   With such a hook in the list, checkpoint savers come after all others, so that what is saved is
@@ -45,6 +45,12 @@ hook_methods <- list(
 #' @param weight A number: a hook of a larger weight comes later in the list.
 #' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the functions. It may be
 #'   used again.
+#' @section States: A checkpoint may come from somebody else, so it must not hold code. A state is
+#'   plain data: `NULL`, logicals, numbers, strings, raw bytes, and lists of these, with attributes
+#'   that are plain data again, as factors, dates and data frames have them. Functions, environments,
+#'   R6 objects, formulas, external pointers and S4 objects are refused when the state is saved, by
+#'   an error that names the element. Save what such an object can be made of, and make it anew in
+#'   `restore_state()`.
 #' @section Other forms: Wherever hooks are expected, a named list of such functions or an R6 or
 #'   reference object that has them as methods will do.
 #' @section Errors: `runhooks_error_invalid_argument` for a method that is no function or takes
@@ -212,7 +218,11 @@ new_context <- function(pointer, session) {
   makeActiveBinding("original_args", function() cpp_context_original_args(pointer), context)
   makeActiveBinding("rows", function() cpp_context_progress(pointer)[[1]], context)
   makeActiveBinding("epoch", function() cpp_context_progress(pointer)[[2]], context)
-  context$request_stop <- function() cpp_context_request_stop(pointer)
+  context$request_stop <- function() {
+    cpp_context_request_stop(pointer)
+    context$stop_requested <- TRUE
+    invisible()
+  }
   class(context) <- "SessionRunContext"
   context
 }

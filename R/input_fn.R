@@ -32,7 +32,7 @@ the$mode <- NULL
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
 #'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
 #'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
-#' @section Levels: A model remembers, in the file `runhooks.rds` of its folder, the kind of each
+#' @section Levels: A model remembers, in the file `runhooks.data` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a
 #'   bucket for unknown words), strings do for factors and whole numbers for integers. A classifier
@@ -143,7 +143,8 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   on.exit(options(quiet))
   columns <- setNames(as.list(seq_along(data)), names(data))
   tryCatch(
-    names(tidyselect::eval_select(expr, columns)),
+    # not by the names that c(new = old) gives: a column has the one that the data say
+    names(columns)[tidyselect::eval_select(expr, columns)],
     error = function(error) stop_selection(expr, names(data), arg, error, call)
   )
 }
@@ -152,8 +153,8 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
 literal_strings <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
-  if (!is.call(expr) || !identical(expr[[1]], quote(c)) || !is.null(names(expr))) return(NULL)
-  parts <- as.list(expr)[-1]
+  if (!is.call(expr) || !identical(expr[[1]], quote(c))) return(NULL)
+  parts <- unname(as.list(expr)[-1])
   if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
 }
 
@@ -214,9 +215,11 @@ new_input_fn <- function(
   check_columns(columns, response, call)
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
   function(estimator) {
-    texts <- string_features(estimator)
+    if (!is_estimator(estimator)) estimator <- NULL
+    reads <- model_reads(estimator)
+    texts <- string_features(reads)
     function() {
-      trained <- as_trained(columns, features, response, estimator)
+      trained <- as_trained(columns, features, response, estimator, reads)
       next_batch(trained, features, response, options, texts)
     }
   }
@@ -354,14 +357,14 @@ split_input <- function(result) {
   }
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
-  if (is.list(features)) features <- lapply(features, dense_feature)
   check_features(features)
   check_labels(labels)
   list(features, labels)
 }
 
 check_features <- function(features, call = parent.frame()) {
-  good <- is.list(features) && length(features) > 0 && all(vapply(features, is_tensor, NA))
+  is_feature <- function(x) is_tensor(x) || is_sparse(x)
+  good <- is.list(features) && length(features) > 0 && all(vapply(features, is_feature, NA))
   if (!good) {
     stop_runhooks(
       "The input function must return a named list of tensors as features,

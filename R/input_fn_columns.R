@@ -50,60 +50,34 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-# The features that an estimator's columns take as strings: a factor is fed as its labels to them,
-# so that it does not matter which levels the data at hand have.
-string_features <- function(estimator) {
-  types <- if (inherits(estimator, "tf_estimator")) feature_types(estimator$spec) else list()
-  keys <- vapply(types, `[[`, "", "key")
-  is_string <- vapply(types, `[[`, "", "type") == "string"
-  setdiff(keys[is_string], keys[!is_string])
+# --- what the features of a model are to its columns and its head
+
+# All columns in a specification, at whatever depth.
+spec_columns <- function(spec) {
+  if (is_column(spec)) return(list(spec))
+  is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
+  if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
 }
 
-# Pairs of a feature and the type that a column takes it in, of all columns in a specification; with
-# them what else the column asks of its values.
-feature_types <- function(spec) {
-  pair <- function(key, type, ...) list(list(key = key, type = type, ...))
-  if (!is_column(spec)) {
-    is_nest <- is.list(spec) && (is.null(attr(spec, "class")) || inherits(spec, "list"))
-    if (!is_nest) return(list())
-    return(unlist(lapply(unname(spec), feature_types), recursive = FALSE))
-  }
-  switch(spec$type,
-    HashedCategoricalColumn = pair(spec$key, spec$dtype),
-    VocabularyListCategoricalColumn = ,
-    VocabularyFileCategoricalColumn = pair(
-      spec$key, spec$dtype,
-      takes_unknown = isTRUE(spec$num_oov_buckets > 0) || isTRUE(spec$default_value >= 0)
-    ),
-    WeightedCategoricalColumn = c(
-      feature_types(spec$categorical_column),
-      pair(spec$weight_feature_key, spec$dtype, is_weight = TRUE)
-    ),
-    IdentityCategoricalColumn = pair(
-      spec$key, "int64", num_buckets = if (is.null(spec$default_value)) spec$number_buckets
-    ),
-    NumericColumn = pair(spec$key, "float32", is_normalized = !is.null(spec$normalizer_fn)),
-    BucketizedColumn = feature_types(spec$source_column),
-    CrossedColumn = {
-      parts <- lapply(spec$keys, function(key) {
-        if (is.character(key)) pair(key, "string") else feature_types(key)
-      })
-      unlist(parts, recursive = FALSE)
-    },
-    feature_types(spec$categorical_column)
-  )
-}
+# What columns read, a list for each feature that one of them reads: the core tells.
+columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))
 
-# The names of all features that an estimator reads, its weights' included unless `weights` is
-# FALSE.
-read_features <- function(estimator, weights = TRUE) {
+# The same of a model's columns; the weights of its examples are its head's.
+model_reads <- function(estimator) {
   spec <- estimator$spec
-  weight <- class_settings(spec)$weight_column
-  # not also among the columns
-  spec <- spec[setdiff(names(spec), c("weight_column", "head"))]
-  keys <- unique(vapply(feature_types(spec), `[[`, "", "key"))
-  if (weights && !is.null(weight)) keys <- union(keys, weight_key(weight))
-  keys
+  columns_read(spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))]))
 }
 
-weight_key <- function(weight) if (is_column(weight)) weight$key else weight
+read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+
+# What a model's head takes as labels, and the weights that it reads; NULL where there is none.
+model_labels <- function(estimator) {
+  if (is.null(estimator$spec)) NULL else cpp_estimator_labels(core_spec(estimator))
+}
+
+# The features that columns take as strings: a factor is fed as its labels to them, so that it does
+# not matter which levels the data at hand have.
+string_features <- function(reads) {
+  is_string <- vapply(reads, `[[`, "", "dtype") == "string"
+  setdiff(read_keys(reads[is_string]), read_keys(reads[!is_string]))
+}

@@ -65,9 +65,9 @@ linear_model <- function(
 }
 
 column_features <- function(features, call = parent.frame()) {
-  if (is.list(features)) features <- lapply(features, dense_feature)
+  is_feature <- function(x) is_tensor(x) || is_sparse(x)
   good <- is.list(features) && length(features) > 0 && !is.null(names(features)) && all(
-    vapply(features, is_tensor, logical(1))
+    vapply(features, is_feature, NA)
   )
   check_arg(good, features, "a named list of tensors", "features", call)
 }
@@ -85,17 +85,15 @@ note_variables <- function(target, variables) {
   invisible()
 }
 
+# `tf$feature_column`: the constructors by the names that the core's columns say.
 column_symbols <- function() {
-  symbols <- list(
-    input_layer = input_layer, linear_model = linear_model, numeric_column = column_numeric,
-    bucketized_column = column_bucketized, indicator_column = column_indicator,
-    embedding_column = column_embedding, shared_embedding_columns = column_shared_embedding,
-    crossed_column = column_crossed, weighted_categorical_column = column_categorical_weighted,
-    categorical_column_with_identity = column_categorical_with_identity,
-    categorical_column_with_hash_bucket = column_categorical_with_hash_bucket,
-    categorical_column_with_vocabulary_list = column_categorical_with_vocabulary_list,
-    categorical_column_with_vocabulary_file = column_categorical_with_vocabulary_file,
+  functions <- cpp_column_endpoints()
+  constructors <- lapply(functions, function(name) {
+    get(name, envir = environment(column_symbols), mode = "function")
+  })
+  symbols <- c(constructors, list(
+    input_layer = input_layer, linear_model = linear_model,
     make_parse_example_spec = function(feature_columns) columns_parse_spec(feature_columns)
-  )
+  ))
   setNames(symbols, paste0("feature_column.", names(symbols)))
 }

@@ -62,58 +62,26 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
       "The weight {.val {weight$key}} must not be a feature or the label.", call = call
     )
   }
-  c(spec, column_parse_spec(weight))
+  c(spec, columns_parse_spec(weight, call))
 }
 
 columns_parse_spec <- function(columns, call = parent.frame()) {
   spec <- list()
-  for (column in as_column_list(columns, call = call)) {
-    own <- column_parse_spec(column)
-    for (key in names(own)) {
-      if (!is.null(spec[[key]]) && !identical(spec[[key]], own[[key]])) {
-        stop_runhooks(
-          "The columns want feature {.val {key}} in two forms: {format(spec[[key]])} and
-           {format(own[[key]])}.",
-          call = call
-        )
-      }
-      spec[[key]] <- own[[key]]
+  for (read in columns_read(as_column_list(columns, call = call))) {
+    known <- spec[[read$key]]
+    feature <- if (read$has_shape) {
+      fixed_len_feature(read$shape, read$example_dtype, read$default_value)
+    } else {
+      var_len_feature(read$example_dtype)
     }
-  }
-  spec
-}
-
-# The features that one column reads, by name.
-column_parse_spec <- function(column) {
-  if (is.character(column)) return(setNames(list(var_len_feature("string")), column))
-  key <- column$key
-  one <- function(feature) setNames(list(feature), key)
-  switch(column$type,
-    NumericColumn = one(
-      fixed_len_feature(unlist(column$shape), column$dtype, column$default_value)
-    ),
-    BucketizedColumn = column_parse_spec(column$source_column),
-    IdentityCategoricalColumn = one(var_len_feature("int64")),
-    # integers are int64 in examples, whatever the column's own type
-    HashedCategoricalColumn = ,
-    VocabularyListCategoricalColumn = ,
-    VocabularyFileCategoricalColumn = one(
-      var_len_feature(if (column$dtype == "string") "string" else "int64")
-    ),
-    WeightedCategoricalColumn = c(
-      column_parse_spec(column$categorical_column),
-      setNames(list(var_len_feature(column$dtype)), column$weight_feature_key)
-    ),
-    CrossedColumn = columns_of_keys(column$keys),
-    column_parse_spec(column$categorical_column)
-  )
-}
-
-columns_of_keys <- function(keys) {
-  spec <- list()
-  for (key in keys) {
-    own <- column_parse_spec(key)
-    spec[names(own)] <- own
+    if (!is.null(known) && !identical(known, feature)) {
+      stop_runhooks(
+        "The columns want feature {.val {read$key}} in two forms: {format(known)} and
+         {format(feature)}.",
+        call = call
+      )
+    }
+    spec[[read$key]] <- feature
   }
   spec
 }
@@ -121,7 +89,7 @@ columns_of_keys <- function(keys) {
 fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   structure(
     list(
-      shape = as.list(as.integer(unlist(shape))), dtype = dtype_name(dtype),
+      shape = as.list(as.integer(unlist(shape))), dtype = as_dtype(dtype),
       default_value = default_value
     ),
     class = c("FixedLenFeature", "runhooks_feature_spec")
@@ -129,7 +97,7 @@ fixed_len_feature <- function(shape, dtype, default_value = NULL) {
 }
 
 var_len_feature <- function(dtype) {
-  structure(list(dtype = dtype_name(dtype)), class = c("VarLenFeature", "runhooks_feature_spec"))
+  structure(list(dtype = as_dtype(dtype)), class = c("VarLenFeature", "runhooks_feature_spec"))
 }
 
 #' @export

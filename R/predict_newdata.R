@@ -1,8 +1,10 @@
 # predict(newdata = ): the tidy form of predictions.
 
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
-  kind <- tidy_kind(object, call)
-  choices <- switch(kind, numbers = "numeric", classes = c("class", "prob"), "prob")
+  labels <- model_labels(object)
+  kind <- labels$kind
+  if (is.null(kind) || kind == "by_head") stop_no_kind(call)
+  choices <- switch(kind, numbers = "numeric", class = c("class", "prob"), "prob")
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
@@ -10,13 +12,13 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   data <- check_new_data(newdata, call)
   columns <- new_features(object, data, call)
   keys <- switch(kind,
-    numbers = "predictions", labels = "probabilities", c("class_ids", "probabilities")
+    numbers = "predictions", classes = "probabilities", c("class_ids", "probabilities")
   )
   values <- predicted_matrices(object, columns, keys, checkpoint_path, hooks, call)
   if (kind == "numbers") {
     return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
   }
-  words <- tidy_classes(object)
+  words <- tidy_classes(object, labels)
   tables <- list()
   if ("class" %in% type) {
     ids <- as.integer(values$class_ids) + 1L
@@ -29,13 +31,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   tibble::as_tibble(do.call(c, unname(tables)), .name_repair = "minimal")
 }
 
-# "numbers", "classes", or "labels" where a row may have several.
-tidy_kind <- function(object, call) {
-  kind <- label_kind(object$spec)
-  if (identical(kind, "number")) return("numbers")
-  if (identical(kind, "class")) return("classes")
-  head <- unclass(object$spec$head)$type
-  if (identical(head, "multi_label_head")) return("labels")
+stop_no_kind <- function(call) {
   stop_runhooks(
     c(
       "{.arg newdata} is for estimators with one head of a known kind.",
@@ -60,7 +56,7 @@ new_features <- function(object, data, call) {
   columns <- if (!is.null(object$blueprint)) {
     blueprint_features(object$blueprint, data, call)
   } else {
-    keys <- read_features(object, weights = FALSE)
+    keys <- read_keys(model_reads(object))
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) stop_missing_features(missing, names(data), call)
     lapply(setNames(nm = keys), computed_feature, data = data)
@@ -82,7 +78,7 @@ row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
 predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
   # no rows have the types of one row, which is not there
-  if (n == 0) return(no_predictions(object, keys))
+  if (n == 0) return(no_predictions(model_labels(object), keys))
   input <- new_input_fn(
     columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
   )
@@ -97,16 +93,15 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   })
 }
 
-no_predictions <- function(object, keys) {
-  settings <- class_settings(object$spec)
-  width <- if ("predictions" %in% keys) settings$label_dimension else length(tidy_classes(object))
-  empty <- matrix(numeric(), 0, if (is.null(width)) 1 else width)
+no_predictions <- function(labels, keys) {
+  width <- if (labels$kind == "numbers") labels$width else labels$n_classes
+  empty <- matrix(numeric(), 0, width)
   lapply(setNames(nm = keys), function(key) empty)
 }
 
-tidy_classes <- function(object) {
-  words <- class_labels(object)
-  if (is.null(words)) as.character(seq_len(number_of_classes(object$spec)) - 1L) else words
+tidy_classes <- function(object, labels) {
+  words <- class_labels(object, labels)
+  if (is.null(words)) as.character(seq_len(labels$n_classes) - 1L) else words
 }
 
 numbered_names <- function(values) {

@@ -4,6 +4,7 @@
 # The fields of an object that was taken apart follow each other, named, from one called `first` on.
 # `rebuild()` makes an object of them, or NULL where they are none.
 regroup <- function(x, first, rebuild) {
+  if (is_simplified(x, first)) return(lapply(seq_len(ncol(x)), function(j) rebuild(x[, j])))
   if (!is.list(x) || is.object(x) || !any(first %in% names(x))) return(x)
   parts <- list()
   fields <- list()
@@ -25,4 +26,12 @@ regroup <- function(x, first, rebuild) {
   }
   finish()
   parts
+}
+
+# What sapply() makes of objects with as many fields: a matrix, whose rows are called by the fields
+# of the first. Those of one type have the same.
+is_simplified <- function(x, first) {
+  if (!is.list(x) || !is.matrix(x) || !isTRUE(rownames(x)[[1]] %in% first)) return(FALSE)
+  is_typed <- rownames(x)[[1]] == "type"
+  !is_typed || length(unique(x[1, ])) == 1
 }

@@ -91,6 +91,7 @@ check_config_value <- function(name, value, call) {
   counts <- c(
     "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"
   )
+  if (name %in% c(counts, "log_step_count_steps")) check_not_huge(value, name, call)
   if (name == "log_step_count_steps") {
     check_positive_whole(value, arg = name, call = call)
   } else if (name %in% counts) {

@@ -38,11 +38,3 @@ sparse_to_dense <- function(sp_input, default_value = NULL, validate_indices = T
     attrs = list(validate_indices = validate_indices), name = name
   )
 }
-
-# A feature as models take it: of a sparse one the rows padded with what counts as missing.
-dense_feature <- function(x) {
-  if (!is_sparse(x)) return(x)
-  type <- x$values$dtype
-  missing <- if (type$name == "string") "" else if (type$is_integer) -1 else 0
-  sparse_to_dense(x, missing)
-}

@@ -150,6 +150,9 @@ Ops.tensorflow.dtype <- function(e1, e2) {
   get(.Generic)(dtype_name(e1), dtype_name(e2))
 }
 
+# A type that is given as an object or as its name; NULL stays NULL.
+as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+
 # The name of a type that is given as an object or as its name.
 dtype_name <- function(dtype) {
   if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype

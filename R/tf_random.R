@@ -13,7 +13,10 @@ random_symbols <- function() {
   }
   random_normal <- normal("random_normal")
   truncated_normal <- normal("truncated_normal")
-  set_seed <- function(seed) invisible(cpp_graph_seed(cpp_graph_default(), seed))
+  set_seed <- function(seed) {
+    check_whole(seed, null = TRUE)
+    invisible(cpp_graph_seed(cpp_graph_default(), seed))
+  }
   list(
     set_random_seed = set_seed, random.set_random_seed = set_seed, random.set_seed = set_seed,
     random_uniform = uniform, random.uniform = uniform,

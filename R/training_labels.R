@@ -1,68 +1,50 @@
 # Responses as the labels of a model, and the checks of labels, weights and ids that name the
 # column, the value and the row of the data before anything is run.
 
-# What a model takes as labels: "number", "class", or NULL where its head decides.
-label_kind <- function(spec) {
-  if (is.null(spec)) return(NULL)
-  type <- spec$type
-  if (grepl("_regressor$", type)) return("number")
-  if (grepl("_classifier$", type)) return("class")
-  head <- unclass(spec$head)$type
-  if (is.null(head)) return(NULL)
-  if (grepl("regression_head$", head)) return("number")
-  if (head %in% c("binary_class_head", "multi_class_head")) "class"
-}
-
-# The parts of a specification that say what classes there are are the head's, if it has one.
-class_settings <- function(spec) if (is.null(spec$head)) unclass(spec) else unclass(spec$head)
-
-number_of_classes <- function(spec) {
-  n <- class_settings(spec)$n_classes
-  if (is.null(n)) 2L else as.integer(n)
-}
-
-as_labels <- function(x, name, known, estimator) {
-  spec <- estimator$spec
-  if (identical(the$mode, "infer") || is.null(spec)) return(x)
-  kind <- label_kind(spec)
-  if (identical(kind, "number")) return(number_labels(x, name, spec))
-  if (identical(kind, "class")) return(class_labels_of(x, name, known, spec))
-  if (identical(unclass(spec$head)$type, "multi_label_head")) {
-    return(several_labels(x, name, class_settings(spec)))
-  }
-  x
+# What heads take as labels comes from the core, see model_labels(); models with several heads, and
+# those without one, take what they are given.
+as_labels <- function(x, name, known, labels, type) {
+  if (identical(the$mode, "infer") || is.null(labels)) return(x)
+  switch(labels$kind,
+    numbers = number_labels(x, name, labels, type),
+    class = class_labels_of(x, name, known, labels),
+    classes = several_labels(x, name, labels),
+    x
+  )
 }
 
 # Numbers as the head of a regressor takes them.
-number_labels <- function(x, name, spec) {
-  settings <- class_settings(spec)
-  if (is.character(x) || is.factor(x)) stop_word_label(x, name, spec)
-  width <- if (is.null(settings$label_dimension)) 1 else settings$label_dimension
-  check_label_width(x, name, width, "label_dimension")
-  if (identical(settings$type, "logistic_regression_head")) {
-    check_values(x < 0 | x > 1, x, "The response {.val {name}} must be in the range [0, 1].")
-  }
-  # the full loss has the logarithm of the label
-  if (identical(settings$type, "poisson_regression_head") &&
-        !identical(settings$compute_full_loss, FALSE)) {
-    check_values(x < 0, x, "The response {.val {name}} is a count, which must be 0 or more.")
-  }
+number_labels <- function(x, name, labels, type) {
+  if (is.character(x) || is.factor(x)) stop_word_label(x, name, type)
+  check_label_width(x, name, labels)
+  check_label_range(x, name, labels)
   check_float32(x, name, "response")
   x
 }
 
+check_label_range <- function(x, name, labels) {
+  low <- labels$lowest
+  high <- labels$highest
+  if (is.finite(high)) {
+    check_values(
+      x < low | x > high, x, "The response {.val {name}} must be in the range [{low}, {high}]."
+    )
+  } else if (is.finite(low)) {
+    check_values(x < low, x, "The response {.val {name}} must be {low} or more.")
+  }
+}
+
 # Class numbers, or words of the model's vocabulary.
-class_labels_of <- function(x, name, known, spec) {
-  settings <- class_settings(spec)
+class_labels_of <- function(x, name, known, labels) {
   check_no_missing(x, name)
-  check_label_width(x, name, 1, "n_classes")
-  words <- settings$label_vocabulary
-  if (!is.null(words)) {
+  check_label_width(x, name, labels)
+  words <- labels$vocabulary
+  if (length(words)) {
     if (is.factor(x)) x <- as.character(x)
     check_label_words(x, name, words)
     return(x)
   }
-  n_classes <- number_of_classes(spec)
+  n_classes <- labels$n_classes
   if (is.factor(x) || is.character(x)) {
     # a model that was not trained on words takes a factor's codes
     classes <- if (is.null(known$classes)) levels(x) else known$classes
@@ -121,9 +103,9 @@ stop_words_without_vocabulary <- function(x, name) {
 }
 
 # A row of 0 and 1 for each example, also from lists of words.
-several_labels <- function(x, name, settings) {
-  words <- settings$label_vocabulary
-  if (is.character(x) && !is.null(words)) {
+several_labels <- function(x, name, labels) {
+  words <- labels$vocabulary
+  if (is.character(x) && length(words)) {
     known <- matrix(x %in% c(words, "", NA), n_rows(x))
     check_values(
       !known, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
@@ -132,7 +114,7 @@ several_labels <- function(x, name, settings) {
     return(words_as_rows(x, words))
   }
   if (is.character(x) || is.factor(x)) stop_words_without_vocabulary(x, name)
-  check_label_width(x, name, settings$n_classes, "n_classes")
+  check_label_width(x, name, labels)
   check_values(
     x < 0 | x > 1, x, "The response {.val {name}} must be 0 or 1 for each class."
   )
@@ -147,23 +129,24 @@ words_as_rows <- function(x, words) {
   labels
 }
 
-check_label_width <- function(x, name, width, arg) {
+check_label_width <- function(x, name, labels) {
   if (length(dim(x)) > 2) return(invisible()) # the core knows what to make of it
+  width <- labels$width
   given <- if (length(dim(x)) == 2) ncol(x) else 1L
   if (given == width) return(invisible())
   stop_runhooks(
     c(
       "The response {.val {name}} must have {width} value{?s} in each row, not {given}.",
-      i = "Each example has as many labels as its model has outputs: see {.arg {arg}}."
+      i = "Each example has as many labels as its model has outputs: see {.arg {labels$width_argument}}."
     ),
     call = user_frame()
   )
 }
 
-stop_word_label <- function(x, name, spec) {
+stop_word_label <- function(x, name, type) {
   stop_runhooks(
     c(
-      "The response {.val {name}} must be numbers for {.fn {spec$type}},
+      "The response {.val {name}} must be numbers for {.fn {type}},
        not {kind_words[[column_kind(x)]]}.",
       x = "The value in row 1 is {.val {as.character(x[[1]])}}.",
       i = "Words are labels of classifiers, such as {.fn linear_classifier}."
@@ -213,29 +196,26 @@ as_class_codes <- function(x, name, classes, n_classes) {
 }
 
 # The words of a classifier's classes in order; NULL where they are numbers.
-class_labels <- function(object) {
-  vocabulary <- class_settings(object$spec)$label_vocabulary
-  if (!is.null(vocabulary)) return(vocabulary)
-  if (!identical(label_kind(object$spec), "class")) return(NULL)
+class_labels <- function(object, labels = model_labels(object)) {
+  if (length(labels$vocabulary)) return(labels$vocabulary)
+  if (!identical(labels$kind, "class")) return(NULL)
   classes <- training_record(object)$response$classes
   if (is.null(classes)) return(NULL)
-  n <- number_of_classes(object$spec)
+  n <- labels$n_classes
   c(classes, if (n > length(classes)) seq(length(classes), n - 1))
 }
 
 # --- values of features
 
-# Numbers that weights and ids of the model's columns cannot be. `types` is what feature_types()
+# Numbers that weights and ids of the model's columns cannot be. `reads` is what model_reads()
 # gives.
-check_feature_values <- function(columns, types) {
-  for (type in types) {
-    x <- columns[[type$key]]
+check_feature_values <- function(columns, reads) {
+  for (read in reads) {
+    x <- columns[[read$key]]
     if (is.null(x)) next
-    if (isTRUE(type$is_weight) && is.factor(x)) stop_word_weights(x, type$key)
-    if (type$type == "float32" && !isTRUE(type$is_normalized)) {
-      check_float32(x, type$key, "feature")
-    }
-    if (!is.null(type$num_buckets)) check_ids(x, type$key, type$num_buckets)
+    if (read$is_weight && is.factor(x)) stop_word_weights(x, read$key)
+    if (read$dtype == "float32" && !read$is_normalized) check_float32(x, read$key, "feature")
+    if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
   }
 }
 
@@ -277,15 +257,14 @@ check_float32 <- function(x, name, role) {
 }
 
 # Weights of examples, which a head checks as the core does.
-check_weights <- function(columns, spec) {
-  weight <- class_settings(spec)$weight_column
-  # a normalizer may make anything of them
-  if (is.null(weight) || (is_column(weight) && !is.null(weight$normalizer_fn))) return(invisible())
-  name <- weight_key(weight)
-  x <- columns[[name]]
-  if (is.null(x) || is_sparse_matrix(x)) return(invisible())
-  if (is.factor(x) || is.character(x)) stop_word_weights(x, name)
-  check_values(x < 0, x, "The weights {.val {name}} must be 0 or more.")
+check_weights <- function(columns, reads) {
+  for (read in reads) {
+    x <- columns[[read$key]]
+    # a normalizer may make anything of them
+    if (is.null(x) || read$is_normalized || is_sparse_matrix(x)) next
+    if (is.factor(x) || is.character(x)) stop_word_weights(x, read$key)
+    check_values(x < 0, x, "The weights {.val {read$key}} must be 0 or more.")
+  }
 }
 
 # An error where any value is `bad`, with the first of them and its row in the data. `message` and

@@ -2,15 +2,20 @@
 # the words of the classes. A file beside the checkpoints, so that a model that is made again on the
 # same folder knows it too.
 
-record_file <- "runhooks.rds"
+record_file <- "runhooks.data"
 
 # NULL where nothing is known.
 training_record <- function(estimator) {
   if (!is_estimator(estimator)) return(NULL)
-  path <- file.path(model_dir(estimator), record_file)
-  if (!file.exists(path)) return(NULL)
-  record <- tryCatch(readRDS(path), error = function(error) NULL, warning = function(w) NULL)
-  if (is.list(record) && identical(record$version, 1L)) return(record)
+  folder <- model_dir(estimator)
+  if (is.null(folder)) return(NULL)
+  path <- file.path(folder, record_file)
+  if (!file.exists(path)) {
+    note_unread_record(folder)
+    return(NULL)
+  }
+  record <- tryCatch(cpp_read_plain_file(path), runhooks_error_data_loss = function(error) NULL)
+  if (is_record(record)) return(record)
   stop_runhooks(
     c(
       "The file {.path {path}} is damaged, or was written by another version of runhooks.",
@@ -20,23 +25,43 @@ training_record <- function(estimator) {
   )
 }
 
-# The whole file or nothing, whatever happens meanwhile.
-write_record <- function(record, folder) {
-  dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-  partial <- tempfile(".runhooks-", folder)
-  on.exit(unlink(partial))
-  saveRDS(record, partial)
-  file.rename(partial, file.path(folder, record_file))
+# Earlier versions wrote R's own format, which can hold code: such a file is never read.
+note_unread_record <- function(folder) {
+  path <- file.path(folder, "runhooks.rds")
+  if (!file.exists(path)) return(invisible())
+  rlang::inform(
+    c(
+      paste0("The file ", path, " of an earlier version of runhooks is not read."),
+      i = "It held the levels of factors, in a form that can hold code, too.",
+      i = "Train the model again to write them anew; until then it takes those of new data."
+    ),
+    .frequency = "once", .frequency_id = paste0("runhooks_record:", path)
+  )
 }
 
-# Where training failed before its first checkpoint there is nothing to know.
-forget_untrained <- function(folder, was_there) {
-  # an odd state file is what the error on its way is about
-  is_trained <- tryCatch(!is.null(cpp_latest_checkpoint(folder)), error = function(e) TRUE)
-  if (is_trained) return(invisible())
-  unlink(file.path(folder, record_file))
-  is_empty <- dir.exists(folder) && length(list.files(folder, all.files = TRUE, no.. = TRUE)) == 0
-  if (!was_there && is_empty) unlink(folder, recursive = TRUE)
+# Whoever wrote the folder may have put anything into the file.
+is_record <- function(x) {
+  is.list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
+    all(vapply(x[["features"]], is_known_column, NA)) &&
+    (is.null(x[["response"]]) || is_known_response(x[["response"]]))
+}
+
+is_plain_list <- function(x) is.list(x) && !is.object(x)
+
+is_known_column <- function(x) {
+  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
+    is_words(x[["levels"]])
+}
+
+is_known_response <- function(x) {
+  is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
+    x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
+}
+
+is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
+
+write_record <- function(record, folder) {
+  cpp_write_plain_file(file.path(folder, record_file), record, "What the model knows of its data")
 }
 
 # The record with what the columns at hand add to it: training knows levels that it has seen. Kinds
@@ -71,32 +96,33 @@ kind_words <- c(
 )
 
 # The columns as the model was trained with: of the same kind, factors with the levels of the
-# training. In training the record learns them. NULL for `estimator` is no model at all.
-as_trained <- function(columns, features, response, estimator) {
-  if (!is_estimator(estimator)) return(columns)
+# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
+# what its columns read.
+as_trained <- function(columns, features, response, estimator, reads) {
+  if (is.null(estimator)) return(columns)
   known <- training_record(estimator)
+  labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
-    read <- if (is.null(estimator$spec)) features else intersect(features, read_features(estimator))
-    record <- learn_columns(known, columns, read, response)
+    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
+    record <- learn_columns(known, columns, intersect(features, read), response)
   }
-  types <- feature_types(estimator$spec)
-  open <- vapply(Filter(takes_unknown, types), `[[`, "", "key")
+  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
-  check_feature_values(columns[is_feature], types)
-  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], estimator$spec)
+  check_feature_values(columns[is_feature], reads)
+  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {
     last <- length(columns) # its name may be a feature's, too
-    columns[[last]] <- as_labels(columns[[last]], response, record$response, estimator)
+    columns[[last]] <- as_labels(
+      columns[[last]], response, record$response, labels, estimator$spec$type
+    )
   }
   # only what can be trained with is learnt
-  if (!identical(record, known)) write_record(record, model_dir(estimator))
+  folder <- model_dir(estimator)
+  if (!is.null(folder) && !identical(record, known)) write_record(record, folder)
   columns
 }
-
-# Columns that have a bucket for words they do not know.
-takes_unknown <- function(pair) isTRUE(pair$takes_unknown)
 
 # Values of the kind and with the levels that `known` says, by the names of features. One warning
 # names all levels that are new; they count as missing, but for features in `open`.

@@ -11,6 +11,36 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_carried_files
+SEXP cpp_carried_files(std::string folder);
+RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_carried_files
+void cpp_write_carried_files(std::string folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    cpp_write_carried_files(folder, files);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_can_write_in
+bool cpp_can_write_in(std::string folder);
+RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_column_name
 std::string cpp_column_name(SEXP spec);
 RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
@@ -21,13 +51,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_column_info
-SEXP cpp_column_info(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_info(SEXP specSEXP) {
+// cpp_column_buckets
+double cpp_column_buckets(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_buckets(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_info(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_column_buckets(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_columns_read
+SEXP cpp_columns_read(SEXP columns);
+RcppExport SEXP _runhooks_cpp_columns_read(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_endpoints
+SEXP cpp_column_endpoints();
+RcppExport SEXP _runhooks_cpp_column_endpoints() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -156,6 +205,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     cpp_estimator_check(spec);
     return R_NilValue;
+END_RCPP
+}
+// cpp_estimator_labels
+SEXP cpp_estimator_labels(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_read_events
@@ -896,6 +955,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_write_plain_file
+void cpp_write_plain_file(std::string path, SEXP x, std::string owner);
+RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::string >::type owner(ownerSEXP);
+    cpp_write_plain_file(path, x, owner);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_read_plain_file
+SEXP cpp_read_plain_file(std::string path);
+RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_py_func
 SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name);
 RcppExport SEXP _runhooks_cpp_py_func(SEXP funcSEXP, SEXP inputsSEXP, SEXP output_typesSEXP, SEXP is_statefulSEXP, SEXP nameSEXP) {
@@ -1109,6 +1189,18 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_add_to_checkpoint
+void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string);
+RcppExport SEXP _runhooks_cpp_add_to_checkpoint(SEXP pathSEXP, SEXP nameSEXP, SEXP bytesSEXP, SEXP is_stringSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< std::string >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_string(is_stringSEXP);
+    cpp_add_to_checkpoint(path, name, bytes, is_string);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_held_count
 int cpp_held_count();
 RcppExport SEXP _runhooks_cpp_held_count() {
@@ -1182,8 +1274,13 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
+    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
+    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
-    {"_runhooks_cpp_column_info", (DL_FUNC) &_runhooks_cpp_column_info, 1},
+    {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
+    {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
+    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
@@ -1194,6 +1291,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
+    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
@@ -1264,6 +1362,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 3},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
+    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 4},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
@@ -1284,6 +1384,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_sleep_set", (DL_FUNC) &_runhooks_cpp_sleep_set, 1},
     {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
+    {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
@@ -1294,7 +1395,9 @@ static const R_CallMethodDef CallEntries[] = {
     {NULL, NULL, 0}
 };
 
+void init_carried_class(DllInfo* library);
 RcppExport void R_init_runhooks(DllInfo *dll) {
     R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
+    init_carried_class(dll);
 }

@@ -11,13 +11,13 @@ namespace {
 Features features_from_r(SEXP features) {
   Features result;
   const RList given(features, "`features`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) result[given.name(i)] = tensor_of(given[i]);
+  for (R_xlen_t i = 0; i < given.size(); ++i) result[given.name(i)] = feature_from_r(given[i]);
   return result;
 }
 
 Graph& graph_of_features(const Features& features) {
   if (features.empty()) invalid_argument("`features` must be a named list of tensors.");
-  return features.begin()->second.graph();
+  return features.begin()->second.values.graph();
 }
 
 std::vector<ColumnPtr> columns_from_r(SEXP columns) {
@@ -49,6 +49,40 @@ SEXP layer_to_r(const Output& tensor, const VariablesByName& variables) {
 
 }  // namespace
 
+namespace runhooks {
+namespace r {
+
+Feature feature_from_r(SEXP feature) {
+  if (!Rf_inherits(feature, "tensorflow.sparse_tensor")) return tensor_of(feature);
+  return Feature(tensor_of(list_element(feature, "indices")),
+                 tensor_of(list_element(feature, "values")),
+                 tensor_of(list_element(feature, "dense_shape")));
+}
+
+SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
+  Rcpp::List all(reads.size());
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const FeatureRead& read = reads[i];
+    Rcpp::Shield<SEXP> otherwise(value_to_r(read.default_value));
+    Rcpp::IntegerVector shape;
+    for (int d = 0; d < read.shape.rank(); ++d) {
+      shape.push_back(static_cast<int>(read.shape.dim(d)));
+    }
+    all[i] = Rcpp::List::create(
+        Rcpp::_["key"] = read.key, Rcpp::_["dtype"] = dtype_name(read.dtype),
+        Rcpp::_["example_dtype"] = dtype_name(read.example_dtype),
+        Rcpp::_["has_shape"] = read.has_shape, Rcpp::_["shape"] = shape,
+        Rcpp::_["default_value"] = otherwise, Rcpp::_["is_weight"] = read.is_weight,
+        Rcpp::_["is_normalized"] = read.is_normalized,
+        Rcpp::_["takes_unknown"] = read.takes_unknown,
+        Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
 // The name of a column, which is made to find what is wrong with it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_column_name(SEXP spec) {
@@ -57,19 +91,39 @@ std::string cpp_column_name(SEXP spec) {
   });
 }
 
-// What kind of a column it is: "dense", "categorical" or "both", its features, and its width.
+// The width of a categorical column; NA of others.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_column_info(SEXP spec) {
-  return border([&]() -> SEXP {
+double cpp_column_buckets(SEXP spec) {
+  return border([&]() -> double {
     const ColumnPtr column = make_column(*spec_from_r(spec, "a feature column"));
-    const auto* dense = dynamic_cast<const DenseColumn*>(column.get());
     const auto* categorical = dynamic_cast<const CategoricalColumn*>(column.get());
-    return Rcpp::List::create(
-        Rcpp::_["name"] = column->name(), Rcpp::_["is_dense"] = dense != nullptr,
-        Rcpp::_["is_categorical"] = categorical != nullptr,
-        Rcpp::_["features"] = Rcpp::wrap(column->feature_keys()),
-        Rcpp::_["num_buckets"] =
-            categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL);
+    return categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL;
+  });
+}
+
+// What columns read, in their order: a list for each feature that one reads.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_columns_read(SEXP columns) {
+  return border([&]() -> SEXP {
+    std::vector<FeatureRead> all;
+    for (const ColumnPtr& column : columns_from_r(columns)) {
+      for (const FeatureRead& read : column->reads()) all.push_back(read);
+    }
+    return reads_to_r(all);
+  });
+}
+
+// The names of the constructors in R, by those of tf.feature_column.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_column_endpoints() {
+  return border([&]() -> SEXP {
+    Rcpp::CharacterVector functions, names;
+    for (const ColumnEndpoint& column : column_endpoints()) {
+      functions.push_back(column.function);
+      names.push_back(column.endpoint);
+    }
+    functions.names() = names;
+    return functions;
   });
 }
 

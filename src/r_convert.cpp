@@ -190,12 +190,6 @@ void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
     case DType::kString: {
       const std::string& text = tensor.string_at(i);
-      // R itself would jump over our frames here.
-      if (text.find('\0') != std::string::npos) {
-        fail(Code::kUnimplemented,
-             "A string with a zero byte, such as a serialized summary, has no "
-             "R form.");
-      }
       SET_STRING_ELT(out, at, Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8));
       break;
     }
@@ -304,9 +298,49 @@ Tensor rows_from_r(SEXP x, DType wanted) {
   return tensor_of_shape(x, shape, wanted);
 }
 
-SEXP tensor_to_r(const Tensor& tensor) {
+namespace {
+
+void set_dim(SEXP array, const Shape& shape) {
+  Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));
+  for (int i = 0; i < shape.rank(); ++i) INTEGER(dim)[i] = static_cast<int>(shape.dim(i));
+  Rf_setAttrib(array, R_DimSymbol, dim);
+}
+
+// R itself would jump over our frames where it is given a zero byte.
+bool has_zero_byte(const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (tensor.string_at(i).find('\0') != std::string::npos) return true;
+  }
+  return false;
+}
+
+SEXP raw_from(const std::string& bytes) {
+  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
+  return raw;
+}
+
+// A raw vector of a scalar, an array of them (a list with dimensions) of others.
+SEXP bytes_to_r(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  if (shape.rank() == 0) return raw_from(tensor.string_at(0));
+  Rcpp::Shield<SEXP> out(Rf_allocVector(VECSXP, tensor.num_elements()));
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SET_VECTOR_ELT(out, at.position(), raw_from(tensor.string_at(i)));
+  }
+  set_dim(out, shape);
+  return out;
+}
+
+}  // namespace
+
+SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
   if (!tensor.is_valid()) return R_NilValue;
   const Shape& shape = tensor.shape();
+  if (tensor.dtype() == DType::kString && (as_bytes || has_zero_byte(tensor))) {
+    return bytes_to_r(tensor);
+  }
   if (shape.rank() == 0 && tensor.dtype() == DType::kFloat32) {
     return Rf_ScalarReal(*tensor.data<float>());
   }
@@ -319,11 +353,7 @@ SEXP tensor_to_r(const Tensor& tensor) {
       set_element(out, at.position(), tensor, i);
     }
   }
-  if (shape.rank() > 0) {
-    Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));
-    for (int i = 0; i < shape.rank(); ++i) INTEGER(dim)[i] = static_cast<int>(shape.dim(i));
-    Rf_setAttrib(out, R_DimSymbol, dim);
-  }
+  if (shape.rank() > 0) set_dim(out, shape);
   return out;
 }
 
@@ -431,6 +461,11 @@ DType dtype_from_r(SEXP x) {
   const DType dtype = dtype_from_name(text);
   if (dtype == DType::kInvalid) invalid_argument("'", text, "' is not the name of a type.");
   return dtype;
+}
+
+const void* RCallable::identity() const {
+  SEXP wrapped = Rf_getAttrib(function_.get(), Rf_install("wrapped"));
+  return wrapped == R_NilValue ? function_.get() : wrapped;
 }
 
 Value RCallable::call(const std::vector<Value>& arguments) {

@@ -1,5 +1,6 @@
 // Estimators in R: specifications become model functions, closures become input functions, results
 // become R values.
+#include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
 #include "runhooks_r.h"
 
@@ -37,7 +38,7 @@ InputFn input_fn_from_r(SEXP build) {
     const RList features(parts[0], "the features of an input function");
     SEXP labels = parts[1];
     for (R_xlen_t i = 0; i < features.size(); ++i) {
-      input.features[features.name(i)] = tensor_of(features[i]);
+      input.features[features.name(i)] = feature_from_r(features[i]);
     }
     if (TYPEOF(labels) == VECSXP) {
       const RList heads(labels, "the labels of an input function");
@@ -186,4 +187,23 @@ void cpp_predictions_close(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_check(SEXP spec) {
   border([&] { model_fn_from_r(spec); });
+}
+
+// What a canned model's head says of its labels, and the features that it reads itself.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_labels(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto args = args_from_r(spec, "the estimator");
+    const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
+    const LabelSpec labels = head->labels();
+    static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
+    Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
+    return Rcpp::List::create(
+        Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
+        Rcpp::_["width"] = static_cast<double>(labels.width),
+        Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
+        Rcpp::_["highest"] = labels.highest,
+        Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+        Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+  });
 }

@@ -86,6 +86,7 @@ SEXP item_to_r(const CollectionItem& item) {
   if (auto* const* op = std::get_if<Operation*>(&item)) return operation_handle(*op);
   if (const auto* variable = std::get_if<VariablePtr>(&item)) return variable_handle(*variable);
   if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
+  if (const auto* saveable = std::get_if<SaveablePtr>(&item)) return Rcpp::wrap((*saveable)->name());
   // nothing else is kept in a collection
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }

@@ -111,34 +111,31 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return list;
   }
   bool has_state() const override { return save_state_ != nullptr; }
-  Tensor save_state() override {
-    if (!save_state_) return Tensor();
+  NamedTensors save_state() override {
+    if (!save_state_) return {};
     Rcpp::Shield<SEXP> state(call(save_state_));
-    return state == R_NilValue ? Tensor() : bytes_of(state);
+    if (state == R_NilValue) return {};
+    const PlainData data = plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
+    return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
   }
-  void restore_state(const Tensor& bytes) override {
-    if (!restore_state_) return;
-    Rcpp::Shield<SEXP> state(object_of(bytes));
-    define(symbols().state, state);
-    call(restore_state_);
+  std::function<void()> read_state(const NamedTensors& tensors) override {
+    const auto found = tensors.find(kPlainState);
+    const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
+                         found->second.num_elements() == 1;
+    if (!is_text) fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
+    Rcpp::Shield<SEXP> state(plain_to_r(read_plain_data(
+        found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+    const Held held(state);
+    return [this, held] {
+      if (!restore_state_) return;
+      define(symbols().state, held.get());
+      call(restore_state_);
+    };
   }
 
  private:
-  // R's own serialization.
-  Tensor bytes_of(SEXP object) {
-    Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), object));
-    Rcpp::Shield<SEXP> code(Rf_lang3(Rf_install("serialize"), quoted, R_NilValue));
-    Rcpp::Shield<SEXP> raw(eval_r(code, R_BaseEnv));
-    Tensor tensor(DType::kUint8, Shape{static_cast<int64_t>(Rf_xlength(raw))});
-    std::memcpy(tensor.raw(), RAW(raw), tensor.num_bytes());
-    return tensor;
-  }
-  SEXP object_of(const Tensor& bytes) {
-    Rcpp::Shield<SEXP> raw(Rf_allocVector(RAWSXP, bytes.num_elements()));
-    std::memcpy(RAW(raw), bytes.raw(), bytes.num_bytes());
-    Rcpp::Shield<SEXP> code(Rf_lang2(Rf_install("unserialize"), raw));
-    return eval_r(code, R_BaseEnv);
-  }
+  // The name of the tensor that holds it all.
+  static constexpr const char* kPlainState = "plain";
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
     for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
@@ -149,11 +146,15 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // What R's `context` stands for while a method runs.
   struct CurrentContext {
     RHook& hook;
-    CurrentContext(RHook& h, RunContext& context) : hook(h) {
+    RunContext& context;
+    CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
       if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
     }
-    ~CurrentContext() { R_ClearExternalPtr(hook.context_pointer_.get()); }
+    ~CurrentContext() {
+      R_ClearExternalPtr(hook.context_pointer_.get());
+      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has shown it itself
+    }
   };
 
   // The call `method(arguments)`; NULL where the user gave no such method.
@@ -453,6 +454,10 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return border([&] {
+    // One that was kept beyond its session: whoever asks shall stop.
+    const bool is_coordinator =
+        TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
+    if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
     return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
   });
 }

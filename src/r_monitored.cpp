@@ -125,10 +125,10 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const RunArgs& args = *requested.update(request, session->graph());
     requested.keep(request);
-    const Plan& plan = in_step ? session->run_in_step(args) : session->run(args);
+    const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
     fill_run_metadata(run_metadata, session->run_metadata());
     return requested.tree()->results_to_r(
-        [&plan](size_t i) -> const Tensor& { return plan.result(i); });
+        [&run](size_t i) -> const Tensor& { return run.result(i); });
   });
 }
 

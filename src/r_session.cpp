@@ -23,6 +23,13 @@ Fetch fetch_by_name(const std::string& name, Graph& graph) {
   return std::get<Operation*>(element);
 }
 
+// Serialized summaries: ops that give one call it so.
+bool is_message(const Fetch& fetch) {
+  if (!fetch.is_tensor()) return false;
+  const std::vector<ArgDef>& outputs = fetch.op->def().outputs;
+  return outputs.size() == 1 && outputs[0].name == "summary" && outputs[0].dtype == DType::kString;
+}
+
 Session& session_of(SEXP pointer) {
   return *static_cast<Session*>(handle_address(pointer, kSession));
 }
@@ -37,6 +44,7 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   Node node;
   node.source = source;
   node.fetch = fetches_.size();
+  node.is_bytes = is_message(fetch);
   fetches_.push_back(fetch);
   return node;
 }
@@ -97,7 +105,7 @@ bool FetchTree::node_matches(const Node& node, SEXP x) {
 }
 
 SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
-  if (node.is_leaf) return tensor_to_r(result(node.fetch));
+  if (node.is_leaf) return tensor_to_r(result(node.fetch), node.is_bytes);
   Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.form.get()));
   for (size_t i = 0; i < node.children.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));

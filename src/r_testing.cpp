@@ -1,7 +1,8 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
 #include "io/eval_metrics.h"
+#include "io/tensor_bundle.h"
 #include "io/event_file.h"
-#include "monitored/loop_observer.h"
+#include "monitored/monitored_session.h"
 #include "runhooks_r.h"
 #include "base/clock.h"
 #include "base/log_first.h"
@@ -25,32 +26,72 @@ void sleep_in_r(double seconds) {
   eval_r(call, R_GlobalEnv);
 }
 
-// An R function of (what, names or name, session): "loop_made", a method, or "stop_requested".
-class RLoopObserver : public LoopObserver {
+// Around a hook: an R function of (what, names or name, session) is told of the five calls that
+// users know, and of a request to stop.
+class TracedHook : public RunHook {
  public:
-  explicit RLoopObserver(SEXP function) : function_(function) {}
-  void loop_made(const HookList& hooks) override {
-    std::vector<std::string> names;
-    for (const HookPtr& hook : hooks) names.push_back(hook->name());
-    tell("loop_made", names, nullptr);
+  TracedHook(HookPtr hook, std::shared_ptr<Held> function)
+      : hook_(std::move(hook)), function_(std::move(function)) {}
+  std::string name() const override { return hook_->name(); }
+  void begin(Graph& graph) override {
+    tell("begin", nullptr);
+    hook_->begin(graph);
   }
-  void call(const RunHook& hook, const char* method, Session* session) override {
-    tell(method, {hook.name()}, session);
+  void after_create_session(Session& session, Coordinator& coordinator) override {
+    tell("after_create_session", &session);
+    hook_->after_create_session(session, coordinator);
   }
-  void stop_requested(const RunHook& hook) override {
-    tell("stop_requested", {hook.name()}, nullptr);
+  const RunArgs* before_run(RunContext& context) override {
+    tell("before_run", &context.session());
+    return hook_->before_run(context);
   }
+  void after_run(RunContext& context, const RunValues& values) override {
+    tell("after_run", &context.session());
+    const bool was_requested = context.stop_requested();
+    hook_->after_run(context, values);
+    if (context.stop_requested() != was_requested) tell("stop_requested", nullptr);
+  }
+  void end(Session& session) override {
+    tell("end", &session);
+    hook_->end(session);
+  }
+  void on_error(Session* session, const LoopFailure& failure) override {
+    hook_->on_error(session, failure);
+  }
+  bool saves_checkpoints() const override { return hook_->saves_checkpoints(); }
+  bool changes_variables() const override { return hook_->changes_variables(); }
+  bool has_state() const override { return hook_->has_state(); }
+  Tensor save_state() override { return hook_->save_state(); }
+  void restore_state(const Tensor& state) override { hook_->restore_state(state); }
 
- private:
-  void tell(const char* what, const std::vector<std::string>& names, Session* session) {
+  static void tell(const Held& function,
+                   const char* what,
+                   const std::vector<std::string>& names,
+                   Session* session) {
     Rcpp::Shield<SEXP> said(Rf_mkString(what)), who(Rcpp::wrap(names));
     Rcpp::Shield<SEXP> where(session ? session_handle(*session) : R_NilValue);
-    Rcpp::Shield<SEXP> call(Rf_lang4(function_.get(), said, who, where));
+    Rcpp::Shield<SEXP> call(Rf_lang4(function.get(), said, who, where));
     eval_r(call, R_GlobalEnv);
   }
 
-  Held function_;
+ private:
+  void tell(const char* what, Session* session) const { tell(*function_, what, {name()}, session); }
+
+  HookPtr hook_;
+  std::shared_ptr<Held> function_;
 };
+
+// Tells of a loop that begins ("loop_made"), and of all calls to its hooks.
+HookList traced(const HookList& hooks, const std::shared_ptr<Held>& function) {
+  std::vector<std::string> names;
+  HookList around;
+  for (const HookPtr& hook : hooks) {
+    names.push_back(hook->name());
+    around.push_back(std::make_shared<TracedHook>(hook, function));
+  }
+  TracedHook::tell(*function, "loop_made", names, nullptr);
+  return around;
+}
 
 const char* kind_name(Event::Kind kind) {
   switch (kind) {
@@ -175,15 +216,38 @@ void cpp_forget_logged_lines() {
   border([] { forget_logged_lines(); });
 }
 
-// A function that shall be told of each call to a hook; NULL: nobody is told.
+// A function that shall be told of each call to a hook of the loops that begin from now on; NULL:
+// nobody is told.
 // [[Rcpp::export(rng = false)]]
 void cpp_observe_loops(SEXP tell) {
   border([&] {
-    static std::unique_ptr<RLoopObserver> observer;
-    if (tell != R_NilValue) function_from_r(tell, "`tell`");
-    LoopObserver::set_current(nullptr);
-    observer.reset(tell == R_NilValue ? nullptr : new RLoopObserver(tell));
-    LoopObserver::set_current(observer.get());
+    hook_decorator() = nullptr;
+    if (tell == R_NilValue) return;
+    function_from_r(tell, "`tell`");
+    const auto function = std::make_shared<Held>(tell);
+    hook_decorator() = [function](HookList hooks) { return traced(hooks, function); };
+  });
+}
+
+// Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
+// [[Rcpp::export(rng = false)]]
+void cpp_add_to_checkpoint(std::string path, std::string name, SEXP bytes, bool is_string) {
+  border([&] {
+    const auto n = static_cast<size_t>(Rf_xlength(bytes));
+    Tensor added(DType::kUint8, Shape{static_cast<int64_t>(n)});
+    std::memcpy(added.raw(), RAW(bytes), n);
+    if (is_string) {
+      added = Tensor::string_scalar(std::string(reinterpret_cast<const char*>(RAW(bytes)), n));
+    }
+    const BundleReader reader(path);
+    std::vector<std::pair<std::string, Tensor>> all;
+    for (const BundleReader::Info& info : reader.tensors()) {
+      if (info.name != name) all.emplace_back(info.name, reader.read(info.name));
+    }
+    all.emplace_back(name, added);
+    BundleWriter writer(path);
+    for (const auto& item : all) writer.add(item.first, item.second);
+    writer.finish();
   });
 }
 

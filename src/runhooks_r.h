@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
+#include "io/plain_data.h"
 #include "runhooks_types.h"
 #include "session/run_hook.h"
 
@@ -234,7 +235,8 @@ Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
 // The same with a dimension of rows in any case: one number is one row.
 Tensor rows_from_r(SEXP x, DType wanted = DType::kInvalid);
 // Rank 0: a plain scalar, else an array with dim. int64 becomes double. Not protected.
-SEXP tensor_to_r(const Tensor& tensor);
+// Strings that R cannot hold (with a zero byte), and all of them where `as_bytes`, are raw vectors.
+SEXP tensor_to_r(const Tensor& tensor, bool as_bytes = false);
 Value value_from_r(SEXP x);
 SEXP value_to_r(const Value& value);
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
@@ -248,10 +250,27 @@ class RCallable : public Callable {
  public:
   explicit RCallable(SEXP function) : function_(function) {}
   Value call(const std::vector<Value>& arguments) override;
+  // Of a function that R has wrapped for the core, the one inside: its attribute "wrapped".
+  const void* identity() const override;
 
  private:
   Held function_;
 };
+
+// --- r_columns.cpp
+
+// A tensor or a sparse one.
+Feature feature_from_r(SEXP feature);
+// A list for each feature that a column or a head reads.
+SEXP reads_to_r(const std::vector<FeatureRead>& reads);
+
+// --- r_plain.cpp: what may be written to files that others read
+
+// Numbers, strings, lists, ... with attributes. Whatever else is found in it is an error that names
+// the place, `whole` being the name of all ("state"), and `owner` whose it is.
+PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole);
+// Not protected. Attributes that do not fit are kDataLoss.
+SEXP plain_to_r(const PlainData& data);
 
 // --- r_session.cpp: runs
 
@@ -274,6 +293,7 @@ class FetchTree {
     SEXP source = R_NilValue;  // the handle or the name, held by structure_
     size_t fetch = 0;
     bool is_leaf = true;
+    bool is_bytes = false;  // a serialized message, which is no text even where it could be one
     SEXP names = R_NilValue;
     Held form;  // an empty list with these names, to be filled
     std::vector<Node> children;

@@ -19,7 +19,7 @@ class BucketizedColumn : public DenseColumn, public CategoricalColumn {
   }
 
   std::string name() const override { return source_->name() + "_bucketized"; }
-  std::vector<std::string> feature_keys() const override { return source_->feature_keys(); }
+  std::vector<FeatureRead> reads() const override { return source_->reads(); }
   int64_t num_buckets() const override { return buckets() * dense_->num_elements(); }
   Shape variable_shape() const override {
     Shape shape = dense_->variable_shape();
@@ -74,6 +74,6 @@ class BucketizedColumn : public DenseColumn, public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(BucketizedColumn);
+RUNHOOKS_REGISTER_COLUMN(BucketizedColumn, "bucketized_column", "column_bucketized");
 
 }  // namespace runhooks

@@ -28,41 +28,42 @@ class CrossedColumn : public CategoricalColumn {
     std::sort(names.begin(), names.end());
     return str_join(names, "_X_");
   }
-  std::vector<std::string> feature_keys() const override {
-    std::vector<std::string> features;
+  std::vector<FeatureRead> reads() const override {
+    std::vector<FeatureRead> all;
     for (const Key& key : leaves_) {
-      if (!key.column) {
-        features.push_back(key.feature);
+      if (key.column) {
+        for (const FeatureRead& read : key.column->reads()) all.push_back(read);
       } else {
-        for (const std::string& feature : key.column->feature_keys()) features.push_back(feature);
+        all.emplace_back(key.feature, DType::kString);
       }
     }
-    return features;
+    return all;
   }
   int64_t num_buckets() const override { return buckets_; }
 
   Output transform(TransformationCache& cache) const override {
     // TensorFlow's op takes the sparse keys first, then the dense ones, whatever their order.
-    std::vector<Output> sparse, dense;
+    std::vector<Output> sparse, dense, present;
     std::vector<int64_t> is_sparse;
     for (const Key& key : leaves_) {
       if (key.column) {
         sparse.push_back(key.column->ids_and_weights(cache).ids);
         is_sparse.push_back(0);  // its ids say themselves what is absent
-      } else {
-        const Output feature = raw_feature(cache, key.feature);
-        if (!comes_from_sparse(feature)) {
-          dense.push_back(feature);
-          continue;
-        }
-        sparse.push_back(feature);
-        is_sparse.push_back(1);
+        continue;
       }
+      const Output feature = raw_feature(cache, key.feature);
+      const Output has_value = cache.present(key.feature);
+      (has_value ? sparse : dense).push_back(feature);
+      if (!has_value) continue;
+      present.push_back(has_value);
+      is_sparse.push_back(1);
     }
     is_sparse.resize(leaves_.size(), 0);
-    sparse.insert(sparse.end(), dense.begin(), dense.end());
+    std::vector<Output> inputs = sparse;
+    inputs.insert(inputs.end(), dense.begin(), dense.end());
+    inputs.insert(inputs.end(), present.begin(), present.end());
     return cache.graph()
-        .op("CrossIds", sparse)
+        .op("CrossIds", inputs)
         .attr("num_buckets", buckets_)
         .attr("is_sparse", is_sparse)
         .attr("hash_key", hash_key_);
@@ -131,15 +132,8 @@ class CrossedColumn : public CategoricalColumn {
     }
     if (hash_key_ == 0) hash_key_ = kDefaultHashKey;  // as in TensorFlow
   }
-  // Sparse features are made dense where they enter the model.
-  static bool comes_from_sparse(const Output& feature) {
-    return feature.op->def().densifies;
-  }
   Output raw_feature(TransformationCache& cache, const std::string& key) const {
-    Output feature = cache.feature(key);
-    if (feature.dtype() == DType::kBool) {
-      feature = cache.graph().op("Cast", {feature}).attr("DstT", DType::kInt32);
-    }
+    const Output feature = integers_or_strings(cache.graph(), cache.feature(key));
     if (feature.dtype() != DType::kString && !is_integer(feature.dtype())) {
       throw Error(Code::kInvalidArgument,
                   str_cat("Column '", name(), "' crosses strings or integers, but feature '", key,
@@ -155,6 +149,6 @@ class CrossedColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(CrossedColumn);
+RUNHOOKS_REGISTER_COLUMN(CrossedColumn, "crossed_column", "column_crossed");
 
 }  // namespace runhooks

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "columns/feature_column.h"
-#include "nn/initializer.h"
 #include "io/tensor_bundle.h"
+#include "nn/initializer.h"
 
 namespace runhooks {
 
@@ -59,7 +59,7 @@ class EmbeddingColumn : public DenseColumn {
   }
 
   std::string name() const override { return column_->name() + "_embedding"; }
-  std::vector<std::string> feature_keys() const override { return column_->feature_keys(); }
+  std::vector<FeatureRead> reads() const override { return column_->reads(); }
   Shape variable_shape() const override { return Shape{dimension_}; }
   Output transform(TransformationCache& cache) const override {
     return cache.transformed(*column_);
@@ -119,7 +119,9 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(EmbeddingColumn);
-RUNHOOKS_REGISTER_COLUMN(SharedEmbeddingColumn);
+RUNHOOKS_REGISTER_COLUMN(EmbeddingColumn, "embedding_column", "column_embedding");
+RUNHOOKS_REGISTER_COLUMN(SharedEmbeddingColumn,
+                         "shared_embedding_columns",
+                         "column_shared_embedding");
 
 }  // namespace runhooks

@@ -3,40 +3,96 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/categorical.h"
+
 namespace runhooks {
+
+const Feature& TransformationCache::given(const std::string& key) const {
+  auto found = features_.find(key);
+  if (found != features_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& entry : features_) names.push_back(entry.first);
+  throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."),
+              {str_cat("The input function gives: ", str_join(names, ", "), ".")});
+}
+
+// `values` at the places of a sparse feature, `filler` elsewhere.
+Output TransformationCache::padded(const Feature& feature, Output values, Output filler) const {
+  return graph_.op("SparseToDense", {feature.indices, feature.dense_shape, values, filler});
+}
+
+namespace {
+
+Output with_two_dimensions(Graph& graph, Output tensor) {
+  if (!tensor.shape().has_rank() || tensor.shape().rank() != 1) return tensor;
+  return graph.op("ExpandDims", {tensor, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
+}
+
+}  // namespace
 
 Output TransformationCache::feature(const std::string& key) {
   auto known = raw_.find(key);
   if (known != raw_.end()) return known->second;
-  auto found = features_.find(key);
-  if (found == features_.end()) {
-    std::vector<std::string> names;
-    for (const auto& entry : features_) names.push_back(entry.first);
-    throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."),
-                {str_cat("The input function gives: ", str_join(names, ", "), ".")});
+  const Feature& feature = given(key);
+  Output tensor = feature.values;
+  if (feature.is_sparse()) {
+    const Output filler = tensor.dtype() == DType::kString
+                              ? graph_.constant(Tensor::string_scalar(""), "filler")
+                              : graph_.scalar(tensor.dtype(), 0, "filler");
+    tensor = padded(feature, tensor, filler);
   }
-  Output feature = found->second;
-  if (feature.shape().has_rank() && feature.shape().rank() == 0) {
+  if (tensor.shape().has_rank() && tensor.shape().rank() == 0) {
     invalid_argument("Feature '", key, "' must have a row for each example; got a scalar.");
   }
-  if (feature.shape().has_rank() && feature.shape().rank() == 1) {
-    feature =
-        graph_.op("ExpandDims", {feature, graph_.scalar(DType::kInt32, -1, "ExpandDims/dim")});
+  tensor = with_two_dimensions(graph_, tensor);
+  raw_[key] = tensor;
+  return tensor;
+}
+
+Output TransformationCache::present(const std::string& key) {
+  const Feature& feature = given(key);
+  if (!feature.is_sparse()) return Output();
+  Output& present = present_[key];
+  if (!present) {
+    const Output yes = graph_.scalar(DType::kBool, 1, "present");
+    present =
+        with_two_dimensions(graph_, padded(feature, yes, graph_.scalar(DType::kBool, 0, "absent")));
   }
-  raw_[key] = feature;
-  return feature;
+  return present;
 }
 
 Output TransformationCache::transformed(const FeatureColumn& column) {
-  auto known = transformed_.find(column.name());
+  auto known = transformed_.find(column.content());
   if (known != transformed_.end()) return known->second;
   const Output result = column.transform(*this);
-  transformed_[column.name()] = result;
+  transformed_[column.content()] = result;
   return result;
 }
 
+std::vector<std::string> FeatureColumn::feature_keys() const {
+  std::vector<std::string> keys;
+  for (const FeatureRead& read : reads()) keys.push_back(read.key);
+  return keys;
+}
+
+std::vector<ColumnEndpoint>& column_endpoints() {
+  static auto* endpoints = new std::vector<ColumnEndpoint>;
+  return *endpoints;
+}
+
+bool register_column(const char* type,
+                     Factory<FeatureColumn>::Make make,
+                     const char* endpoint,
+                     const char* function) {
+  column_endpoints().push_back({endpoint, function});
+  return Factory<FeatureColumn>::instance().add(type, make);
+}
+
 ColumnPtr make_column(const Args& spec) {
-  return Factory<FeatureColumn>::instance().make("feature column", spec.text("type"), spec);
+  const auto column =
+      Factory<FeatureColumn>::instance().make("feature column", spec.text("type"), spec);
+  column->set_content(content_of(spec));
+  return column;
 }
 
 ColumnPtr column_argument(const Args& args, const std::string& name) {
@@ -109,29 +165,47 @@ std::string type_advice(const std::string& constructor, const std::string& given
 
 }  // namespace
 
-Output categorical_feature(TransformationCache& cache,
-                           const std::string& key,
-                           const std::string& constructor,
-                           const std::string& wanted) {
-  Output feature = cache.feature(key);
-  if (feature.dtype() == DType::kBool) {
-    feature = cache.graph().op("Cast", {feature}).attr("DstT", DType::kInt32);
-  }
-  const bool is_string = feature.dtype() == DType::kString;
-  if (!is_string && !is_integer(feature.dtype())) {
+Output integers_or_strings(Graph& graph, Output values) {
+  if (values.dtype() != DType::kBool) return values;
+  return graph.op("Cast", {values}).attr("DstT", DType::kInt32);
+}
+
+Output categorical_ids(TransformationCache& cache,
+                       const std::string& key,
+                       const std::string& constructor,
+                       const std::string& wanted,
+                       const std::function<Output(Output values, bool drop_missing)>& ids_of) {
+  const Feature& feature = cache.given(key);
+  Graph& graph = cache.graph();
+  const Output values =
+      integers_or_strings(graph, feature.is_sparse() ? feature.values : cache.feature(key));
+  const bool is_string = values.dtype() == DType::kString;
+  if (!is_string && !is_integer(values.dtype())) {
     throw Error(Code::kInvalidArgument,
                 str_cat(constructor, "(\"", key,
                         "\") needs strings or integers, but the feature is of type ",
-                        dtype_name(feature.dtype()), "."),
+                        dtype_name(values.dtype()), "."),
                 {"Use column_bucketized() for numbers, or make integers of them."});
   }
   if (is_string != (wanted == "string")) {
     throw Error(Code::kInvalidArgument,
                 str_cat(constructor, "(\"", key, "\") is of dtype ", wanted,
-                        ", but the feature is of type ", dtype_name(feature.dtype()), "."),
-                {type_advice(constructor, dtype_name(feature.dtype()), is_string)});
+                        ", but the feature is of type ", dtype_name(values.dtype()), "."),
+                {type_advice(constructor, dtype_name(values.dtype()), is_string)});
   }
-  return feature;
+  if (!feature.is_sparse()) return ids_of(values, true);
+  const Output line = graph.int_vector({-1}, "Reshape/shape");
+  const Output ids = graph.op("Reshape", {ids_of(values, false), line});
+  const Output absent = graph.constant(Tensor::of<int64_t>(Shape{}, {kAbsentId}), "absent");
+  const Output dense =
+      graph.op("SparseToDense", {feature.indices, feature.dense_shape, ids, absent});
+  if (dense.shape().has_rank() && dense.shape().rank() == 2) return dense;
+  // [batch, everything else], as of a dense feature
+  const Output batch = graph.op("Slice", {feature.dense_shape, graph.int_vector({0}, "begin"),
+                                          graph.int_vector({1}, "size")});
+  const Output rest = graph.constant(Tensor::of<int64_t>(Shape{1}, {-1}), "rest");
+  const Output shape = graph.op("ConcatV2", {batch, rest, graph.scalar(DType::kInt32, 0, "axis")});
+  return graph.op("Reshape", {dense, shape});
 }
 
 Output combined_rows(Graph& graph,

@@ -3,9 +3,11 @@
 // What it must not know: any particular column, losses, R.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/args.h"
@@ -15,9 +17,40 @@
 
 namespace runhooks {
 
-using Features = std::map<std::string, Output>;
+// A feature as an input function gives it: a tensor, or TensorFlow's triple of a sparse one.
+struct Feature {
+  Feature() = default;
+  Feature(Output tensor) : values(tensor) {}  // NOLINT
+  Feature(Output at, Output sparse_values, Output shape)
+      : values(sparse_values), indices(at), dense_shape(shape) {}
+  bool is_sparse() const { return static_cast<bool>(indices); }
+  Output values;
+  Output indices, dense_shape;  // int64 [n, rank] and [rank]; missing where it is a tensor
+};
+using Features = std::map<std::string, Feature>;
 
 class FeatureColumn;
+
+// What a column reads of one feature, for those who feed it or parse it from examples.
+struct FeatureRead {
+  FeatureRead(std::string feature, DType type)
+      : key(std::move(feature)),
+        dtype(type),
+        example_dtype(is_integer(type) ? DType::kInt64 : type) {}
+  std::string key;
+  DType dtype;  // strings, integers or float32
+  // In a serialized example: numbers of one shape, with a value where it is missing, or (without
+  // a shape) any number of values.
+  DType example_dtype;
+  bool has_shape = false;
+  Shape shape;
+  Value default_value;
+
+  bool is_weight = false;
+  bool is_normalized = false;  // by a function, after which its range is another one
+  bool takes_unknown = false;  // words that are not in its vocabulary have a bucket
+  int64_t num_ids = 0;         // of ids that must be below it; 0: any integer will do
+};
 
 // The ids of a categorical column: int64 [batch, k], below 0 where there is none
 // (ops/categorical.h), and perhaps float32 weights of the same shape.
@@ -31,14 +64,20 @@ class TransformationCache {
   TransformationCache(Graph& graph, const Features& features)
       : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
-  // A raw feature of at least 2 dimensions; throws where there is none of this name.
+  // As it was given; throws where there is none of this name.
+  const Feature& given(const std::string& key) const;
+  // A raw feature of at least 2 dimensions; a sparse one with "" or 0 where it has no value.
   Output feature(const std::string& key);
+  // Where a sparse feature has values: bool, of the shape of feature(); missing for dense ones.
+  Output present(const std::string& key);
+  // Once for all columns of the same content(), whatever their names.
   Output transformed(const FeatureColumn& column);
 
  private:
+  Output padded(const Feature& feature, Output values, Output filler) const;
   Graph& graph_;
   const Features& features_;
-  std::map<std::string, Output> raw_, transformed_;
+  std::map<std::string, Output> raw_, present_, transformed_;
 };
 
 class FeatureColumn {
@@ -47,11 +86,19 @@ class FeatureColumn {
   // As TensorFlow names it: "age", "age_bucketized", "a_X_b". Variables and scopes are named after
   // it.
   virtual std::string name() const = 0;
-  // The features that it reads.
-  virtual std::vector<std::string> feature_keys() const = 0;
+  // The features that it reads, and how.
+  virtual std::vector<FeatureRead> reads() const = 0;
+  std::vector<std::string> feature_keys() const;
   virtual Output transform(TransformationCache& cache) const = 0;
   // What its scope and variables are named after, where it is not its own name.
   virtual std::string scope_name() const { return name(); }
+  // Equal for columns of one type that were made of equal arguments, as TensorFlow's named tuples
+  // are: make_column() sets it.
+  const std::string& content() const { return content_; }
+  void set_content(std::string content) { content_ = std::move(content); }
+
+ private:
+  std::string content_;
 };
 
 // What a column that has variables of its own needs to make them in the current variable scope.
@@ -100,12 +147,16 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns);
 // "log(x)" is "log_x_".
 std::string scope_of(const FeatureColumn& column);
 
-// The feature `key` as strings or integers, which categorical columns are made of. `wanted` is the
-// dtype that the column was given ("string", "int32", ...).
-Output categorical_feature(TransformationCache& cache,
-                           const std::string& key,
-                           const std::string& constructor,
-                           const std::string& wanted);
+// The ids of a categorical column: what `ids_of` makes of the values of feature `key`, strings or
+// integers (`wanted` is the dtype that the column was given: "string", "int32", ...). In a dense
+// feature "" and -1 are missing, which `drop_missing` asks for; in a sparse one they are values.
+Output categorical_ids(TransformationCache& cache,
+                       const std::string& key,
+                       const std::string& constructor,
+                       const std::string& wanted,
+                       const std::function<Output(Output values, bool drop_missing)>& ids_of);
+// The values of a feature as categorical columns take them: logicals become integers.
+Output integers_or_strings(Graph& graph, Output values);
 
 // The combined rows of a table, or of the parts that it was cut into, for each example:
 // [batch, width]. `combiner` is "sum", "mean" or
@@ -116,11 +167,23 @@ Output combined_rows(Graph& graph,
                      const std::string& combiner,
                      double max_norm = 0);
 
-#define RUNHOOKS_REGISTER_COLUMN(Class)                                                            \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =               \
-      ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                              \
-          #Class, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \
-            return std::make_shared<Class>(args);                                                  \
-          })
+// What a column is called: `tf.feature_column.<endpoint>` and, in R, `function`.
+struct ColumnEndpoint {
+  std::string endpoint, function;
+};
+std::vector<ColumnEndpoint>& column_endpoints();
+bool register_column(const char* type,
+                     Factory<FeatureColumn>::Make make,
+                     const char* endpoint,
+                     const char* function);
+
+#define RUNHOOKS_REGISTER_COLUMN(Class, endpoint, function)                                \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =       \
+      ::runhooks::register_column(                                                         \
+          #Class,                                                                          \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \
+            return std::make_shared<Class>(args);                                          \
+          },                                                                               \
+          endpoint, function)
 
 }  // namespace runhooks

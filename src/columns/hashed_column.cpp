@@ -18,13 +18,19 @@ class HashedCategoricalColumn : public CategoricalColumn {
   }
 
   std::string name() const override { return key_; }
-  std::vector<std::string> feature_keys() const override { return {key_}; }
+  std::vector<FeatureRead> reads() const override {
+    return {FeatureRead(key_, dtype_from_name(dtype_))};
+  }
   int64_t num_buckets() const override { return buckets_; }
   bool can_be_crossed() const override { return false; }
   Output transform(TransformationCache& cache) const override {
-    const Output feature =
-        categorical_feature(cache, key_, "column_categorical_with_hash_bucket", dtype_);
-    return cache.graph().op("HashIds", {feature}).attr("num_buckets", buckets_);
+    Graph& graph = cache.graph();
+    return categorical_ids(cache, key_, "column_categorical_with_hash_bucket", dtype_,
+                           [&](Output values, bool drop_missing) -> Output {
+                             return graph.op("HashIds", {values})
+                                 .attr("num_buckets", buckets_)
+                                 .attr("drop_missing", drop_missing);
+                           });
   }
 
  private:
@@ -35,6 +41,8 @@ class HashedCategoricalColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(HashedCategoricalColumn);
+RUNHOOKS_REGISTER_COLUMN(HashedCategoricalColumn,
+                         "categorical_column_with_hash_bucket",
+                         "column_categorical_with_hash_bucket");
 
 }  // namespace runhooks

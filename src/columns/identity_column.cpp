@@ -21,16 +21,22 @@ class IdentityCategoricalColumn : public CategoricalColumn {
   }
 
   std::string name() const override { return key_; }
-  std::vector<std::string> feature_keys() const override { return {key_}; }
+  std::vector<FeatureRead> reads() const override {
+    FeatureRead read(key_, DType::kInt64);
+    if (default_ < 0) read.num_ids = buckets_;
+    return {read};
+  }
   int64_t num_buckets() const override { return buckets_; }
   Output transform(TransformationCache& cache) const override {
-    const Output feature =
-        categorical_feature(cache, key_, "column_categorical_with_identity", "int64");
-    return cache.graph()
-        .op("IdentityIds", {feature})
-        .attr("num_buckets", buckets_)
-        .attr("default_value", default_)
-        .attr("column", key_);
+    Graph& graph = cache.graph();
+    return categorical_ids(cache, key_, "column_categorical_with_identity", "int64",
+                           [&](Output values, bool drop_missing) -> Output {
+                             return graph.op("IdentityIds", {values})
+                                 .attr("num_buckets", buckets_)
+                                 .attr("default_value", default_)
+                                 .attr("column", key_)
+                                 .attr("drop_missing", drop_missing);
+                           });
   }
 
  private:
@@ -40,6 +46,8 @@ class IdentityCategoricalColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(IdentityCategoricalColumn);
+RUNHOOKS_REGISTER_COLUMN(IdentityCategoricalColumn,
+                         "categorical_column_with_identity",
+                         "column_categorical_with_identity");
 
 }  // namespace runhooks

@@ -11,7 +11,7 @@ class IndicatorColumn : public DenseColumn {
       : column_(categorical_argument(args, "categorical_column")) {}
 
   std::string name() const override { return column_->name() + "_indicator"; }
-  std::vector<std::string> feature_keys() const override { return column_->feature_keys(); }
+  std::vector<FeatureRead> reads() const override { return column_->reads(); }
   Shape variable_shape() const override { return Shape{column_->num_buckets()}; }
   Output transform(TransformationCache& cache) const override {
     const IdsAndWeights ids = column_->ids_and_weights(cache);
@@ -29,6 +29,6 @@ class IndicatorColumn : public DenseColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(IndicatorColumn);
+RUNHOOKS_REGISTER_COLUMN(IndicatorColumn, "indicator_column", "column_indicator");
 
 }  // namespace runhooks

@@ -10,10 +10,20 @@ class NumericColumn : public DenseColumn {
   explicit NumericColumn(const Args& args)
       : key_(args.text("key")),
         shape_(args.has("shape") ? Shape(args.integers("shape")) : Shape{1}),
+        dtype_(dtype_from_name(args.text("dtype", "float32"))),
+        default_value_(args.find("default_value") ? *args.find("default_value") : Value()),
         normalizer_fn_(args.callable("normalizer_fn")) {}
 
   std::string name() const override { return key_; }
-  std::vector<std::string> feature_keys() const override { return {key_}; }
+  std::vector<FeatureRead> reads() const override {
+    FeatureRead read(key_, DType::kFloat32);
+    read.example_dtype = dtype_;
+    read.has_shape = true;
+    read.shape = shape_;
+    read.default_value = default_value_;
+    read.is_normalized = normalizer_fn_ != nullptr;
+    return {read};
+  }
   Shape variable_shape() const override { return shape_; }
 
   // The normalizer sees the tensor as fed; the result is cast afterwards.
@@ -54,11 +64,13 @@ class NumericColumn : public DenseColumn {
 
   std::string key_;
   Shape shape_;
+  DType dtype_;
+  Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
 };
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(NumericColumn);
+RUNHOOKS_REGISTER_COLUMN(NumericColumn, "numeric_column", "column_numeric");
 
 }  // namespace runhooks

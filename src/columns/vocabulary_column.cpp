@@ -27,7 +27,11 @@ class VocabularyColumn : public CategoricalColumn {
     }
   }
   std::string name() const override { return key_; }
-  std::vector<std::string> feature_keys() const override { return {key_}; }
+  std::vector<FeatureRead> reads() const override {
+    FeatureRead read(key_, dtype_from_name(dtype_));
+    read.takes_unknown = num_oov_ > 0 || default_ >= 0;
+    return {read};
+  }
   int64_t num_buckets() const override { return size_ + num_oov_; }
 
  protected:
@@ -56,15 +60,18 @@ class VocabularyListCategoricalColumn : public VocabularyColumn {
   }
 
   Output transform(TransformationCache& cache) const override {
-    const Output feature =
-        categorical_feature(cache, key_, "column_categorical_with_vocabulary_list", dtype_);
     const Shape shape{size_};
     const Tensor words =
         numbers_.empty() ? Tensor::strings(shape, texts_) : Tensor::of<int64_t>(shape, numbers_);
-    return cache.graph()
-        .op("VocabularyIds", {feature, cache.graph().constant(words, "keys")})
-        .attr("num_oov_buckets", num_oov_)
-        .attr("default_value", default_);
+    Graph& graph = cache.graph();
+    return categorical_ids(cache, key_, "column_categorical_with_vocabulary_list", dtype_,
+                           [&](Output values, bool drop_missing) -> Output {
+                             return graph
+                                 .op("VocabularyIds", {values, graph.constant(words, "keys")})
+                                 .attr("num_oov_buckets", num_oov_)
+                                 .attr("default_value", default_)
+                                 .attr("drop_missing", drop_missing);
+                           });
   }
 
  private:
@@ -138,15 +145,18 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
   }
 
   Output transform(TransformationCache& cache) const override {
-    const Output feature =
-        categorical_feature(cache, key_, "column_categorical_with_vocabulary_file", dtype_);
-    return cache.graph()
-        .op("VocabularyFileIds", {feature})
-        .attr("filename", path_)
-        .attr("vocab_size", size_)
-        .attr("key_dtype", dtype_ == "string" ? DType::kString : DType::kInt64)
-        .attr("num_oov_buckets", num_oov_)
-        .attr("default_value", default_);
+    const DType key_dtype = dtype_ == "string" ? DType::kString : DType::kInt64;
+    Graph& graph = cache.graph();
+    return categorical_ids(cache, key_, "column_categorical_with_vocabulary_file", dtype_,
+                           [&](Output values, bool drop_missing) -> Output {
+                             return graph.op("VocabularyFileIds", {values})
+                                 .attr("filename", path_)
+                                 .attr("vocab_size", size_)
+                                 .attr("key_dtype", key_dtype)
+                                 .attr("num_oov_buckets", num_oov_)
+                                 .attr("default_value", default_)
+                                 .attr("drop_missing", drop_missing);
+                           });
   }
 
  private:
@@ -155,7 +165,11 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(VocabularyListCategoricalColumn);
-RUNHOOKS_REGISTER_COLUMN(VocabularyFileCategoricalColumn);
+RUNHOOKS_REGISTER_COLUMN(VocabularyListCategoricalColumn,
+                         "categorical_column_with_vocabulary_list",
+                         "column_categorical_with_vocabulary_list");
+RUNHOOKS_REGISTER_COLUMN(VocabularyFileCategoricalColumn,
+                         "categorical_column_with_vocabulary_file",
+                         "column_categorical_with_vocabulary_file");
 
 }  // namespace runhooks

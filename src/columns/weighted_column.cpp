@@ -9,13 +9,16 @@ class WeightedCategoricalColumn : public CategoricalColumn {
  public:
   explicit WeightedCategoricalColumn(const Args& args)
       : column_(categorical_argument(args, "categorical_column")),
-        weights_(args.text("weight_feature_key")) {}
+        weights_(args.text("weight_feature_key")),
+        dtype_(dtype_from_name(args.text("dtype", "float32"))) {}
 
   std::string name() const override { return column_->name() + "_weighted_by_" + weights_; }
-  std::vector<std::string> feature_keys() const override {
-    std::vector<std::string> keys = column_->feature_keys();
-    keys.push_back(weights_);
-    return keys;
+  std::vector<FeatureRead> reads() const override {
+    std::vector<FeatureRead> all = column_->reads();
+    all.emplace_back(weights_, dtype_);
+    all.back().example_dtype = dtype_;
+    all.back().is_weight = true;
+    return all;
   }
   int64_t num_buckets() const override { return column_->num_buckets(); }
   bool can_be_crossed() const override { return false; }
@@ -48,10 +51,13 @@ class WeightedCategoricalColumn : public CategoricalColumn {
 
   std::shared_ptr<const CategoricalColumn> column_;
   std::string weights_;
+  DType dtype_;
 };
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(WeightedCategoricalColumn);
+RUNHOOKS_REGISTER_COLUMN(WeightedCategoricalColumn,
+                         "weighted_categorical_column",
+                         "column_categorical_weighted");
 
 }  // namespace runhooks

@@ -46,6 +46,7 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
     return all;
   }
   std::unique_ptr<DatasetIterator> make_iterator() const override;
+  std::string description() const override;
 
   const std::vector<InMemoryColumn>& columns() const { return columns_; }
   const InMemoryOptions& options() const { return options_; }
@@ -76,7 +77,7 @@ void spread_rows(
 class InMemoryIterator : public DatasetIterator {
  public:
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
-      : dataset_(std::move(dataset)) {
+      : dataset_(std::move(dataset)), seed_(dataset_->options().seed) {
     const auto rows = static_cast<size_t>(dataset_->rows());
     for (const InMemoryColumn& column : dataset_->columns()) {
       const size_t dense = rows == 0 || column.sparse ? 0 : column.tensor.num_bytes() / rows;
@@ -104,14 +105,24 @@ class InMemoryIterator : public DatasetIterator {
     return true;
   }
 
-  IteratorState save() const override { return {{epoch_, position_, rows_seen_}}; }
-  void restore(const IteratorState& state) override {
-    if (state.numbers.size() != 3) {
-      fail(Code::kDataLoss, "This is not the state of an iterator over rows in memory.");
+  NamedTensors save() const override {
+    return {{"epoch", Tensor::scalar(epoch_)},
+            {"position", Tensor::scalar(position_)},
+            {"rows_seen", Tensor::scalar(rows_seen_)},
+            {"seed", Tensor::scalar(static_cast<int64_t>(seed_))}};
+  }
+  void restore(const NamedTensors& state) override {
+    const int64_t epoch = state_integer(state, "epoch"), seed = state_integer(state, "seed"),
+                  position = state_integer(state, "position"),
+                  rows_seen = state_integer(state, "rows_seen");
+    if (epoch < 0 || position < 0 || position > dataset_->rows() || rows_seen < 0) {
+      fail(Code::kDataLoss, "There is no row ", position, " of epoch ", epoch, " in ",
+           dataset_->rows(), " rows of data.");
     }
-    begin_epoch(state.numbers[0]);
-    position_ = state.numbers[1];
-    rows_seen_ = state.numbers[2];
+    seed_ = static_cast<uint64_t>(seed);
+    begin_epoch(epoch);
+    position_ = position;
+    rows_seen_ = rows_seen;
   }
   int64_t rows_seen() const override { return rows_seen_; }
   int64_t epoch() const override { return epoch_; }
@@ -137,7 +148,7 @@ class InMemoryIterator : public DatasetIterator {
   void shuffle() {
     order_.resize(static_cast<size_t>(dataset_->rows()));
     std::iota(order_.begin(), order_.end(), int64_t{0});
-    Philox random(dataset_->options().seed, static_cast<uint64_t>(epoch_));
+    Philox random(seed_, static_cast<uint64_t>(epoch_));
     for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
   }
 
@@ -180,10 +191,21 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<char*> targets_;
   std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
   int64_t epoch_ = 0, position_ = 0, rows_seen_ = 0;
+  uint64_t seed_;
 };
 
 std::unique_ptr<DatasetIterator> InMemoryDataset::make_iterator() const {
   return std::make_unique<InMemoryIterator>(shared_from_this());
+}
+
+std::string InMemoryDataset::description() const {
+  std::vector<std::string> columns;
+  for (const InMemoryColumn& column : columns_) {
+    columns.push_back(str_cat(dtype_name(column.dtype()), column.shape()));
+  }
+  return str_cat("rows in memory (", str_join(columns, ", "),
+                 "), batch_size = ", options_.batch_size, ", num_epochs = ", options_.num_epochs,
+                 ", shuffle = ", options_.shuffle ? "TRUE" : "FALSE");
 }
 
 }  // namespace

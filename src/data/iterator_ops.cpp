@@ -1,29 +1,17 @@
 // The operations that bring a dataset's elements into the graph.
-#include "data/dataset.h"
+#include "data/iterator_resource.h"
 
 namespace runhooks {
 
 namespace {
 
-class IteratorResource : public Resource {
- public:
-  std::unique_ptr<DatasetIterator> iterator;
-};
-
 class IteratorKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Operation& op = c.op();
-    auto& resource = c.resources().get_or_create<IteratorResource>(op.name(), [&op] {
-      auto made = std::make_unique<IteratorResource>();
-      const auto* dataset = static_cast<const Dataset*>(op.payload.get());
-      if (!dataset) {
-        fail(Code::kFailedPrecondition, "The iterator has not been given a dataset.");
-      }
-      made->iterator = dataset->make_iterator();
-      return made;
-    });
-    c.set_output_resource(0, &resource);
+    const auto* dataset = static_cast<const Dataset*>(op.payload.get());
+    if (!dataset) fail(Code::kFailedPrecondition, "The iterator has not been given a dataset.");
+    c.set_output_resource(0, &iterator_resource(c.resources(), op.name(), *dataset));
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }

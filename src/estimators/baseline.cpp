@@ -14,14 +14,21 @@ Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   VariableOptions options;
   options.initializer = zeros_initializer();
   const VariablePtr bias = graph.variables().get("bias", Shape{units}, options);
-  const Output shape = graph.op("Shape", {features.begin()->second});
+  const Feature& feature = features.begin()->second;
+  Output shape;
+  if (feature.is_sparse()) {
+    shape = graph.op("Cast", {feature.dense_shape}).attr("DstT", DType::kInt32);
+  } else {
+    shape = graph.op("Shape", {feature.values});
+  }
   const Output rows =
       graph.op("Slice", {shape, graph.int_vector({0}, "begin"), graph.int_vector({1}, "size")});
   const Output column = graph.op(
       "ConcatV2", {rows, graph.int_vector({1}, "one"), graph.scalar(DType::kInt32, 0, "axis")});
   const Output ones = graph.op("Fill", {column, graph.scalar(DType::kFloat32, 1, "value")});
   const Output logits = graph.op("Mul", {ones, bias->snapshot}).named("logits");
-  logits.op->set_output_shape(0, Shape{features.begin()->second.shape().dim(0), units});
+  const int64_t batch = feature.is_sparse() ? Shape::kUnknownDim : feature.values.shape().dim(0);
+  logits.op->set_output_shape(0, Shape{batch, units});
   return logits;
 }
 
@@ -36,20 +43,8 @@ ModelFn baseline_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-ModelFn baseline_regressor(const Args& args) {
-  return baseline_model_fn(make_head("regression_head", args), args);
-}
-ModelFn baseline_classifier(const Args& args) {
-  return baseline_model_fn(classifier_head(args), args);
-}
-ModelFn baseline_estimator(const Args& args) {
-  return baseline_model_fn(head_argument(args), args);
-}
-
 }  // namespace
 
-RUNHOOKS_REGISTER_ESTIMATOR("baseline_regressor", baseline_regressor);
-RUNHOOKS_REGISTER_ESTIMATOR("baseline_classifier", baseline_classifier);
-RUNHOOKS_REGISTER_ESTIMATOR("baseline_estimator", baseline_estimator);
+RUNHOOKS_REGISTER_CANNED("baseline", baseline_model_fn);
 
 }  // namespace runhooks

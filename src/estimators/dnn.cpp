@@ -23,16 +23,8 @@ ModelFn dnn_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-ModelFn dnn_regressor(const Args& args) {
-  return dnn_model_fn(make_head("regression_head", args), args);
-}
-ModelFn dnn_classifier(const Args& args) { return dnn_model_fn(classifier_head(args), args); }
-ModelFn dnn_estimator(const Args& args) { return dnn_model_fn(head_argument(args), args); }
-
 }  // namespace
 
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_regressor", dnn_regressor);
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_classifier", dnn_classifier);
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_estimator", dnn_estimator);
+RUNHOOKS_REGISTER_CANNED("dnn", dnn_model_fn);
 
 }  // namespace runhooks

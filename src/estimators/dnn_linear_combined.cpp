@@ -58,7 +58,7 @@ ModelFn combined_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   if (!has_dnn && !has_linear) {
     invalid_argument("Either linear_feature_columns or dnn_feature_columns must be defined.");
   }
-  if (has_dnn && !args.has("dnn_hidden_units")) {
+  if (has_dnn && (!args.has("dnn_hidden_units") || args.integers("dnn_hidden_units").empty())) {
     invalid_argument("dnn_hidden_units must be defined when dnn_feature_columns is specified.");
   }
   std::shared_ptr<DnnArguments> dnn;
@@ -85,20 +85,8 @@ ModelFn combined_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-ModelFn combined_regressor(const Args& args) {
-  return combined_model_fn(make_head("regression_head", args), args);
-}
-ModelFn combined_classifier(const Args& args) {
-  return combined_model_fn(classifier_head(args), args);
-}
-ModelFn combined_estimator(const Args& args) {
-  return combined_model_fn(head_argument(args), args);
-}
-
 }  // namespace
 
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_regressor", combined_regressor);
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_classifier", combined_classifier);
-RUNHOOKS_REGISTER_ESTIMATOR("dnn_linear_combined_estimator", combined_estimator);
+RUNHOOKS_REGISTER_CANNED("dnn_linear_combined", combined_model_fn);
 
 }  // namespace runhooks

@@ -17,7 +17,7 @@ Output activated(Graph& graph, const Value& activation_fn, Output x) {
     if (const auto* tensor = result.get_if<Output>()) return *tensor;
     invalid_argument("`activation_fn` must return a tensor, not ", result.kind(), ".");
   }
-  if (activation_fn.is_null()) return x;
+  if (activation_fn.is_null()) return x;  // linear
   invalid_argument("`activation_fn` must be the name of a function in tf$nn or a function, not ",
                    activation_fn.kind(), ".");
 }
@@ -26,7 +26,6 @@ Output activated(Graph& graph, const Value& activation_fn, Output x) {
 
 DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     : hidden_units(args.integers(prefix + "hidden_units")),
-      activation_fn(Value::of(std::string("relu"))),
       dropout(args.number(prefix + "dropout", 0)),
       batch_norm(args.flag("batch_norm", false)),
       input_layer_partitioner(partitioner_argument(args, "input_layer_partitioner")) {

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "estimators/evaluation_hooks.h"
+#include "estimators/model_folder.h"
 #include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
@@ -197,6 +198,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
+  const FolderInTraining folder(config_.model_dir);
   TrainResult result;
   if (options.max_steps > 0) {
     result.global_step = saved_global_step(config_.model_dir);
@@ -221,9 +223,9 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       std::move(hooks), loop_options(options.check_interrupt));
   run_block(session, [&] {
     while (!session.should_stop()) {
-      const Plan& plan = session.run(run_args);
+      const Executor& run = session.run(run_args);
       result.made_steps = true;
-      keep_value(plan.result(1), &result.loss);
+      keep_value(run.result(1), &result.loss);
     }
     if (!result.made_steps) {
       log(LogLevel::kWarn,
@@ -359,9 +361,9 @@ bool Predictions::next(std::vector<Tensor>* batch) {
   bool has_batch = false;
   auto step = [&] {
     if (session_->should_stop()) throw Error(Code::kStopIteration, "");
-    const Plan& plan = session_->run(run_args_);
+    const Executor& run = session_->run(run_args_);
     batch->clear();
-    for (size_t i = 0; i < keys_.size(); ++i) batch->push_back(plan.result(i));
+    for (size_t i = 0; i < keys_.size(); ++i) batch->push_back(run.result(i));
     has_batch = true;
   };
   step_in_block(*session_, step);

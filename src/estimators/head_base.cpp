@@ -9,14 +9,14 @@ namespace runhooks {
 namespace {
 
 // A feature by its name, or a numeric column of one.
-std::shared_ptr<Args> weight_column_argument(const Args& args) {
+ColumnPtr weight_column_argument(const Args& args) {
   const Value* column = args.find("weight_column");
   if (!column) return nullptr;
-  if (const auto* spec = column->get_if<std::shared_ptr<Args>>()) return *spec;
-  auto spec = std::make_shared<Args>("weight_column");
-  spec->set("type", Value::of(std::string("NumericColumn")));
-  spec->set("key", Value::of(args.text("weight_column")));
-  return spec;
+  if (column->get_if<std::shared_ptr<Args>>()) return column_argument(args, "weight_column");
+  Args spec("weight_column");
+  spec.set("type", Value::of(std::string("NumericColumn")));
+  spec.set("key", Value::of(args.text("weight_column")));
+  return make_column(spec);
 }
 
 Output ones_like(Graph& graph, Output x) {
@@ -80,10 +80,17 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
   if (!weight_column_) return Output();
   NameScope scope(graph, "weights");
   TransformationCache cache(graph, features);
-  const Output weights = cache.transformed(*make_column(*weight_column_));
+  const Output weights = cache.transformed(*weight_column_);
   const Output zero = graph.scalar(weights.dtype(), 0);
   const Output holds = graph.op("GreaterEqual", {weights, zero});
   return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
+}
+
+std::vector<FeatureRead> HeadBase::reads() const {
+  if (!weight_column_) return {};
+  std::vector<FeatureRead> all = weight_column_->reads();
+  for (FeatureRead& read : all) read.is_weight = true;
+  return all;
 }
 
 HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const {
@@ -247,6 +254,21 @@ Output class_labels(Graph& graph,
   const DType wanted = as_ids ? DType::kInt64 : DType::kFloat32;
   if (numbers.dtype() == wanted) return numbers;
   return graph.op("Cast", {numbers}).attr("DstT", wanted);
+}
+
+LabelSpec class_label_spec(LabelSpec::Kind kind,
+                           int64_t n_classes,
+                           const std::vector<std::string>& vocabulary) {
+  const bool is_one = kind == LabelSpec::Kind::kClass;
+  LabelSpec labels;
+  labels.kind = kind;
+  labels.width = is_one ? 1 : n_classes;
+  labels.width_argument = "n_classes";
+  labels.lowest = 0;
+  labels.highest = is_one ? static_cast<double>(n_classes - 1) : 1;
+  labels.n_classes = n_classes;
+  labels.vocabulary = vocabulary;
+  return labels;
 }
 
 Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {

@@ -26,6 +26,7 @@ class HeadBase : public Head {
  public:
   explicit HeadBase(const Args& args);
   const std::string& name() const override { return name_; }
+  std::vector<FeatureRead> reads() const override;
   EstimatorSpec create_estimator_spec(Graph& graph,
                                       const ModelInput& input,
                                       Mode mode,
@@ -53,7 +54,7 @@ class HeadBase : public Head {
 
   std::string name_;
   Reduction reduction_;
-  std::shared_ptr<Args> weight_column_;
+  ColumnPtr weight_column_;
 };
 
 // --- predictions
@@ -76,6 +77,10 @@ Output class_labels(Graph& graph,
                     int64_t n_classes,
                     const std::vector<std::string>& vocabulary,
                     bool as_ids);
+// The labels of a classifier.
+LabelSpec class_label_spec(LabelSpec::Kind kind,
+                           int64_t n_classes,
+                           const std::vector<std::string>& vocabulary);
 // The words of class numbers.
 Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
 // Every class number and every word, once a row.

@@ -27,16 +27,8 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-ModelFn linear_regressor(const Args& args) {
-  return linear_model_fn(make_head("regression_head", args), args);
-}
-ModelFn linear_classifier(const Args& args) { return linear_model_fn(classifier_head(args), args); }
-ModelFn linear_estimator(const Args& args) { return linear_model_fn(head_argument(args), args); }
-
 }  // namespace
 
-RUNHOOKS_REGISTER_ESTIMATOR("linear_regressor", linear_regressor);
-RUNHOOKS_REGISTER_ESTIMATOR("linear_classifier", linear_classifier);
-RUNHOOKS_REGISTER_ESTIMATOR("linear_estimator", linear_estimator);
+RUNHOOKS_REGISTER_CANNED("linear", linear_model_fn);
 
 }  // namespace runhooks

@@ -9,6 +9,12 @@ namespace {
 class LogisticRegressionHead : public RegressionHead {
  public:
   using RegressionHead::RegressionHead;
+  LabelSpec labels() const override {
+    LabelSpec labels = RegressionHead::labels();
+    labels.lowest = 0;
+    labels.highest = 1;
+    return labels;
+  }
 
  protected:
   bool has_link() const override { return true; }

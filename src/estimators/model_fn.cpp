@@ -48,8 +48,12 @@ void check_spec(const EstimatorSpec& spec) {
   }
 }
 
+CannedModel make_canned_model(const std::string& estimator, const Args& args) {
+  return *Factory<CannedModel>::instance().make("estimator", estimator, args);
+}
+
 ModelFn make_model_fn(const std::string& estimator, const Args& args) {
-  return Factory<ModelFnFactory>::instance().make("estimator", estimator, args)->model_fn;
+  return make_canned_model(estimator, args).model_fn;
 }
 
 }  // namespace runhooks

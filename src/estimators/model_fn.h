@@ -60,19 +60,15 @@ void check_spec(const EstimatorSpec& spec);
 // of the user.
 using ModelFn = std::function<EstimatorSpec(Graph&, const ModelInput&, Mode)>;
 
-// Makes a canned model function by the name of its estimator ("linear_regressor") from its
-// arguments.
-struct ModelFnFactory {
-  ModelFn model_fn;
-};
-ModelFn make_model_fn(const std::string& estimator, const Args& args);
+class Head;
 
-#define RUNHOOKS_REGISTER_ESTIMATOR(type, function)                                               \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(estimator_registered_, __LINE__) =           \
-      ::runhooks::Factory<::runhooks::ModelFnFactory>::instance().add(                            \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::ModelFnFactory> { \
-            return std::make_shared<::runhooks::ModelFnFactory>(                                  \
-                ::runhooks::ModelFnFactory{function(args)});                                      \
-          })
+// A canned model, made by the name of its estimator ("linear_regressor") from its arguments; its
+// file registers it by RUNHOOKS_REGISTER_CANNED (estimators/head.h).
+struct CannedModel {
+  ModelFn model_fn;
+  std::shared_ptr<Head> head;
+};
+CannedModel make_canned_model(const std::string& estimator, const Args& args);
+ModelFn make_model_fn(const std::string& estimator, const Args& args);
 
 }  // namespace runhooks

@@ -18,6 +18,9 @@ class MultiClassHead : public HeadBase {
     }
   }
   int64_t logits_dimension() const override { return n_classes_; }
+  LabelSpec labels() const override {
+    return class_label_spec(LabelSpec::Kind::kClass, n_classes_, vocabulary_);
+  }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {

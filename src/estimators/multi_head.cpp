@@ -25,6 +25,18 @@ class MultiHead : public Head {
     }
   }
   const std::string& name() const override { return name_; }
+  LabelSpec labels() const override {
+    LabelSpec labels;
+    labels.kind = LabelSpec::Kind::kByHead;
+    return labels;
+  }
+  std::vector<FeatureRead> reads() const override {
+    std::vector<FeatureRead> all;
+    for (const auto& head : heads_) {
+      for (const FeatureRead& read : head->reads()) all.push_back(read);
+    }
+    return all;
+  }
   int64_t logits_dimension() const override {
     int64_t sum = 0;
     for (const auto& head : heads_) sum += head->logits_dimension();

@@ -10,6 +10,12 @@ class PoissonRegressionHead : public RegressionHead {
  public:
   explicit PoissonRegressionHead(const Args& args)
       : RegressionHead(args), full_loss_(args.flag("compute_full_loss", true)) {}
+  // The full loss has the logarithm of the label.
+  LabelSpec labels() const override {
+    LabelSpec labels = RegressionHead::labels();
+    if (full_loss_) labels.lowest = 0;
+    return labels;
+  }
 
  protected:
   bool has_link() const override { return true; }

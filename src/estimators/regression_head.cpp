@@ -10,6 +10,13 @@ RegressionHead::RegressionHead(const Args& args)
   }
 }
 
+LabelSpec RegressionHead::labels() const {
+  LabelSpec labels;
+  labels.width = label_dimension_;
+  labels.width_argument = "label_dimension";
+  return labels;
+}
+
 Output RegressionHead::inverse_link(Graph&, Output logits) const { return logits; }
 
 Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {

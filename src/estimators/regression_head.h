@@ -12,6 +12,7 @@ class RegressionHead : public HeadBase {
  public:
   explicit RegressionHead(const Args& args);
   int64_t logits_dimension() const override { return label_dimension_; }
+  LabelSpec labels() const override;
 
  protected:
   // From logits to predictions; nothing by default.

@@ -1,10 +1,76 @@
 #include "graph/args.h"
 
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 #include "graph/variable.h"
 
 namespace runhooks {
+
+namespace {
+
+void append_content(const Value& value, std::ostream& out);
+
+void append_content(const Args& args, std::ostream& out) {
+  out << '{';
+  for (const auto& item : args.items()) {
+    if (item.second.is_null()) continue;  // the same as not given
+    out << item.first << '=';
+    append_content(item.second, out);
+    out << ';';
+  }
+  out << '}';
+}
+
+// What is not plain data counts by where it is; a text is preceded by its length, so that nothing
+// in it can pass for what follows.
+void append_content(const Value& value, std::ostream& out) {
+  double number;
+  if (value_number(value, &number)) {
+    out << number;
+  } else if (const auto* flag = value.get_if<bool>()) {
+    out << (*flag ? "T" : "F");
+  } else if (const auto* text = value.get_if<std::string>()) {
+    out << text->size() << ':' << *text;
+  } else if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    out << '[';
+    for (const Value& item : **list) {
+      append_content(item, out);
+      out << ',';
+    }
+    out << ']';
+  } else if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
+    append_content(**args, out);
+  } else if (const auto* function = value.get_if<std::shared_ptr<Callable>>()) {
+    out << (*function)->identity();
+  } else if (const auto* output = value.get_if<Output>()) {
+    out << output->op << ':' << output->index;
+  } else if (const auto* operation = value.get_if<Operation*>()) {
+    out << *operation;
+  } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
+    out << variable->get();
+  } else if (const auto* tensor = value.get_if<Tensor>()) {
+    out << dtype_name(tensor->dtype()) << str_cat(tensor->shape());
+    for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+      if (tensor->dtype() == DType::kString) {
+        const std::string element(tensor->string_at(i));
+        out << element.size() << ':' << element;
+      } else {
+        out << ',' << tensor->number_at(i);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string content_of(const Args& args) {
+  std::ostringstream out;
+  out << std::setprecision(17);
+  append_content(args, out);
+  return out.str();
+}
 
 const char* Value::kind() const {
   static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
@@ -61,11 +127,21 @@ double Args::number(const std::string& name, double otherwise) const {
   return has(name) ? number(name) : otherwise;
 }
 
-int64_t Args::integer(const std::string& name) const {
-  const double x = number(name);
-  if (x != std::floor(x))
+int64_t Args::whole(const std::string& name, double x) const {
+  if (!(x == std::floor(x))) {
     invalid_argument("`", name, "` of ", owner_, " must be whole, not ", x, ".");
+  }
+  constexpr double kLargest = 9007199254740992;  // of the whole numbers that doubles hold exactly
+  if (!(std::abs(x) <= kLargest)) {
+    invalid_argument("`", name, "` of ", owner_, " must not be beyond 2^53, as ", x, " is.");
+  }
   return static_cast<int64_t>(x);
+}
+
+int64_t Args::integer(const std::string& name) const {
+  const Value& value = required(name);
+  if (const auto* exact = value.get_if<int64_t>()) return *exact;
+  return whole(name, number(name));
 }
 
 int64_t Args::integer(const std::string& name, int64_t otherwise) const {
@@ -113,7 +189,7 @@ std::vector<double> Args::numbers(const std::string& name) const {
 
 std::vector<int64_t> Args::integers(const std::string& name) const {
   std::vector<int64_t> all;
-  for (const double x : numbers(name)) all.push_back(static_cast<int64_t>(x));
+  for (const double x : numbers(name)) all.push_back(whole(name, x));
   return all;
 }
 

@@ -23,6 +23,8 @@ class Callable {
  public:
   virtual ~Callable() = default;
   virtual Value call(const std::vector<Value>& arguments) = 0;
+  // Equal where two handles call one function.
+  virtual const void* identity() const { return this; }
 };
 
 using ValueList = std::vector<Value>;
@@ -79,6 +81,7 @@ class Args {
 
   double number(const std::string& name) const;
   double number(const std::string& name, double otherwise) const;
+  // Throws for what is not whole, or not exact as a double (beyond 2^53).
   int64_t integer(const std::string& name) const;
   int64_t integer(const std::string& name, int64_t otherwise) const;
   bool flag(const std::string& name, bool otherwise) const;
@@ -86,6 +89,7 @@ class Args {
   std::string text(const std::string& name, const std::string& otherwise) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
+  // A list without elements is there, and empty.
   std::vector<double> numbers(const std::string& name) const;
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
@@ -93,11 +97,15 @@ class Args {
 
  private:
   const Value& required(const std::string& name) const;
+  int64_t whole(const std::string& name, double x) const;
   [[noreturn]] void fail_kind(const std::string& name, const char* wanted, const Value& got) const;
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
 };
+
+// What arguments hold, as a text that is equal where they are; a function counts by its identity.
+std::string content_of(const Args& args);
 
 // The number of a Value that is one; FALSE where it is none.
 bool value_number(const Value& value, double* number);

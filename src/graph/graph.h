@@ -14,12 +14,17 @@
 
 namespace runhooks {
 
+class Saveable;
 class Variable;
 class VariableStore;
 
 // What a collection may hold.
-using CollectionItem =
-    std::variant<Output, Operation*, std::shared_ptr<Variable>, std::string, std::shared_ptr<void>>;
+using CollectionItem = std::variant<Output,
+                                    Operation*,
+                                    std::shared_ptr<Variable>,
+                                    std::string,
+                                    std::shared_ptr<Saveable>,
+                                    std::shared_ptr<void>>;
 
 class Graph;
 
@@ -198,6 +203,7 @@ constexpr const char* kSummaries = "summaries";
 constexpr const char* kUpdateOps = "update_ops";
 constexpr const char* kTrainOp = "train_op";
 constexpr const char* kSavers = "savers";
+constexpr const char* kSaveableObjects = "saveable_objects";
 constexpr const char* kInitOp = "init_op";
 constexpr const char* kLocalInitOp = "local_init_op";
 constexpr const char* kTableInitializers = "table_initializer";

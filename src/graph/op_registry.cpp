@@ -263,10 +263,6 @@ OpRegistration& OpRegistration::distinct_rows() {
   def_.has_distinct_rows = true;
   return *this;
 }
-OpRegistration& OpRegistration::densifies() {
-  def_.densifies = true;
-  return *this;
-}
 OpRegistration& OpRegistration::host_function() {
   def_.is_host_function = true;
   return *this;

@@ -130,8 +130,6 @@ struct OpDef {
   bool updates_variables = false;
   // Output 1 are the indices of IndexedSlices, none of which comes twice.
   bool has_distinct_rows = false;
-  // Output 0 is the SparseTensor of inputs 0 to 2, made dense.
-  bool densifies = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
   // How it is called under `tf$`; by default its type in snake case.
@@ -177,7 +175,6 @@ class OpRegistration {
   OpRegistration& mutates(int input);
   OpRegistration& updates_variables();
   OpRegistration& distinct_rows();
-  OpRegistration& densifies();
   OpRegistration& host_function();
   OpRegistration& endpoint(const char* name);
   OpRegistration& summary(const char* text);

@@ -67,7 +67,7 @@ void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure)
   // interrupt breaks nothing.
   if (failure.is_interrupt && session && has_session_) {
     const int64_t step = step_.now(*session);
-    if (step != trigger_.last_step()) write_checkpoint(*session, step, /*asks_hooks=*/false);
+    if (step != trigger_.last_step()) write_checkpoint(*session, step);
   }
   writer_.reset();
 }
@@ -92,12 +92,8 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
   return *static_cast<Saver*>(std::get<std::shared_ptr<void>>(savers.front()).get());
 }
 
-void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step, bool asks_hooks) {
-  if (asks_hooks) {
-    saver(session).save(session, save_path_, global_step, saves_graph_);
-  } else {
-    saver(session).save_known(session, save_path_, global_step, saves_graph_);
-  }
+void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {
+  saver(session).save(session, save_path_, global_step, saves_graph_);
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);
 }
 
@@ -106,7 +102,7 @@ bool CheckpointSaverHook::save(Session& session, int64_t global_step) {
       str_cat("Calling checkpoint listeners before saving checkpoint ", global_step, "..."));
   for (const ListenerPtr& listener : listeners_) listener->before_save(session, global_step);
   log(LogLevel::kInfo, str_cat("Saving checkpoints for ", global_step, " into ", save_path_, "."));
-  write_checkpoint(session, global_step, /*asks_hooks=*/true);
+  write_checkpoint(session, global_step);
   log(LogLevel::kInfo,
       str_cat("Calling checkpoint listeners after saving checkpoint ", global_step, "..."));
   bool stops = false;

@@ -48,8 +48,7 @@ class CheckpointSaverHook : public RunHook {
   bool saves_checkpoints() const override { return true; }
 
  private:
-  // Where hooks are not asked for their states, the last ones are saved again.
-  void write_checkpoint(Session& session, int64_t global_step, bool asks_hooks);
+  void write_checkpoint(Session& session, int64_t global_step);
   // TRUE where a listener asks to stop.
   bool save(Session& session, int64_t global_step);
   Saver& saver(Session& session) const;

@@ -11,19 +11,21 @@ namespace {
 
 std::string number_text(double x) { return format_value(Tensor::scalar<double>(x)); }
 
-// The metrics are read again whenever it is asked: another process may write them.
+// What is new of the metrics is read whenever it is asked: another process may write them.
 class StopIfHook : public EarlyStoppingHook {
  public:
   explicit StopIfHook(const Args& args)
       : EarlyStoppingHook(args),
         metric_name_(args.text("metric_name")),
         eval_dir_(args.text("eval_dir")),
+        metrics_(eval_dir_),
         min_steps_(args.number("min_steps", 0)),
         restores_best_(args.flag("restore_best_weights", false)),
         best_weights_(args.text("model_dir", "")) {}
 
   void begin(Graph& graph) override {
     was_seen_ = false;
+    metrics_ = EvalMetricsReader(eval_dir_);
     EarlyStoppingHook::begin(graph);
   }
   bool changes_variables() const override { return restores_best_; }
@@ -74,7 +76,7 @@ class StopIfHook : public EarlyStoppingHook {
   }
   std::vector<Seen> read_metrics() {
     std::vector<Seen> seen;
-    for (const auto& evaluation : read_eval_metrics(eval_dir_)) {
+    for (const auto& evaluation : metrics_.read()) {
       if (evaluation.second.count(metric_name_)) was_seen_ = true;
       if (static_cast<double>(evaluation.first) < min_steps_) continue;
       seen.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
@@ -93,6 +95,7 @@ class StopIfHook : public EarlyStoppingHook {
   }
 
   std::string metric_name_, eval_dir_;
+  EvalMetricsReader metrics_;
   double min_steps_;
   bool restores_best_;
   BestWeights best_weights_;

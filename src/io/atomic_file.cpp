@@ -1,12 +1,13 @@
 #include "io/atomic_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
 #include "base/clock.h"
@@ -81,10 +82,38 @@ int process_id() {
 #endif
 }
 
-// Unique among the threads of this process and among processes.
+// Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> count{0};
-  return str_cat(path, kTemporaryMark, process_id(), "-", count.fetch_add(1));
+  std::random_device random;  // of the system
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%08x%08x", random(), random());
+  return str_cat(path, kTemporaryMark, process_id(), "-", digits);
+}
+
+// A new file to write to; NULL, and errno, where it cannot be made. Never one that is there
+// already, and never what a link leads to.
+std::FILE* create_file(const std::string& path) {
+#if defined(_WIN32)
+  const int file = _open(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, 0600);
+  return file < 0 ? nullptr : _fdopen(file, "wb");
+#else
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return file < 0 ? nullptr : fdopen(file, "wb");
+#endif
+}
+
+struct TemporaryFile {
+  std::string path;
+  std::FILE* file;
+};
+
+TemporaryFile create_temporary(const std::string& path) {
+  for (int tries = 0;; ++tries) {
+    const std::string name = temporary_name(path);
+    std::FILE* file = create_file(name);
+    if (file) return {name, file};
+    if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
+  }
 }
 
 bool is_number(const std::string& text) {
@@ -92,13 +121,19 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The process that a temporary file's name tells ("x.tmp123-4"); 0 where it is no such name.
+bool is_mark(const std::string& text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// The process that a temporary file's name tells ("x.tmp123-0a1b..."); 0 where it is no such name.
 int process_of_temporary(const std::string& name) {
   const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
   const size_t begin = mark + std::strlen(kTemporaryMark);
   const std::string process = name.substr(begin, dash - begin);
-  return is_number(process) && is_number(name.substr(dash + 1)) ? std::stoi(process) : 0;
+  const std::string mark_of = name.substr(dash + 1);
+  const bool is_ours = is_number(process) && (is_mark(mark_of) || is_number(mark_of));
+  return is_ours ? std::stoi(process) : 0;
 }
 
 const double kLoaded = now_seconds();
@@ -130,6 +165,14 @@ std::string join_path(const std::string& folder, const std::string& name) {
 std::string parent_folder(const std::string& path) { return fs::path(path).parent_path().string(); }
 std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
 bool is_absolute_path(const std::string& path) { return fs::path(path).is_absolute(); }
+
+bool is_same_path(const std::string& a, const std::string& b) {
+  std::error_code error_a, error_b;
+  const fs::path one = fs::weakly_canonical(fs::absolute(a.empty() ? "." : a), error_a);
+  const fs::path other = fs::weakly_canonical(fs::absolute(b.empty() ? "." : b), error_b);
+  // "a/" and "a"
+  return !error_a && !error_b && (one / "").parent_path() == (other / "").parent_path();
+}
 
 bool file_exists(const std::string& path) {
   std::error_code error;
@@ -179,6 +222,20 @@ bool remove_file(const std::string& path) {
   const bool removed = fs::remove(path, error);
   if (error) fail_error_code("Cannot remove", path, error);
   return removed;
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) fail_error_code("Cannot replace", to, error);
+}
+
+bool can_write_in(const std::string& folder) {
+  const std::string probe = temporary_name(join_path(folder, ".runhooks"));
+  std::FILE* file = create_file(probe);
+  if (!file) return false;
+  std::fclose(file);
+  return remove_file(probe);
 }
 
 void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
@@ -234,14 +291,19 @@ size_t InputFile::read(void* data, size_t size) {
 
 OutputFile::OutputFile(std::string path, Mode mode, std::string shown)
     : path_(std::move(path)), shown_(shown.empty() ? path_ : std::move(shown)) {
-#if defined(_WIN32)
-  // Older C libraries of Windows do not know "x".
-  if (mode == Mode::kNew && file_exists(path_)) fail_system("Cannot create", shown_, EEXIST);
-  file_ = std::fopen(path_.c_str(), "wb");
-#else
-  file_ = std::fopen(path_.c_str(), mode == Mode::kNew ? "wbx" : "wb");
-#endif
+  if (mode == Mode::kNew) {
+    file_ = create_file(path_);
+    if (!file_) fail_system("Cannot create", shown_, errno);
+  } else {
+    file_ = std::fopen(path_.c_str(), "wb");
+  }
   if (!file_) fail_system("Cannot write", shown_, errno);
+}
+
+OutputFile::OutputFile(Temporary, const std::string& path) : shown_(path) {
+  TemporaryFile made = create_temporary(path);
+  path_ = std::move(made.path);
+  file_ = made.file;
 }
 
 OutputFile::~OutputFile() {
@@ -284,7 +346,7 @@ void OutputFile::close() {
 }
 
 AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), file_(temporary_name(path_), OutputFile::Mode::kTruncate, path_) {}
+    : path_(std::move(path)), file_(OutputFile::Temporary(), path_) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;
@@ -307,9 +369,7 @@ void AtomicFile::finish() {
 void AtomicFile::commit() {
   if (committed_) return;
   finish();
-  std::error_code error;
-  fs::rename(file_.path(), path_, error);
-  if (error) fail_error_code("Cannot replace", path_, error);
+  rename_file(file_.path(), path_);
   committed_ = true;
 }
 

@@ -21,6 +21,8 @@ std::string join_path(const std::string& folder, const std::string& name);
 std::string parent_folder(const std::string& path);  // "" where the path has none
 std::string base_name(const std::string& path);
 bool is_absolute_path(const std::string& path);
+// Whether both lead to the same place, links followed; neither need be there.
+bool is_same_path(const std::string& a, const std::string& b);
 
 bool file_exists(const std::string& path);  // a folder counts too
 bool is_directory(const std::string& path);
@@ -32,6 +34,9 @@ void create_directories(const std::string& path);
 std::vector<std::string> list_directory(const std::string& path);
 // FALSE where there was none.
 bool remove_file(const std::string& path);
+void rename_file(const std::string& from, const std::string& to);
+// Whether files can be made in a folder: tried, since no question to the system is reliable.
+bool can_write_in(const std::string& folder);
 
 // Removes what writers of the folder's files left behind that were killed: temporary files of
 // processes that are gone, of files whose names begin with one of `prefixes`.
@@ -65,7 +70,8 @@ class InputFile {
 // something.
 class OutputFile {
  public:
-  enum class Mode { kTruncate, kNew };  // kNew fails with kAlreadyExists where there is one
+  // kNew fails with kAlreadyExists where there is one, be it a link that leads nowhere.
+  enum class Mode { kTruncate, kNew };
 
   // Errors name `shown` instead of `path` where it is given.
   explicit OutputFile(std::string path, Mode mode = Mode::kTruncate, std::string shown = "");
@@ -84,13 +90,17 @@ class OutputFile {
   void close();
 
  private:
+  friend class AtomicFile;
+  struct Temporary {};
+  // A new file beside `path`, which errors name.
+  OutputFile(Temporary, const std::string& path);
   [[noreturn]] void fail_write();
   std::string path_, shown_;
   std::FILE* file_ = nullptr;
   uint64_t bytes_written_ = 0;
 };
 
-// Writes to a temporary file beside `path`. commit() puts it in its place; without it the
+// Writes to a temporary file beside `path`, whose name nobody can foresee. commit() puts it in its place; without it the
 // destructor removes it, and a process that is killed leaves the old file as it was.
 class AtomicFile {
  public:

@@ -97,6 +97,7 @@ std::optional<CollectionDef::Kind> kind_of(const CollectionItem& item) {
   if (std::holds_alternative<std::shared_ptr<Variable>>(item))
     return CollectionDef::Kind::kBytesList;
   if (std::holds_alternative<std::string>(item)) return CollectionDef::Kind::kBytesList;
+  if (std::holds_alternative<std::shared_ptr<Saveable>>(item)) return std::nullopt;
   if (std::holds_alternative<std::shared_ptr<void>>(item)) return std::nullopt;
   return CollectionDef::Kind::kNodeList;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "monitored/loop_observer.h"
 #include "base/log.h"
 
 namespace runhooks {
@@ -51,6 +50,11 @@ bool ends_well(const Error& error) {
 
 }  // namespace
 
+std::function<HookList(HookList)>& hook_decorator() {
+  static auto* decorator = new std::function<HookList(HookList)>;
+  return *decorator;
+}
+
 MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
                                    std::unique_ptr<SessionCreator> creator,
                                    HookList hooks,
@@ -61,7 +65,8 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
   put_savers_last();
-  if (LoopObserver* observer = LoopObserver::current()) observer->loop_made(hooks_);
+  make_hook_saveables();
+  if (hook_decorator()) hooks_ = hook_decorator()(std::move(hooks_));
   try {
     for (const HookPtr& hook : hooks_) {
       call_hook(hook, "begin", [this](RunHook& h) { h.begin(*graph_); });
@@ -92,14 +97,12 @@ void MonitoredSession::put_savers_last() {
 
 // A saver may be used again, by another session.
 void MonitoredSession::forget_saver() {
-  if (Saver* saver = creator_->saver()) saver->set_state_source(nullptr);
+  if (saver_) saver_->detach();
 }
 
 // The place is noted for whoever has to explain an error.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
-  if (LoopObserver* observer = LoopObserver::current())
-    observer->call(*hook, method, session_.get());
   const RunWhere::Scope scope(where_, hook.get(), method);
   call(*hook);
 }
@@ -112,12 +115,13 @@ bool MonitoredSession::is_recoverable(const Error& error) const {
 void MonitoredSession::create_session() {
   for (int failures = 0;;) {
     try {
+      attach_hooks();
       session_ = creator_->create_session();
       where_.session = session_.get();
       coordinator_.clear_stop();
       stop_requested_ = false;
-      merges_.clear();
-      restore_hooks();
+      requests_.clear();
+      hand_over_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
@@ -137,30 +141,43 @@ void MonitoredSession::create_session() {
   }
 }
 
-// What hooks gave for the checkpoint that the session comes from goes back to them.
-void MonitoredSession::restore_hooks() {
-  Saver* saver = creator_->saver();
-  if (!saver) return;
+void MonitoredSession::make_hook_saveables() {
   for (const HookPtr& hook : hooks_) {
-    auto state = saver->hook_states().find(hook->name());
-    if (state == saver->hook_states().end()) continue;
-    call_hook(hook, "restore_state", [&](RunHook& h) { h.restore_state(state->second); });
+    if (!hook->has_state()) continue;
+    HookSaveable::Calls calls;
+    calls.save = [this, hook](NamedTensors* state) {
+      if (has_failed_) return false;
+      call_hook(hook, "save_state", [state](RunHook& h) { *state = h.save_state(); });
+      return true;
+    };
+    calls.read = [this, hook](const NamedTensors& state) {
+      std::function<void()> take_over;
+      call_hook(hook, "restore_state", [&](RunHook& h) { take_over = h.read_state(state); });
+      return [this, hook, take_over] {
+        call_hook(hook, "restore_state", [&take_over](RunHook&) { take_over(); });
+      };
+    };
+    const auto same = std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
+                                    [&hook](const auto& s) { return s->hook() == hook->name(); });
+    hook_saveables_.push_back(
+        std::make_shared<HookSaveable>(hook->name(), static_cast<int>(same), calls));
   }
-  saver->set_state_source([this] { return hook_states(); });
 }
 
-HookStates MonitoredSession::hook_states() {
-  HookStates states;
-  for (const HookPtr& hook : hooks_) {
-    Tensor state;
-    call_hook(hook, "save_state", [&](RunHook& h) { state = h.save_state(); });
-    if (state.is_valid()) states[hook->name()] = state;
-  }
-  return states;
+void MonitoredSession::attach_hooks() {
+  if (hook_saveables_.empty()) return;
+  saver_ = creator_->ready_saver();
+  if (saver_) saver_->attach({hook_saveables_.begin(), hook_saveables_.end()});
+}
+
+// What hooks gave for the checkpoint that the session comes from goes back to them.
+void MonitoredSession::hand_over_states() {
+  for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
+  has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
       hook->on_error(session_.get(), failure);
@@ -173,7 +190,7 @@ void MonitoredSession::tell_failure(const LoopFailure& failure) {
 }
 
 void MonitoredSession::close_session() {
-  merges_.clear();
+  requests_.clear();
   where_.session = nullptr;
   if (session_) session_->close();
   session_.reset();
@@ -218,11 +235,11 @@ Session& MonitoredSession::ready_session() {
   return *session_;
 }
 
-const Plan& MonitoredSession::run_in_step(const RunArgs& caller) {
+const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   ready_session();
-  const Plan& plan = run_once(caller);
+  const Executor& executor = run_once(caller);
   if (options_.check_interrupt) options_.check_interrupt();
-  return plan;
+  return executor;
 }
 
 bool MonitoredSession::gives_up_session(const Error& error) {
@@ -232,7 +249,7 @@ bool MonitoredSession::gives_up_session(const Error& error) {
   return true;
 }
 
-const Plan& MonitoredSession::run(const RunArgs& caller) {
+const Executor& MonitoredSession::run(const RunArgs& caller) {
   check_open();
   for (int failures = 0;;) {
     try {
@@ -243,132 +260,35 @@ const Plan& MonitoredSession::run(const RunArgs& caller) {
   }
 }
 
-const Plan& MonitoredSession::run_once(const RunArgs& caller) {
+const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   if (stop_requested_) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
-  call_before_run(context, caller);
-  collect_feeds(caller);
-  const Merged& merged = *merges_.front();
+  requests_.begin();
+  for (const HookPtr& hook : hooks_) {
+    const RunArgs* args = nullptr;
+    call_hook(hook, "before_run", [&](RunHook& h) { args = h.before_run(context); });
+    requests_.add(args);
+  }
+  session_->check_open();  // a hook may have closed it
+  const MergedRun& merged = requests_.merge(*session_, caller);
+  Executor& executor = *merged.executor;
   try {
     const WhileTrue running(is_running_);
-    merged.plan->run(merged.feed_values, merged.options, run_metadata_);
+    executor.run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
     coordinator_.raise_requested_exception();  // says better why the run failed
     throw;
   }
   // A hook that runs the session itself must not change the results that others have still to see.
-  Plan& plan = *merged.plan;
-  const Plan::Hold hold(plan);
+  const Executor::Hold hold(executor);
   for (size_t i = 0; i < hooks_.size(); ++i) {
-    const RunValues values(plan, merged.hooks[i].results, merged.options, run_metadata_);
-    const bool was_requested = context.stop_requested();
+    const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
-    if (context.stop_requested() != was_requested && LoopObserver::current()) {
-      LoopObserver::current()->stop_requested(*hooks_[i]);
-    }
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
-  return plan;
-}
-
-void MonitoredSession::call_before_run(RunContext& context, const RunArgs& caller) {
-  asked_.clear();
-  for (size_t i = 0; i < hooks_.size(); ++i) {
-    const RunArgs* args = nullptr;
-    call_hook(hooks_[i], "before_run", [&](RunHook& h) { args = h.before_run(context); });
-    asked_.push_back(args);
-    if (args && !args->feeds.empty()) check_feeds(context, i);
-  }
-  for (const auto& feed : caller.feeds) {
-    for (size_t i = 0; i < hooks_.size(); ++i) {
-      if (!asked_[i]) continue;
-      for (const auto& other : asked_[i]->feeds) {
-        if (other.first != feed.first) continue;
-        fail(Code::kFailedPrecondition,
-             "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '",
-             feed.first.name(), "' by hook `", hooks_[i]->name(), "` and by the caller.");
-      }
-    }
-  }
-  // a hook may have closed the session, and its plans with it
-  if (session_->is_closed()) fail_closed();
-  merge(caller);
-}
-
-// Two hooks must not feed one tensor; this is found as soon as the second one has returned.
-void MonitoredSession::check_feeds(const RunContext&, size_t hook_index) const {
-  for (size_t i = 0; i < hook_index; ++i) {
-    if (!asked_[i]) continue;
-    for (const auto& feed : asked_[hook_index]->feeds) {
-      for (const auto& other : asked_[i]->feeds) {
-        if (other.first != feed.first) continue;
-        fail(Code::kFailedPrecondition, "Same tensor is fed by two hooks. Conflicting feed: '",
-             feed.first.name(), "' by hooks `", hooks_[i]->name(), "` and `",
-             hooks_[hook_index]->name(), "`.");
-      }
-    }
-  }
-}
-
-bool MonitoredSession::is_asked_for(const Merged& merged, const RunArgs& caller) const {
-  if (!merged.caller.is_of(&caller)) return false;
-  for (size_t i = 0; i < asked_.size(); ++i) {
-    if (!merged.hooks[i].is_of(asked_[i])) return false;
-  }
-  return true;
-}
-
-void MonitoredSession::merge(const RunArgs& caller) {
-  constexpr size_t kMostKept = 8;
-  auto found = merges_.begin();
-  while (found != merges_.end() && !is_asked_for(**found, caller)) ++found;
-  if (found == merges_.end()) {
-    if (merges_.size() == kMostKept) merges_.pop_back();
-    merges_.push_back(std::make_unique<Merged>(make_merged(caller)));
-    found = merges_.end() - 1;
-  }
-  std::rotate(merges_.begin(), found, found + 1);
-}
-
-MonitoredSession::Merged MonitoredSession::make_merged(const RunArgs& caller) {
-  std::vector<Fetch> fetches;
-  std::vector<Output> feeds;
-  auto add = [&](const RunArgs* args, bool shares) {
-    Merged::Part part;
-    part.args = args;
-    if (!args) return part;
-    part.revision = args->revision;
-    for (const Fetch& fetch : args->fetches) {
-      // What several hooks ask for is computed and copied once. The caller's results stay at the
-      // front.
-      auto found = shares ? std::find(fetches.begin(), fetches.end(), fetch) : fetches.end();
-      part.results.push_back(static_cast<size_t>(found - fetches.begin()));
-      if (found == fetches.end()) fetches.push_back(fetch);
-    }
-    for (const auto& feed : args->feeds) feeds.push_back(feed.first);
-    return part;
-  };
-  Merged merged;
-  merged.caller = add(&caller, false);
-  merged.options = caller.options;
-  for (const RunArgs* args : asked_) {
-    merged.hooks.push_back(add(args, true));
-    if (args) merged.options.merge(args->options);
-  }
-  merged.plan = &session_->plan(fetches, feeds);
-  return merged;
-}
-
-void MonitoredSession::collect_feeds(const RunArgs& caller) {
-  std::vector<Tensor>& values = merges_.front()->feed_values;
-  values.clear();
-  for (const auto& feed : caller.feeds) values.push_back(feed.second);
-  for (const RunArgs* args : asked_) {
-    if (!args) continue;
-    for (const auto& feed : args->feeds) values.push_back(feed.second);
-  }
+  return executor;
 }
 
 void MonitoredSession::close() {

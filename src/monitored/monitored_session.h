@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "monitored/hook_saveable.h"
+#include "monitored/run_requests.h"
 #include "monitored/session_creator.h"
 #include "session/run_hook.h"
 #include "session/run_where.h"
@@ -21,6 +23,10 @@ struct MonitoredOptions {
   // Called after each run: throws a ForeignUnwind where the user has asked to stop.
   std::function<void()> check_interrupt;
 };
+
+// Tests that compare whole traces put hooks of their own around those of every loop that begins;
+// none by default.
+std::function<HookList(HookList)>& hook_decorator();
 
 // tf.train.MonitoredSession (with recovers = FALSE: SingularMonitoredSession). The order of all
 // calls is TensorFlow's, as recorded in the goldens, with these departures: a second close() does
@@ -38,14 +44,14 @@ class MonitoredSession {
   MonitoredSession& operator=(const MonitoredSession&) = delete;
 
   bool should_stop();
-  // One run with the hooks. The first results of the plan are the caller's fetches, in order.
-  const Plan& run(const RunArgs& caller);
+  // One run with the hooks. The first results are the caller's fetches, in order.
+  const Executor& run(const RunArgs& caller);
 
   // The parts of run() for whoever repeats more than one run after a failure (a step function):
   // a session at hand, a run that does not recover, and what becomes of an error. TRUE: the session
   // has been given up, and the same may be tried once more.
   Session& ready_session();
-  const Plan& run_in_step(const RunArgs& caller);
+  const Executor& run_in_step(const RunArgs& caller);
   bool gives_up_session(const Error& error);
   int max_failures() const { return options_.max_failures; }
   // Of the last run.
@@ -67,58 +73,36 @@ class MonitoredSession {
   const HookList& hooks() const { return hooks_; }
 
  private:
-  // What the hooks and the caller asked for at a run, and the plan for all of it.
-  struct Merged {
-    struct Part {
-      const RunArgs* args = nullptr;
-      uint64_t revision = 0;
-      std::vector<size_t> results;  // where its fetches are among the plan's
-      bool is_of(const RunArgs* asked) const {
-        return args == asked && (!asked || revision == asked->revision);
-      }
-    };
-    Part caller;
-    std::vector<Part> hooks;
-    RunOptions options;
-    Plan* plan = nullptr;
-    std::vector<Tensor> feed_values;
-  };
-
   // What runs it, or a hook that it calls, must not make it give up its session.
   bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
   void put_savers_last();
   void create_session();
-  void restore_hooks();
-  HookStates hook_states();
+  void make_hook_saveables();
+  void attach_hooks();
+  void hand_over_states();
   void close_session();
   void tell_failure(const LoopFailure& failure);
   void forget_saver();
-  const Plan& run_once(const RunArgs& caller);
-  void call_before_run(RunContext& context, const RunArgs& caller);
-  void check_feeds(const RunContext& context, size_t hook_index) const;
-  // Brings what has been asked for to the front of merges_.
-  void merge(const RunArgs& caller);
-  Merged make_merged(const RunArgs& caller);
-  bool is_asked_for(const Merged& merged, const RunArgs& caller) const;
-  void collect_feeds(const RunArgs& caller);
+  const Executor& run_once(const RunArgs& caller);
   bool is_recoverable(const Error& error) const;
 
   std::shared_ptr<Graph> graph_;
   std::unique_ptr<SessionCreator> creator_;
   HookList hooks_;
+  std::vector<std::shared_ptr<HookSaveable>> hook_saveables_;
+  std::shared_ptr<Saver> saver_;  // that the states of the hooks are attached to
   MonitoredOptions options_;
   bool graph_was_finalized_;
   std::unique_ptr<Session> session_;
   Coordinator coordinator_;
   RunWhere where_;
-  // The one at hand first; the others are for hooks that ask now and then.
-  std::vector<std::unique_ptr<Merged>> merges_;
-  std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
+  RunRequests requests_{hooks_};
   RunMetadata run_metadata_;
   bool stop_requested_ = false;
-  bool is_running_ = false;  // the plan, not the hooks
+  bool is_running_ = false;  // the session, not the hooks
+  bool has_failed_ = false;
   bool closed_ = false;
 };
 

@@ -1,7 +1,7 @@
 #include "monitored/session_creator.h"
 
-#include "io/checkpoint_state.h"
 #include "base/log.h"
+#include "io/checkpoint_state.h"
 
 namespace runhooks {
 
@@ -33,6 +33,11 @@ ChiefSessionCreator::ChiefSessionCreator(std::shared_ptr<Graph> graph,
       scaffold_(scaffold ? std::move(scaffold) : std::make_shared<Scaffold>()),
       checkpoint_dir_(std::move(checkpoint_dir)),
       checkpoint_path_(std::move(checkpoint_path)) {}
+
+std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
+  scaffold_->finalize(*graph_);
+  return scaffold_->saver;
+}
 
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
   scaffold_->finalize(*graph_);
@@ -71,7 +76,7 @@ bool ChiefSessionCreator::restore(Session& session) const {
   }
   if (path.empty()) return false;
   scaffold_->saver->restore(session, path);
-  scaffold_->saver->recover_last_checkpoints(known);
+  scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, known);
   return true;
 }
 

@@ -16,8 +16,8 @@ class SessionCreator {
   virtual ~SessionCreator() = default;
   // Called again after each failure that a loop recovers from.
   virtual std::unique_ptr<Session> create_session() = 0;
-  // Who saves and restores the sessions; NULL where nobody does.
-  virtual Saver* saver() { return nullptr; }
+  // Who saves and restores the sessions, before the first is made; NULL where nobody does.
+  virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
 };
 
 // tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
@@ -29,7 +29,7 @@ class ChiefSessionCreator : public SessionCreator {
                       std::string checkpoint_dir = "",
                       std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
-  Saver* saver() override { return scaffold_->saver.get(); }
+  std::shared_ptr<Saver> ready_saver() override;
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;

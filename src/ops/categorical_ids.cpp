@@ -4,29 +4,30 @@
 #include <fstream>
 #include <memory>
 
+#include "base/fingerprint.h"
 #include "base/read_line.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/integer_cache.h"
 #include "ops/lowering.h"
 #include "ops/per_string.h"
-#include "base/fingerprint.h"
 
 namespace runhooks {
 
 namespace {
 
 // Calls number(x) or text(s) once for each distinct value of a feature of type string, int32 or
-// int64. "" and -1 are absent.
+// int64. "" and -1 are absent where `drop_missing` says so.
 template <typename OfNumber, typename OfText>
 class DistinctIds {
  public:
-  DistinctIds(OfNumber of_number, OfText of_text) : of_number_(of_number), of_text_(of_text) {}
+  DistinctIds(OfNumber of_number, OfText of_text, bool drop_missing)
+      : of_number_(of_number), of_text_(of_text), drop_missing_(drop_missing) {}
   void compute(const Tensor& x, int64_t* out) {
     const int64_t n = x.num_elements();
     if (x.dtype() == DType::kString) {
       const int64_t* table = texts_.table(x.dictionary(), [this](const std::string& text) {
-        return text.empty() ? kAbsentId : of_text_(text);
+        return drop_missing_ && text.empty() ? kAbsentId : of_text_(text);
       });
       const auto* codes = x.data<int32_t>();
       for (int64_t i = 0; i < n; ++i) out[i] = table[codes[i]];
@@ -44,18 +45,23 @@ class DistinctIds {
     for (int64_t i = 0; i < n; ++i) {
       if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
       if (integers_.known(x[i], &out[i])) continue;
-      out[i] = x[i] == T(-1) ? kAbsentId : integers_.get(x[i], of_number_);
+      const bool is_absent = drop_missing_ && x[i] == T(-1);
+      out[i] = is_absent ? kAbsentId : integers_.get(x[i], of_number_);
     }
   }
   OfNumber of_number_;
   OfText of_text_;
+  bool drop_missing_;
   PerString<int64_t> texts_;
   PerInteger integers_;
 };
 
 template <typename OfNumber, typename OfText>
-std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(OfNumber number, OfText text) {
-  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text);
+std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(const Operation& op,
+                                                            OfNumber number,
+                                                            OfText text) {
+  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text,
+                                                         op.attr<bool>("drop_missing"));
 }
 
 struct HashBucket {
@@ -70,7 +76,7 @@ class HashIdsKernel : public Kernel {
  public:
   explicit HashIdsKernel(const Operation& op) {
     const HashBucket hash{static_cast<uint64_t>(op.attr_int("num_buckets"))};
-    ids_ = distinct_ids(hash, hash);
+    ids_ = distinct_ids(op, hash, hash);
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
@@ -125,7 +131,7 @@ class VocabularyIdsKernel : public Kernel {
         vocabulary_->add(words.data<int64_t>()[i]);
       }
     }
-    ids_ = distinct_ids(InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
@@ -160,7 +166,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
       invalid_argument("The vocabulary file '", path, "' has ", vocabulary_->size(),
                        " lines, but vocabulary_size is ", size, ".");
     }
-    ids_ = distinct_ids(InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
 };
 
@@ -180,11 +186,12 @@ class IdentityIdsKernel : public Kernel {
   void ids(KernelContext& c, const T* x) const {
     const int64_t buckets = c.op().attr_int("num_buckets");
     const int64_t otherwise = c.op().attr_int("default_value");
+    const bool drop_missing = c.op().attr<bool>("drop_missing");
     auto* out = c.output(0).data<int64_t>();
     const int64_t n = c.output(0).num_elements(), width = c.output(0).shape().dim(1);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = x[i];
-      if (id == -1) {
+      if (id == -1 && drop_missing) {
         out[i] = kAbsentId;
       } else if (id >= 0 && id < buckets) {
         out[i] = id;
@@ -243,6 +250,7 @@ RUNHOOKS_REGISTER_OP("HashIds")
     .output("ids: int64")
     .attr("T: {string, int32, int64}")
     .attr("num_buckets: int >= 1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_with_op<HashIdsKernel>())
     .not_differentiable()
@@ -260,6 +268,7 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .attr("Tvocabulary: {string, int64}")
     .attr("num_oov_buckets: int = 0")
     .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyIdsKernel>())
     .not_differentiable()
@@ -277,6 +286,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .attr("key_dtype: type")
     .attr("num_oov_buckets: int = 0")
     .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
@@ -293,6 +303,7 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .attr("num_buckets: int >= 1")
     .attr("default_value: int = -1")
     .attr("column: string = ''")
+    .attr("drop_missing: bool = true")
     .shape(two_dimensional)
     .kernel(kernel_of<IdentityIdsKernel>())
     .not_differentiable()

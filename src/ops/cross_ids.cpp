@@ -4,11 +4,11 @@
 #include <cstring>
 #include <limits>
 
+#include "base/fingerprint.h"
 #include "graph/op_registry.h"
 #include "ops/categorical.h"
 #include "ops/lowering.h"
 #include "ops/per_string.h"
-#include "base/fingerprint.h"
 
 namespace runhooks {
 
@@ -17,8 +17,13 @@ namespace {
 // One key of a cross: the fingerprints of its values, row by row.
 class CrossKey {
  public:
-  // In a sparse key "" and -1 are absent, in a dense one they are values.
-  void read(const Tensor& x, bool is_sparse) {
+  // `present` says where a sparse key has values; NULL for a dense one, or one of ids.
+  void read(const Tensor& x, const Tensor* present) {
+    const bool* has_value = present ? present->data<bool>() : nullptr;
+    if (present && present->num_elements() != x.num_elements()) {
+      invalid_argument("A sparse key of shape ", x.shape(), " has values where a tensor of shape ",
+                       present->shape(), " says.");
+    }
     const auto n = static_cast<size_t>(x.num_elements());
     const int64_t rows = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
     width = rows > 0 ? x.num_elements() / rows : 0;
@@ -30,7 +35,7 @@ class CrossKey {
       const auto* codes = x.data<int32_t>();
       for (size_t i = 0; i < n; ++i) {
         hashes[i] = table[codes[i]];
-        absent[i] = is_sparse && hashes[i] == kEmptyText;
+        absent[i] = has_value && !has_value[i];
       }
       return;
     }
@@ -38,11 +43,10 @@ class CrossKey {
       const int64_t value =
           x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i];
       hashes[i] = static_cast<uint64_t>(value);
-      absent[i] = value == kAbsentId || (is_sparse && value == -1);
+      absent[i] = has_value ? !has_value[i] : value == kAbsentId;
     }
   }
   int64_t width = 0;
-  const uint64_t kEmptyText = fingerprint64(std::string_view());
   std::vector<uint64_t> hashes;
   std::vector<bool> absent;
 
@@ -50,13 +54,31 @@ class CrossKey {
   PerString<uint64_t> texts_;
 };
 
+// The inputs are the keys, then for each sparse one a bool tensor that says where it has values.
+int number_of_keys(const Operation& op) {
+  const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
+  const auto masks = static_cast<int>(
+      std::count_if(is_sparse.begin(), is_sparse.end(), [](int64_t x) { return x != 0; }));
+  const int keys = static_cast<int>(op.inputs().size()) - masks;
+  for (size_t i = 0; i < op.inputs().size(); ++i) {
+    const bool is_mask = static_cast<int>(i) >= keys;
+    if (keys > 0 && is_mask == (op.inputs()[i].dtype() == DType::kBool)) continue;
+    invalid_argument(
+        "A cross takes its keys, then for each sparse one a bool tensor that says where it has "
+        "values.");
+  }
+  return keys;
+}
+
 class CrossIdsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    keys_.resize(static_cast<size_t>(c.num_inputs()));
     const auto& is_sparse = c.op().attr<std::vector<int64_t>>("is_sparse");
+    int next_mask = number_of_keys(c.op());
+    keys_.resize(static_cast<size_t>(next_mask));
     for (size_t k = 0; k < keys_.size(); ++k) {
-      keys_[k].read(c.input(static_cast<int>(k)), k < is_sparse.size() && is_sparse[k] != 0);
+      const bool has_mask = k < is_sparse.size() && is_sparse[k] != 0;
+      keys_[k].read(c.input(static_cast<int>(k)), has_mask ? &c.input(next_mask++) : nullptr);
     }
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
     limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
@@ -122,7 +144,8 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .attr("is_sparse: list(int)")
     .shape([](ShapeContext& c) {
       int64_t rows = -1, width = 1;
-      for (int i = 0; i < c.num_inputs(); ++i) {
+      const int keys = number_of_keys(c.op());
+      for (int i = 0; i < keys; ++i) {
         const Shape& key = c.input(i);
         if (!key.has_rank() || key.rank() < 1) continue;
         if (key.dim(0) >= 0) {

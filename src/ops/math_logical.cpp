@@ -1,7 +1,6 @@
 // Comparisons, logic, and the choice between two tensors.
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
@@ -62,37 +61,53 @@ struct Test {
   using Kernel = UnaryKernel<T, bool, F>;
 };
 
-// Strings have codes of their tensor's own dictionary, so the texts are compared.
 template <typename F>
-class StringComparison : public Kernel {
+KernelFactory compare() {
+  return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
+}
+
+// Strings are compared by their codes where both have one dictionary.
+template <bool kEqual>
+class StringEqualKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     layout_ = broadcast_layout(c.input(0).shape(), c.input(1).shape(), c.output(0).shape());
   }
   void compute(KernelContext& c) override {
     const Tensor &a = c.input(0), &b = c.input(1);
-    bool* z = c.output(0).data<bool>();
-    const size_t blocks = std::max<size_t>(layout_.a_offsets.size(), 1);
-    for (size_t block = 0; block < blocks; ++block) {
-      const int64_t at_a = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[block];
-      const int64_t at_b = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[block];
-      for (int64_t i = 0; i < layout_.inner; ++i) {
-        *z++ = F::apply(std::string_view(a.string_at(at_a + i * layout_.a_step)),
-                        std::string_view(b.string_at(at_b + i * layout_.b_step)));
-      }
+    if (layout_.n == 0) return;
+    const auto* a_codes = a.data<int32_t>();
+    const auto* b_codes = b.data<int32_t>();
+    if (a.dictionary() == b.dictionary()) {
+      run(c, [=](int64_t i, int64_t j) { return a_codes[i] == b_codes[j]; });
+    } else {
+      run(c, [&](int64_t i, int64_t j) { return a.string_at(i) == b.string_at(j); });
     }
   }
 
  private:
+  template <typename Same>
+  void run(KernelContext& c, Same same) const {
+    bool* z = c.output(0).template data<bool>();
+    const int64_t blocks = layout_.n / layout_.inner;
+    for (int64_t block = 0; block < blocks; ++block) {
+      const auto k = static_cast<size_t>(block);
+      int64_t i = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[k];
+      int64_t j = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[k];
+      for (int64_t n = layout_.inner; n > 0; --n, i += layout_.a_step, j += layout_.b_step) {
+        *z++ = same(i, j) == kEqual;
+      }
+    }
+  }
+
   BroadcastLayout layout_;
 };
 
-template <typename F>
-KernelFactory compare() {
-  return [](const Operation& op) -> std::unique_ptr<Kernel> {
-    if (op.attr_type("T") == DType::kString) return std::make_unique<StringComparison<F>>();
-    return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>()(
-        op);
+template <typename F, bool kEqual>
+KernelFactory compare_with_strings() {
+  return [numbers = compare<F>()](const Operation& op) -> std::unique_ptr<Kernel> {
+    if (op.attr_type("T") != DType::kString) return numbers(op);
+    return std::make_unique<StringEqualKernel<kEqual>>();
   };
 }
 
@@ -220,15 +235,15 @@ void select_shape(ShapeContext& c) {
 
 RUNHOOKS_COMPARISON_OP("Equal")
     .attr("T: {float, double, int32, int64, bool, string}")
+    .kernel(compare_with_strings<EqualFn, true>())
     .example("s{a,b,} s{b,b,}")
     .example("s{a,b} s:b")
-    .kernel(compare<EqualFn>())
     .summary("x == y, elementwise.");
 RUNHOOKS_COMPARISON_OP("NotEqual")
     .attr("T: {float, double, int32, int64, bool, string}")
+    .kernel(compare_with_strings<NotEqualFn, false>())
     .example("s{a,b,} s{b,b,}")
     .example("s{a,b} s:b")
-    .kernel(compare<NotEqualFn>())
     .summary("x != y, elementwise.");
 RUNHOOKS_COMPARISON_OP("Less")
     .attr("T: numbertype")

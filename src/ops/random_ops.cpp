@@ -4,21 +4,37 @@
 
 #include "base/random.h"
 #include "graph/op_registry.h"
+#include "graph/saveable.h"
 
 namespace runhooks {
 
 namespace {
 
-class Generator : public Resource {
+class Generator : public StatefulResource {
  public:
   explicit Generator(const Operation& op) : philox_(0, 0) {
-    auto seed = static_cast<uint64_t>(op.attr_int("seed"));
-    auto seed2 = static_cast<uint64_t>(op.attr_int("seed2"));
-    if (seed == 0 && seed2 == 0) {
-      seed = fresh_seed();
-      seed2 = fresh_seed();
+    seed_ = static_cast<uint64_t>(op.attr_int("seed"));
+    seed2_ = static_cast<uint64_t>(op.attr_int("seed2"));
+    if (seed_ == 0 && seed2_ == 0) {
+      seed_ = fresh_seed();
+      seed2_ = fresh_seed();
     }
-    philox_ = Philox(seed, seed2);
+    philox_ = Philox(seed_, seed2_);
+  }
+  static std::unique_ptr<StatefulResource> make(const Operation& op) {
+    return std::make_unique<Generator>(op);
+  }
+  NamedTensors save_state() const override {
+    return {{"seed", Tensor::scalar(static_cast<int64_t>(seed_))},
+            {"seed2", Tensor::scalar(static_cast<int64_t>(seed2_))},
+            {"position", Tensor::scalar(static_cast<int64_t>(position_))}};
+  }
+  void restore_state(const NamedTensors& state) override {
+    const int64_t seed = state_integer(state, "seed"), seed2 = state_integer(state, "seed2");
+    position_ = static_cast<uint64_t>(state_integer(state, "position"));
+    seed_ = static_cast<uint64_t>(seed);
+    seed2_ = static_cast<uint64_t>(seed2);
+    philox_ = Philox(seed_, seed2_);
   }
   // Where n numbers are drawn from.
   uint64_t reserve(int64_t n) {
@@ -30,8 +46,16 @@ class Generator : public Resource {
 
  private:
   Philox philox_;
-  uint64_t position_ = 0;
+  uint64_t seed_ = 0, seed2_ = 0, position_ = 0;
 };
+
+const bool kRegistered = [] {
+  for (const char* type :
+       {"RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"}) {
+    register_stateful_op(type, Generator::make);
+  }
+  return true;
+}();
 
 float uniform_float(uint32_t x) {
   const uint32_t bits = (127u << 23) | (x & 0x7fffffu);

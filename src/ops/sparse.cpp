@@ -361,7 +361,6 @@ RUNHOOKS_REGISTER_OP("SparseToDense")
     .attr("T: type")
     .attr("Tindices: {int32, int64}")
     .shape([](ShapeContext& c) { shape_from_value(c, 1); })
-    .densifies()
     .kernel(kernel_of<SparseToDenseKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output values = g.op("GatherNd", {dy[0], op.input(0)});

@@ -3,12 +3,13 @@
 // What it must not know: the loop, any particular hook, R.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/saveable.h"
 #include "session/coordinator.h"
 #include "session/session.h"
 
@@ -54,20 +55,20 @@ class RunContext {
 // fetches. They are good until the next run; a copied Tensor keeps its value.
 class RunValues {
  public:
-  RunValues(const Plan& plan,
+  RunValues(const Executor& executor,
             const std::vector<size_t>& which,
             const RunOptions& options,
             const RunMetadata& metadata)
-      : plan_(plan), which_(which), options_(options), metadata_(metadata) {}
+      : executor_(executor), which_(which), options_(options), metadata_(metadata) {}
   size_t size() const { return which_.size(); }
   // Invalid for an operation.
-  const Tensor& result(size_t i) const { return plan_.result(which_[i]); }
+  const Tensor& result(size_t i) const { return executor_.result(which_[i]); }
   // What all of one run share: the merged options, and what they asked for.
   const RunOptions& options() const { return options_; }
   const RunMetadata& run_metadata() const { return metadata_; }
 
  private:
-  const Plan& plan_;
+  const Executor& executor_;
   const std::vector<size_t>& which_;
   const RunOptions& options_;
   const RunMetadata& metadata_;
@@ -105,14 +106,12 @@ class RunHook {
   // Its after_run() may change variables: savers come after it.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
-  // What checkpoints keep of the hook; invalid where it has nothing to resume.
-  virtual Tensor save_state() { return Tensor(); }
-  // Before after_create_session(), where a checkpoint with a state of this hook was restored.
-  virtual void restore_state(const Tensor&) {}
+  // What checkpoints keep of the hook; empty where it has nothing to resume.
+  virtual NamedTensors save_state() { return {}; }
+  // Where a checkpoint with a state of this hook is restored: reads and checks it. What is returned
+  // takes it over; it is called before after_create_session().
+  virtual std::function<void()> read_state(const NamedTensors&) { return {}; }
 };
-
-// The states of hooks by name, as checkpoints keep them.
-using HookStates = std::map<std::string, Tensor>;
 
 using HookPtr = std::shared_ptr<RunHook>;
 using HookList = std::vector<HookPtr>;

@@ -10,12 +10,6 @@ int64_t element_id(const Operation* op, int index) {
 
 }  // namespace
 
-size_t Session::KeyHash::operator()(const std::vector<int64_t>& key) const {
-  uint64_t hash = 1469598103934665603ull;
-  for (int64_t part : key) hash = (hash ^ static_cast<uint64_t>(part)) * 1099511628211ull;
-  return static_cast<size_t>(hash);
-}
-
 void Session::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
 }
@@ -34,18 +28,27 @@ void Session::check_fetches(const std::vector<Fetch>& fetches,
   }
 }
 
-Plan& Session::plan(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds) {
+const std::shared_ptr<NodeTable>& Session::free_table() {
+  for (const auto& table : tables_) {
+    if (!table->is_running()) return table;
+  }
+  tables_.push_back(std::make_shared<NodeTable>(resources_, options_.buffers));
+  return tables_.back();
+}
+
+std::shared_ptr<Executor> Session::executor(const std::vector<Fetch>& fetches,
+                                            const std::vector<Output>& feeds) {
   check_open();
   std::vector<int64_t> key;
   for (const Fetch& fetch : fetches) key.push_back(element_id(fetch.op, fetch.index));
   key.push_back(-1);
   for (const Output& feed : feeds) key.push_back(element_id(feed.op, feed.index));
-  auto found = plans_.find(key);
-  if (found == plans_.end()) {
-    check_fetches(fetches, feeds);
-    found = plans_.emplace(key, std::make_unique<Plan>(fetches, feeds, resources_)).first;
-  }
-  return *found->second;
+  const std::shared_ptr<NodeTable>& table = free_table();
+  if (auto found = executors_.find(key, *table)) return found;
+  check_fetches(fetches, feeds);
+  auto made = std::make_shared<Executor>(table, fetches, feeds);
+  executors_.add(std::move(key), made);
+  return made;
 }
 
 std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
@@ -63,16 +66,10 @@ std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches,
     fed.push_back(feed.first);
     values.push_back(feed.second);
   }
-  Plan* plan = &this->plan(fetches, fed);
-  // A function in the graph may run the session again with the same fetches.
-  std::unique_ptr<Plan> nested;
-  if (plan->in_use()) {
-    nested = std::make_unique<Plan>(fetches, fed, resources_);
-    plan = nested.get();
-  }
-  plan->run(values, options, metadata);
+  const std::shared_ptr<Executor> executor = this->executor(fetches, fed);
+  executor->run(values, options, metadata);
   std::vector<Tensor> results;
-  for (size_t i = 0; i < plan->num_results(); ++i) results.push_back(plan->result(i));
+  for (size_t i = 0; i < executor->num_results(); ++i) results.push_back(executor->result(i));
   return results;
 }
 
@@ -105,10 +102,11 @@ void Session::close() {
   closed_ = true;
   // A function in the graph, or a hook between a run and its results, may close the session: what
   // is still in use goes with it.
-  for (const auto& plan : plans_) {
-    if (plan.second->in_use()) return;
+  for (const auto& table : tables_) {
+    if (table->users > 0) return;
   }
-  plans_.clear();
+  executors_.clear();
+  tables_.clear();
   resources_.clear();
 }
 

@@ -4,21 +4,26 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.h"
 #include "graph/variable.h"
-#include "session/plan.h"
+#include "session/executor_cache.h"
 
 namespace runhooks {
 
 using Feeds = std::vector<std::pair<Output, Tensor>>;
 
+struct SessionOptions {
+  BufferOptions buffers;
+  size_t max_executors = 64;  // compiled plans that are kept
+};
+
 class Session {
  public:
-  explicit Session(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
+  explicit Session(std::shared_ptr<Graph> graph, const SessionOptions& options = {})
+      : graph_(std::move(graph)), options_(options), executors_(options.max_executors) {}
 
   Graph& graph() const { return *graph_; }
   const std::shared_ptr<Graph>& graph_ptr() const { return graph_; }
@@ -32,9 +37,13 @@ class Session {
   Tensor run(Output fetch);
   void run(Operation* op);
 
-  // The compiled form of these fetches and feeds, made on first use. It lives as long as the
-  // session.
-  Plan& plan(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds);
+  // What runs these fetches and feeds, made on first use. A run inside of a run, and one that must
+  // not change results that are held, get another one than that which is in use.
+  std::shared_ptr<Executor> executor(const std::vector<Fetch>& fetches,
+                                     const std::vector<Output>& feeds);
+  size_t num_executors() const { return executors_.size(); }
+  // Throws after close().
+  void check_open() const;
 
   ResourceManager& resources() { return resources_; }
   // The value of a variable; throws where it is not initialized.
@@ -49,15 +58,15 @@ class Session {
   std::shared_ptr<void> foreign;
 
  private:
-  struct KeyHash {
-    size_t operator()(const std::vector<int64_t>& key) const;
-  };
-  void check_open() const;
   void check_fetches(const std::vector<Fetch>& fetches, const std::vector<Output>& feeds) const;
+  const std::shared_ptr<NodeTable>& free_table();
 
   std::shared_ptr<Graph> graph_;
+  SessionOptions options_;
   ResourceManager resources_;
-  std::unordered_map<std::vector<int64_t>, std::unique_ptr<Plan>, KeyHash> plans_;
+  // One for each depth of runs inside of runs; they have buffers of their own.
+  std::vector<std::shared_ptr<NodeTable>> tables_;
+  ExecutorCache executors_;
   bool closed_ = false;
 };
 

@@ -12,18 +12,6 @@ namespace runhooks {
 
 namespace {
 
-// Beside the variables: TensorFlow reads what it looks for and ignores the rest.
-const std::string kHookStatePrefix = "runhooks/hook_state/";
-
-HookStates read_hook_states(const BundleReader& reader) {
-  HookStates states;
-  for (const BundleReader::Info& info : reader.tensors()) {
-    if (info.name.rfind(kHookStatePrefix, 0) != 0) continue;
-    states[info.name.substr(kHookStatePrefix.size())] = reader.read(info.name);
-  }
-  return states;
-}
-
 TensorSlice slice_of(const SaveSliceInfo& info) {
   TensorSlice slice;
   for (int i = 0; i < info.shape.rank(); ++i) {
@@ -33,24 +21,30 @@ TensorSlice slice_of(const SaveSliceInfo& info) {
   return slice;
 }
 
-Tensor read_value(const BundleReader& reader, const Variable& variable, const std::string& key) {
-  if (!reader.contains(key)) {
-    throw Error(
-        Code::kNotFound, str_cat("Key ", key, " not found in checkpoint ", reader.prefix(), "."),
-        {"The model has a variable that was not there when the checkpoint was written. Use another "
-         "model_dir, or the model that the checkpoint is of."});
+class BundleSource : public TensorSource {
+ public:
+  explicit BundleSource(const std::string& path) : reader_(path) {}
+  const std::string& path() const override { return reader_.prefix(); }
+  std::optional<Info> find(const std::string& name) const override {
+    if (!reader_.contains(name)) return std::nullopt;
+    const BundleReader::Info info = reader_.info(name);
+    return Info{info.dtype, info.shape};
   }
-  const BundleReader::Info info = reader.info(key);
-  const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
-  if (info.shape != wanted || info.dtype != variable.dtype) {
-    throw Error(Code::kInvalidArgument,
-                str_cat("Variable '", key, "' is ", dtype_name(variable.dtype), " of shape ",
-                        wanted, " in the model, but ", dtype_name(info.dtype), " of shape ",
-                        info.shape, " in checkpoint ", reader.prefix(), "."),
-                {"Use another model_dir, or the model that the checkpoint is of."});
+  std::vector<std::string> names_with(const std::string& prefix) const override {
+    std::vector<std::string> names;
+    for (const BundleReader::Info& info : reader_.tensors()) {
+      if (info.name.rfind(prefix, 0) == 0) names.push_back(info.name);
+    }
+    return names;
   }
-  return variable.slice ? reader.read_slice(key, slice_of(*variable.slice)) : reader.read(key);
-}
+  Tensor read(const std::string& name) const override { return reader_.read(name); }
+  Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const override {
+    return reader_.read_slice(name, slice_of(slice));
+  }
+
+ private:
+  BundleReader reader_;
+};
 
 void delete_checkpoint(const std::string& path) {
   const std::string folder = parent_folder(path), base = base_name(path);
@@ -61,23 +55,18 @@ void delete_checkpoint(const std::string& path) {
   }
 }
 
-std::vector<Tensor> read_values(const BundleReader& reader,
-                                const std::vector<VariablePtr>& variables,
-                                const std::vector<std::string>& keys = {}) {
-  std::vector<Tensor> values;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const std::string& key = keys.empty() ? variables[i]->save_name() : keys[i];
-    values.push_back(read_value(reader, *variables[i], key));
-  }
-  return values;
-}
-
 }  // namespace
 
 std::vector<Tensor> read_variables(const std::string& path,
                                    const std::vector<VariablePtr>& variables,
                                    const std::vector<std::string>& keys) {
-  return read_values(BundleReader(path), variables, keys);
+  const BundleSource source(path);
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const std::string& key = keys.empty() ? variables[i]->save_name() : keys[i];
+    values.push_back(read_variable(source, *variables[i], key));
+  }
+  return values;
 }
 
 Saver::Saver(SaverOptions options)
@@ -85,37 +74,31 @@ Saver::Saver(SaverOptions options)
       next_kept_time_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
 
 void Saver::build(const Graph& graph) {
-  variables_ = variables_in(graph, collection_keys::kGlobalVariables);
-  std::sort(variables_.begin(), variables_.end(), [](const VariablePtr& a, const VariablePtr& b) {
-    return a->save_name() < b->save_name();
-  });
+  saveables_ = saveables_in(graph);
   built_ = true;
+}
+
+std::vector<SaveablePtr> Saver::all_saveables() const {
+  std::vector<SaveablePtr> all = saveables_;
+  all.insert(all.end(), attached_.begin(), attached_.end());
+  return all;
 }
 
 std::string Saver::save(Session& session,
                         const std::string& prefix,
                         int64_t global_step,
                         bool with_graph) {
-  if (state_source_) hook_states_ = state_source_();
-  return save_known(session, prefix, global_step, with_graph);
-}
-
-std::string Saver::save_known(Session& session,
-                              const std::string& prefix,
-                              int64_t global_step,
-                              bool with_graph) {
   const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", global_step);
   BundleWriter writer(path);
-  for (const VariablePtr& variable : variables_) {
-    const Tensor& value = session.value(*variable);
-    if (variable->slice) {
-      writer.add_slice(variable->save_name(), variable->slice->full_shape,
-                       slice_of(*variable->slice), value);
-    } else {
-      writer.add(variable->save_name(), value);
+  for (const SaveablePtr& saveable : all_saveables()) {
+    for (const SaveSpec& spec : saveable->save(session.resources())) {
+      if (spec.slice) {
+        writer.add_slice(spec.name, spec.slice->full_shape, slice_of(*spec.slice), spec.tensor);
+      } else {
+        writer.add(spec.name, spec.tensor);
+      }
     }
   }
-  for (const auto& state : hook_states_) writer.add(kHookStatePrefix + state.first, state.second);
   writer.finish();
   if (with_graph) {
     write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
@@ -131,16 +114,25 @@ void Saver::restore(Session& session, const std::string& path) {
     fail(Code::kInvalidArgument, "The passed save_path is not a valid checkpoint: ", path);
   }
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
-  const BundleReader reader(path);
-  const std::vector<Tensor> values = read_values(reader, variables_);
-  for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
-  hook_states_ = read_hook_states(reader);
+  const BundleSource source(path);
+  std::vector<Saveable::Assign> assigns;
+  for (const SaveablePtr& saveable : all_saveables()) assigns.push_back(saveable->read(source));
+  for (const Saveable::Assign& assign : assigns) {
+    if (assign) assign(session.resources());
+  }
 }
 
-void Saver::recover_last_checkpoints(const std::vector<std::string>& paths) {
+void Saver::recover_last_checkpoints(const std::string& folder,
+                                     const std::vector<std::string>& paths) {
   last_.clear();
   for (const std::string& path : paths) {
-    if (checkpoint_exists(path)) last_.emplace_back(path, modification_time(path + ".index"));
+    if (!checkpoint_exists(path)) continue;
+    if (is_same_path(parent_folder(path), folder)) {
+      last_.emplace_back(path, modification_time(path + ".index"));
+    } else {
+      log(LogLevel::kWarn, str_cat("The state file of ", folder, " lists the checkpoint ", path,
+                                   " of another folder, which is left alone."));
+    }
   }
 }
 

@@ -1,14 +1,13 @@
-// What lives here: Saver, which writes a session's variables to checkpoints, reads them back and tidies up old ones.
+// What lives here: Saver, which writes what a session has to save to checkpoints, reads it back and tidies up old ones.
 // Who may use it: hooks, monitored, estimators, the bindings.
 // What it must not know: when to save, R.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "session/run_hook.h"
+#include "graph/saveable.h"
 #include "session/session.h"
 #include "training/graph_export.h"
 
@@ -27,13 +26,12 @@ std::vector<Tensor> read_variables(const std::string& path,
                                    const std::vector<VariablePtr>& variables,
                                    const std::vector<std::string>& keys = {});
 
-// tf.train.Saver of all global variables of a graph.
+// tf.train.Saver of all global variables of a graph, its saveable objects and those of a loop.
 class Saver {
  public:
   explicit Saver(SaverOptions options = {});
 
-  // Which variables it saves: those that the graph has now. Called once, before the graph is
-  // finalized.
+  // What it saves: what the graph has now. Called once, before the graph is finalized.
   void build(const Graph& graph);
   bool is_built() const { return built_; }
 
@@ -44,39 +42,32 @@ class Saver {
                    const std::string& prefix,
                    int64_t global_step,
                    bool with_graph = true);
-  // The same with the states of hooks as they were at the last save: for moments at which hooks
-  // cannot be asked.
-  std::string save_known(Session& session,
-                         const std::string& prefix,
-                         int64_t global_step,
-                         bool with_graph = true);
 
-  // Asked at each save for what checkpoints keep of hooks.
-  void set_state_source(std::function<HookStates()> source) { state_source_ = std::move(source); }
-  // Of the checkpoint that was restored last.
-  const HookStates& hook_states() const { return hook_states_; }
+  // What a loop has to save beside what the graph has, as long as it runs: the states of its hooks.
+  void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
+  void detach() { attached_.clear(); }
 
   // The graph as the checkpoints have it.
   GraphExport& graph_export() { return graph_export_; }
 
-  // Gives every variable its value. All are read and checked before the first is changed: a missing
+  // Gives everything its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path);
 
-  // Takes over the checkpoints that a state file lists, so that they are deleted in their turn.
-  void recover_last_checkpoints(const std::vector<std::string>& paths);
+  // Takes over the checkpoints that the state file of `folder` lists, so that they are deleted in
+  // their turn. Those outside of the folder are somebody else's: they are left alone.
+  void recover_last_checkpoints(const std::string& folder, const std::vector<std::string>& paths);
   std::vector<std::string> last_checkpoints() const;
 
  private:
+  std::vector<SaveablePtr> all_saveables() const;
   void note_checkpoint(const std::string& path);
   void write_state(const std::string& path) const;
   void delete_old();
 
   SaverOptions options_;
   bool built_ = false;
-  std::vector<VariablePtr> variables_;
-  std::function<HookStates()> state_source_;
-  HookStates hook_states_;
+  std::vector<SaveablePtr> saveables_, attached_;
   GraphExport graph_export_;
   std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
   std::vector<std::pair<std::string, double>> to_delete_;

@@ -2,9 +2,19 @@
 #include <algorithm>
 #include <set>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "data/element_queue.h"
 #include "data/in_memory.h"
+#include "data/map_dataset.h"
+#include "io/atomic_file.h"
 #include "session/session.h"
 #include "test.h"
+#include "training/saver.h"
 
 using namespace runhooks;
 
@@ -127,4 +137,229 @@ TEST(next_element_is_an_operation_that_ends_out_of_range) {
   CHECK(find_iterator(session.resources(), "IteratorV2") != nullptr);
   Session anew(g);
   CHECK_EQ(anew.run(next[0]).shape(), (Shape{2, 2}));
+}
+
+TEST(states_of_iterators_hold_the_seed_and_are_checked) {
+  InMemoryOptions seeded = options(4, 3, true), other = options(4, 3, true);
+  other.seed = 7;
+  auto one = in_memory_dataset({rows(11)}, seeded)->make_iterator();
+  const auto expected = all_batches(*in_memory_dataset({rows(11)}, seeded)->make_iterator());
+  CollectingSink sink;
+  one->next(sink);
+  auto next = in_memory_dataset({rows(11)}, other)->make_iterator();
+  next->restore(one->save());
+  CHECK(next->next(sink));
+  CHECK(sink.values() == expected[1]);
+  NamedTensors outside = one->save();
+  outside["position"] = Tensor::scalar(int64_t{12});
+  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "There is no row 12");
+  outside["position"] = Tensor::scalar(int64_t{-1});
+  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "There is no row -1");
+  outside.erase("position");
+  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "no integer 'position'");
+  CHECK(next->next(sink));
+  CHECK(sink.values() == expected[2]);
+}
+
+namespace {
+
+// x + noise and the word of x, with the function's own random generator.
+std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
+  const auto builder = [scale](Graph& g, const std::vector<Output>& args) {
+    const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat64);
+    const Output shape = g.op("Shape", {args[0]}).attr("out_type", DType::kInt32);
+    const Output noise = g.op("RandomUniform", {shape}).attr("dtype", DType::kFloat64);
+    const Output scaled = g.op("Mul", {noise, g.scalar(DType::kFloat64, scale)});
+    return std::vector<Output>{g.op("Add", {x, scaled}), g.op("AsString", {args[0]})};
+  };
+  return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
+}
+
+struct Pair {
+  std::vector<double> numbers;
+  std::vector<std::string> words;
+  bool operator==(const Pair& o) const { return numbers == o.numbers && words == o.words; }
+};
+
+std::vector<Pair> all_pairs(DatasetIterator& iterator, size_t limit = 1000) {
+  std::vector<Pair> all;
+  ComponentsSink sink;
+  while (all.size() < limit && iterator.next(sink)) {
+    const Components components = sink.take();
+    Pair pair;
+    for (int64_t i = 0; i < components[0].num_elements(); ++i) {
+      pair.numbers.push_back(components[0].number_at(i));
+      pair.words.push_back(components[1].string_at(i));
+    }
+    all.push_back(pair);
+    sink = ComponentsSink();
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST(mapped_elements_come_from_a_function_with_a_plan_of_its_own) {
+  const auto mapped =
+      map_dataset(in_memory_dataset({rows(7)}, options(3, 2)), noise_function(), 2);
+  CHECK(mapped->dtypes() == (std::vector<DType>{DType::kFloat64, DType::kString}));
+  CHECK(!mapped->runs_on_main_thread());
+  const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
+  CHECK_EQ(all.size(), size_t{5});
+  CHECK_EQ(all[2].words[1], "0");  // rows 6, 0, 1
+  CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
+  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has moved on
+}
+
+TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
+  for (const int64_t ahead : {0, 3}) {
+    const auto source = in_memory_dataset({rows(11)}, options(2, 3, true));
+    const auto mapped = map_dataset(source, noise_function(), ahead);
+    auto whole = mapped->make_iterator();
+    const NamedTensors start = whole->save();
+    const std::vector<Pair> expected = all_pairs(*whole);
+    for (size_t cut = 0; cut <= expected.size(); cut += 3) {
+      auto first = mapped->make_iterator(), second = mapped->make_iterator();
+      first->restore(start);  // the seeds that were drawn
+      all_pairs(*first, cut);
+      all_pairs(*second, 2);
+      second->restore(first->save());
+      CHECK_EQ(second->rows_seen(), first->rows_seen());
+      const std::vector<Pair> rest = all_pairs(*second);
+      CHECK(std::equal(rest.begin(), rest.end(), expected.begin() + static_cast<long>(cut),
+                       expected.end()));
+    }
+  }
+}
+
+TEST(functions_of_datasets_may_be_called_by_several_threads) {
+  const auto function = noise_function();
+  const auto instance = function->instantiate();
+  std::vector<std::thread> threads;
+  std::vector<int> good(4, 0);
+  for (size_t t = 0; t < good.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t n = 1; n <= 50; ++n) {
+        const Components results = instance->run({rows(n)});
+        const double last = results[0].number_at(n - 1);
+        good[t] += results[0].num_elements() == n && last >= double(n - 1) && last < double(n);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : good) CHECK_EQ(count, 50);
+}
+
+TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
+  Graph outer;
+  const Output foreign = outer.scalar(DType::kFloat32, 1);
+  const auto make = [](const DatasetFunction::Builder& builder) {
+    return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
+  };
+  CHECK_THROWS(make([&](Graph&, const std::vector<Output>&) { return std::vector<Output>{foreign}; }),
+               Code::kInvalidArgument, "tensors that it has made of its arguments");
+  CHECK_THROWS(make([](Graph& g, const std::vector<Output>&) {
+                 VariableOptions variable;
+                 variable.initializer = zeros_initializer();
+                 return std::vector<Output>{g.variables().get("v", {}, variable)->snapshot};
+               }),
+               Code::kUnimplemented, "cannot have variables");
+  CHECK(noise_function()->fingerprint() == noise_function()->fingerprint());
+  CHECK(noise_function()->fingerprint() != noise_function(2)->fingerprint());
+}
+
+TEST(queues_of_elements_refuse_states_of_others) {
+  ElementQueue words({DType::kString}, {Shape{-1}}), numbers({DType::kInt32}, {Shape{-1}});
+  words.push({{Tensor::strings({2}, {"a", "b"})}, 2, 0});
+  CHECK_THROWS(numbers.restore(words.save()), Code::kDataLoss, "no component 0 of type int32");
+  NamedTensors endless = words.save();
+  endless["size"] = Tensor::scalar(int64_t{1} << 60);
+  CHECK_THROWS(words.restore(endless), Code::kDataLoss, "There cannot be");
+  ElementQueue again({DType::kString}, {Shape{-1}});
+  again.restore(words.save());
+  CHECK_EQ(again.pop().components[0].string_at(1), "b");
+}
+
+namespace {
+
+// What hook_checkpoint_input_pipeline() will do: a graph whose iterator is saved with it.
+struct Pipeline {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<Output> next;
+  Saver saver;
+  std::unique_ptr<Session> session;
+  explicit Pipeline(const std::shared_ptr<Dataset>& dataset, bool saves = true) {
+    get_or_create_global_step(*graph);
+    next = next_element(*graph, dataset);
+    const Output handle = std::get<Output>(graph->collection("iterators").front());
+    if (saves) {
+      graph->add_to_collection(collection_keys::kSaveableObjects,
+                               make_saveable_from_iterator(handle));
+    }
+    saver.build(*graph);
+    session = std::make_unique<Session>(graph);
+    session->run(global_step(*graph)->initializer);
+  }
+  Pair element() {
+    const std::vector<Tensor> values = session->run({next[0], next[1]});
+    Pair pair;
+    for (int64_t i = 0; i < values[0].num_elements(); ++i) {
+      pair.numbers.push_back(values[0].number_at(i));
+      pair.words.push_back(values[1].string_at(i));
+    }
+    return pair;
+  }
+};
+
+std::shared_ptr<Dataset> noisy_rows(uint64_t seed, int64_t batch_size = 3) {
+  InMemoryOptions shuffled = options(batch_size, 0, true);
+  shuffled.seed = seed;
+  return map_dataset(in_memory_dataset({rows(10)}, shuffled), noise_function(), 2);
+}
+
+}  // namespace
+
+TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
+  const std::string folder = runhooks_test::temporary_folder() + "/pipeline";
+  create_directories(folder);
+  std::vector<Pair> expected;
+  // The seeds of the generators are drawn in the child: only the checkpoint knows them.
+  const std::string path = folder + "/input.ckpt", rest = folder + "/rest";
+  const pid_t child = fork();
+  if (child == 0) {
+    Pipeline killed(noisy_rows(1));
+    for (int i = 0; i < 5; ++i) killed.element();
+    killed.saver.save(*killed.session, path, -1);
+    std::string text;
+    for (int i = 0; i < 6; ++i) {
+      for (const double x : killed.element().numbers) {
+        text.append(reinterpret_cast<const char*>(&x), sizeof x);
+      }
+    }
+    write_file_atomically(rest, text);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  Pipeline again(noisy_rows(99));
+  again.element();
+  again.saver.restore(*again.session, path);
+  std::string text;
+  for (int i = 0; i < 6; ++i) {
+    for (const double x : again.element().numbers) {
+      text.append(reinterpret_cast<const char*>(&x), sizeof x);
+    }
+  }
+  CHECK(text == read_whole_file(rest));
+
+  Pipeline other(noisy_rows(1, 4));
+  const Pair before = Pipeline(noisy_rows(1, 4)).element();
+  CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
+               "is that of another input pipeline");
+  CHECK(other.element().words == before.words);  // nothing was changed
+  // A checkpoint that knows nothing of iterators, as TensorFlow's, leaves them where they are.
+  Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
+  other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
+  CHECK(other.element().words != before.words);
 }

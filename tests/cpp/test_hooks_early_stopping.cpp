@@ -49,6 +49,26 @@ TEST(eval_metrics_are_read_as_tensorflow_reads_them) {
   CHECK(read_eval_metrics(folder + "/nope").empty());
 }
 
+TEST(eval_metrics_that_were_read_are_not_read_again) {
+  const std::string folder = fresh_folder("eval-again");
+  EvalMetricsReader reader(folder);
+  CHECK(reader.read().empty());
+  EventFileWriter writer(folder);
+  for (int64_t step = 1; step <= 50; ++step) {
+    writer.add_scalar("loss", 1.0 / static_cast<double>(step), step);
+    writer.flush();
+    CHECK_EQ(reader.read().size(), static_cast<size_t>(step));
+  }
+  const uint64_t all = file_size(writer.path());
+  CHECK_EQ(reader.bytes_read(), all);  // each record once
+  for (int i = 0; i < 10; ++i) reader.read();
+  CHECK_EQ(reader.bytes_read(), all);
+  CHECK_EQ(described(reader.read()), described(read_eval_metrics(folder)));
+  writer.close();
+  remove_file(list_event_files(folder)[0]);
+  CHECK(reader.read().empty());
+}
+
 TEST(stop_if_hooks_are_tensorflows) {
   const std::string folder = fresh_folder("eval");
   const double losses[] = {5, 4, 4.5, 4.2, 3.9}, accuracies[] = {0.5, 0.7, 0.9, 0.85, 0.8};

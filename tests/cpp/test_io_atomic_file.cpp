@@ -87,3 +87,43 @@ TEST(io_input_file_reads_anywhere) {
   CHECK_EQ(file.read(buffer, 2), 2u);
   CHECK_EQ(std::string(buffer, 2), "45");
 }
+
+TEST(io_atomic_file_has_names_that_nobody_foresees_and_follows_no_link) {
+  const std::string folder = fresh_folder("names"), path = folder + "/state";
+  std::string first, second;
+  {
+    AtomicFile file(path);
+    first = list_directory(folder)[0];
+  }
+  {
+    AtomicFile file(path);
+    second = list_directory(folder)[0];
+  }
+  const size_t mark = first.rfind('-') + 1;
+  CHECK_EQ(first.size() - mark, size_t{16});
+  CHECK(first.substr(mark) != second.substr(mark));
+  // The file itself may be a link: it is replaced, and what it leads to stays.
+  write_bytes(folder + "/victim", "precious");
+  CHECK(symlink((folder + "/victim").c_str(), path.c_str()) == 0);
+  write_file_atomically(path, "new");
+  CHECK_EQ(read_whole_file(folder + "/victim"), "precious");
+  CHECK_EQ(read_whole_file(path), "new");
+  // A new file is never one that a link leads to, nor one that it would make.
+  CHECK(symlink((folder + "/nowhere").c_str(), (folder + "/link").c_str()) == 0);
+  CHECK_THROWS(OutputFile(folder + "/link", OutputFile::Mode::kNew), Code::kAlreadyExists, "link");
+  CHECK(!file_exists(folder + "/nowhere"));
+  CHECK(can_write_in(folder));
+  CHECK(!can_write_in(folder + "/none"));
+  CHECK_EQ(list_directory(folder).size(), size_t{3});
+}
+
+TEST(io_paths_are_compared_by_where_they_lead) {
+  const std::string folder = fresh_folder("same");
+  create_directories(folder + "/a/b");
+  CHECK(symlink((folder + "/a").c_str(), (folder + "/link").c_str()) == 0);
+  CHECK(is_same_path(folder + "/a/b", folder + "/link/b/"));
+  CHECK(is_same_path(folder + "/a/../a/b/.", folder + "/a/b"));
+  CHECK(is_same_path("", "."));
+  CHECK(!is_same_path(folder + "/a/b", folder + "/a"));
+  CHECK(!is_same_path(folder + "/a/b/../../c", folder + "/a"));
+}

@@ -149,10 +149,10 @@ TEST(plan_is_not_run_again_while_it_is_held) {
   const VariablePtr w = new_variable(*g, 1, "w", false);
   Session session(g);
   session.run(w->initializer);
-  Plan& plan = session.plan({w->snapshot}, {});
-  plan.run({});
-  const Plan::Hold hold(plan);
+  const auto executor = session.executor({w->snapshot}, {});
+  executor->run({});
+  const Executor::Hold hold(*executor);
   session.assign(*w, Tensor::scalar<float>(5));
   CHECK_EQ(number(session.run(w->snapshot)), 5.0f);
-  CHECK_EQ(number(plan.result(0)), 1.0f);
+  CHECK_EQ(number(executor->result(0)), 1.0f);
 }

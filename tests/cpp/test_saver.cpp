@@ -42,7 +42,7 @@ TEST(saver_writes_and_restores) {
   other.saver.restore(*other.session, path);
   CHECK_EQ(other.first(), 1.5);
   CHECK_EQ(str_join(other.saver.last_checkpoints(), " "), "");
-  other.saver.recover_last_checkpoints({path, folder("a") + "/gone"});
+  other.saver.recover_last_checkpoints(folder("a"), {path, folder("a") + "/gone"});
   CHECK_EQ(str_join(other.saver.last_checkpoints(), " "), path);
 }
 
@@ -98,4 +98,77 @@ TEST(saver_puts_partitioned_variables_together) {
   whole_saver.build(*whole_graph);
   whole_saver.restore(whole_session, path);
   CHECK_EQ(whole_session.value(*whole).number_at(9), 2.0);
+}
+
+TEST(saver_leaves_checkpoints_of_other_folders_alone) {
+  Model one({2, 3}, 1.5), other({2, 3}, 2);
+  create_directories(folder("mine"));
+  create_directories(folder("others"));
+  const std::string theirs = other.saver.save(*other.session, folder("others") + "/model.ckpt", 4);
+  const std::string mine = one.saver.save(*one.session, folder("mine") + "/model.ckpt", 1);
+  SaverOptions options;
+  options.max_to_keep = 1;
+  Saver saver(options);
+  saver.build(*one.graph);
+  saver.recover_last_checkpoints(folder("mine"), {folder("mine") + "/../saver-others/model.ckpt-4",
+                                                  theirs, folder("mine") + "/./model.ckpt-1"});
+  saver.save(*one.session, folder("mine") + "/model.ckpt", 2);
+  saver.save(*one.session, folder("mine") + "/model.ckpt", 3);
+  CHECK(file_exists(theirs + ".index"));
+  CHECK(!file_exists(mine + ".index"));
+  CHECK(!file_exists(folder("mine") + "/model.ckpt-2.index"));
+  CHECK_EQ(str_join(saver.last_checkpoints(), " "), folder("mine") + "/model.ckpt-3");
+}
+
+namespace {
+
+// A state of one integer, which notes what is done with it.
+class CountSaveable : public StateSaveable {
+ public:
+  explicit CountSaveable(int64_t count) : StateSaveable("test/count/"), count(count) {}
+  int64_t count;
+  bool was_read = false;
+
+ protected:
+  NamedTensors save_state(ResourceManager&) override {
+    return {{"count", Tensor::scalar(count)}, {"word", Tensor::string_scalar("text")}};
+  }
+  Assign read_state(const NamedTensors& state, const std::string&) override {
+    was_read = true;
+    const int64_t restored = state_integer(state, "count");
+    CHECK_EQ(state.at("word").string_at(0), "text");
+    return [this, restored](ResourceManager&) { count = restored; };
+  }
+};
+
+}  // namespace
+
+TEST(saver_goes_over_all_saveables_and_changes_none_where_one_does_not_fit) {
+  Model one({2, 3}, 1.5), other({2, 3}, 0), wider({2, 4}, 0);
+  create_directories(folder("s"));
+  const auto saved = std::make_shared<CountSaveable>(5);
+  one.saver.attach({saved});
+  const std::string path = one.saver.save(*one.session, folder("s") + "/model.ckpt", 1);
+  one.saver.detach();
+  const std::string without = one.saver.save(*one.session, folder("s") + "/model.ckpt", 2);
+  const auto restored = std::make_shared<CountSaveable>(0);
+  wider.saver.attach({restored});
+  CHECK_THROWS(wider.saver.restore(*wider.session, path), Code::kInvalidArgument, "Variable 'w'");
+  CHECK_EQ(restored->count, int64_t{0});
+  other.saver.attach({restored});
+  other.saver.restore(*other.session, without);  // it is optional
+  CHECK(!restored->was_read);
+  CHECK_EQ(other.first(), 1.5);
+  other.saver.restore(*other.session, path);
+  CHECK_EQ(restored->count, int64_t{5});
+  // one that throws while it is read leaves the variables as they are
+  BundleWriter bad(folder("s") + "/bad");
+  for (const char* name : {"b", "w"}) {
+    bad.add(name, Tensor::zeros(DType::kFloat32, name[0] == 'w' ? Shape{2, 3} : Shape()));
+  }
+  bad.add("test/count/other", Tensor::scalar(int64_t{1}));
+  bad.finish();
+  CHECK_THROWS(other.saver.restore(*other.session, folder("s") + "/bad"), Code::kDataLoss,
+               "no integer 'count'");
+  CHECK_EQ(other.first(), 1.5);
 }

@@ -31,6 +31,10 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/graphs_check.py "$work/graphs" || failed=1
 done
 
+echo "== random feature columns, as TensorFlow's"
+# RUNHOOKS_SEED repeats a run
+"$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
+  Rscript tests/interop/columns.R "$work/columns.json" || failed=1
 # TensorFlow 2 has other numbers at some edges (the sign of NaN), so that of 1.x is asked.
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(not tf.__version__.startswith("1."))' \

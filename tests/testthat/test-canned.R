@@ -156,3 +156,101 @@ test_that("loss reductions are taken in TensorFlow's spellings", {
     }
   }
 })
+
+test_that("no activation is linear, and no hidden units are no hidden layer", {
+  data <- data.frame(x = c(-1, -2, 3), y = 0)
+  model <- function(...) {
+    dnn_regressor(
+      feature_columns = column_numeric("x"), config = run_config(tf_random_seed = 3),
+      model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...
+    )
+  }
+  input <- input_fn(data, features = x, response = y, batch_size = 3)
+  # negative sums and positive ones pass an identity alike
+  parts <- list()
+  hook <- session_run_hook(
+    before_run = function(context) {
+      session_run_args(list("dnn/hiddenlayer_0/BiasAdd:0", "dnn/logits/MatMul:0"))
+    },
+    after_run = function(context, values) parts <<- values$results[[1]]
+  )
+  weights <- function(model) model$estimator$get_variable_value("dnn/logits/kernel")
+  linear <- model(hidden_units = c(layer = 2), activation_fn = NULL)
+  train(linear, input, steps = 1)
+  evaluate(linear, input, hooks = hook)
+  expect_true(any(parts[[1]] < 0))
+  expect_equal(parts[[1]] %*% weights(linear), parts[[2]], tolerance = 1e-6)
+
+  for (none in list(integer(), list())) {
+    flat <- model(hidden_units = none)
+    train(flat, input, steps = 1)
+    names <- flat$estimator$get_variable_names()
+    expect_setequal(
+      grep("Adagrad|global_step", names, invert = TRUE, value = TRUE),
+      c("dnn/logits/bias", "dnn/logits/kernel")
+    )
+  }
+  expect_error(
+    dnn_linear_combined_regressor(
+      dnn_feature_columns = column_numeric("x"), dnn_hidden_units = integer()
+    ),
+    "dnn_hidden_units must be defined when dnn_feature_columns is specified"
+  )
+})
+
+test_that("names of vectors mean nothing to estimators and heads", {
+  x <- column_numeric("x")
+  folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+  as_given <- function(...) {
+    dnn_classifier(
+      feature_columns = list(first = x), n_classes = c(n = 3), model_dir = folder(), ...
+    )$spec
+  }
+  expect_identical(
+    as_given(
+      hidden_units = c(a = 4, b = 2), label_vocabulary = c(u = "p", v = "q", w = "r")
+    )[c("hidden_units", "label_vocabulary", "feature_columns")],
+    list(hidden_units = c(4, 2), label_vocabulary = c("p", "q", "r"), feature_columns = list(x))
+  )
+  expect_identical(as_given(hidden_units = list(a = 4, b = 2))$hidden_units, c(4, 2))
+  expect_identical(
+    unclass(binary_class_head(thresholds = c(low = 0.2, high = 0.7)))$thresholds, c(0.2, 0.7)
+  )
+  heads <- list(a = regression_head(name = "a"), b = regression_head(name = "b"))
+  expect_identical(
+    unclass(multi_head(heads, head_weights = c(a = 1, b = 2)))[c("heads", "head_weights")],
+    list(heads = unname(heads), head_weights = c(1, 2))
+  )
+  expect_snapshot(error = TRUE, {
+    as_given(hidden_units = list(c(4, 2)))
+    as_given(hidden_units = c(4, NA))
+    as_given(hidden_units = 2, label_vocabulary = list(c("a", "b"), "c"))
+    binary_class_head(thresholds = list(0.2, 2))
+  })
+})
+
+test_that("a number that the core cannot count to is refused", {
+  model <- mtcars_model()
+  refused <- function(expr) {
+    expect_error(expr, "2\\^53", class = "runhooks_error_invalid_argument")
+  }
+  refused(train(model, mtcars_input(), steps = 1e300))
+  refused(train(model, mtcars_input(), max_steps = 2^60))
+  refused(evaluate(model, mtcars_input(), steps = 1e300))
+  refused(mtcars_input(batch_size = 1e300))
+  refused(mtcars_input(num_epochs = 1e300))
+  refused(run_config(tf_random_seed = 1e300))
+  refused(run_config(save_checkpoints_steps = 1e300))
+  refused(run_config(save_summary_steps = 1e300))
+  refused(run_config(keep_checkpoint_max = 1e300))
+  refused(run_config(log_step_count_steps = 1e300))
+  refused(hook_stop_at_step(num_steps = 1e300))
+  refused(hook_stop_at_step(last_step = 1e300))
+  refused(hook_checkpoint_saver(tempdir(), save_steps = 1e300))
+  refused(hook_summary_saver(save_steps = 1e300, output_dir = tempdir()))
+  refused(hook_step_counter(every_n_steps = 1e300))
+  refused(hook_logging_tensor(list(a = "loss"), every_n_iter = 1e300))
+  refused(hook_global_step_waiter(1e300))
+  refused(linear_regressor(column_numeric("x"), label_dimension = 1e300))
+  refused(tf$set_random_seed(1e300))
+})

@@ -126,3 +126,30 @@ test_that("an error in end() of an iterator that was let go is a warning", {
   iter_next(iterator)
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
 })
+
+test_that("whole batches are given as they are", {
+  model <- mtcars_model()
+  train(model, mtcars_input(), steps = 1)
+  batches <- predict(
+    model, mtcars_input(batch_size = 20), simplify = FALSE, yield_single_examples = FALSE
+  )
+  expect_equal(lapply(batches, function(batch) dim(batch$predictions)), list(c(20, 1), c(12, 1)))
+  rows <- predict(model, mtcars_input(batch_size = 20), simplify = FALSE)
+  expect_equal(unlist(lapply(batches, `[[`, "predictions")), unlist(rows, use.names = FALSE))
+})
+
+test_that("cells of arrays are those of their rows, at a cost that grows with the rows", {
+  values <- array(seq_len(24), c(4, 3, 2))
+  cells <- split_batch(list(a = values, b = array(1:4)))
+  expect_length(cells, 4)
+  for (row in 1:4) {
+    expect_equal(unclass(cells[[row]]$a), values[row, , ])
+    expect_equal(unclass(cells[[row]]$b), array(row))
+  }
+  seconds <- function(n) {
+    batch <- list(a = array(0, c(n, 2)))
+    min(replicate(3, system.time(split_batch(batch))[["elapsed"]]))
+  }
+  # quadratic: 64 times as long for 8 times the rows
+  expect_lt(seconds(40000), 30 * max(seconds(5000), 0.005))
+})

@@ -4,7 +4,8 @@ test_that("a name gives a column, several give a list", {
   expect_equal(column$key, "drat")
   expect_equal(column$name, "drat")
   expect_equal(column$shape, list(1L))
-  expect_equal(column$dtype, "float32")
+  expect_identical(column$dtype, tf$float32)
+  expect_equal(column$dtype$name, "float32")
   expect_length(column_numeric("drat", "cyl"), 2)
   expect_length(column_numeric(c("drat", "cyl"), "wt"), 3)
   expect_null(names(column_numeric("drat", "cyl")))
@@ -104,4 +105,86 @@ test_that("c() adds a column to a list of columns", {
     column_indicator(words), a
   ))
   expect_snapshot(feature_columns(c(list(a), type = "x")), error = TRUE)
+})
+
+# What the input layer gives for features of float64.
+layer_of <- function(features, columns) {
+  with(tf$Graph()$as_default(), {
+    layer <- input_layer(lapply(features, tf$constant), columns)
+    with(tf$Session() %as% session, {
+      session$run(tf$global_variables_initializer())
+      unname(session$run(layer))
+    })
+  })
+}
+
+test_that("columns of one name and other content do not share what they make of a feature", {
+  x <- c(1, 2, 30)
+  normalized <- column_numeric("x", normalizer_fn = function(x) x / 10)
+  buckets <- column_bucketized(column_numeric("x"), c(1.5, 10))
+  # as TensorFlow 1.15: the buckets are those of x, not of x / 10
+  expected <- cbind(x / 10, diag(3))
+  expect_equal(layer_of(list(x = x), list(normalized, buckets)), expected, tolerance = 1e-6)
+
+  fine <- column_bucketized(column_numeric("x"), c(1.5, 10))
+  coarse <- column_bucketized(column_numeric("x"), 20)
+  embedding <- column_embedding(
+    fine, dimension = 1,
+    initializer = function(shape, dtype = NULL, ...) tf$constant(c(1, 2, 3), "float32", c(3, 1))
+  )
+  layer <- layer_of(list(x = x), list(embedding, column_indicator(coarse)))
+  expect_equal(layer, cbind(c(1, 2, 3), c(1, 1, 0), c(0, 0, 1)))
+})
+
+test_that("equal columns make one thing of a feature, and call a normalizer once", {
+  calls <- 0
+  normalizer <- function(x) {
+    calls <<- calls + 1
+    x
+  }
+  numeric <- function() column_numeric("x", normalizer_fn = normalizer)
+  layer <- layer_of(list(x = c(1, 2)), list(numeric(), column_bucketized(numeric(), 1.5)))
+  expect_equal(layer, cbind(c(1, 2), c(1, 0), c(0, 1)))
+  expect_equal(calls, 1)
+})
+
+test_that("names of vectors mean nothing to columns", {
+  x <- column_numeric("x")
+  edges <- quantile(c(1, 2, 3, 4), c(0.25, 0.75))
+  expect_identical(column_bucketized(x, edges), column_bucketized(x, c(1.75, 3.25)))
+  expect_identical(column_bucketized(x, list(a = 1, b = 2)), column_bucketized(x, c(1, 2)))
+  expect_identical(
+    column_categorical_with_vocabulary_list("s", vocabulary_list = c(a = "x", b = "y")),
+    column_categorical_with_vocabulary_list("s", vocabulary_list = c("x", "y"))
+  )
+  expect_identical(
+    column_categorical_with_vocabulary_list("s", vocabulary_list = list(a = 1L, b = 2L)),
+    column_categorical_with_vocabulary_list("s", vocabulary_list = 1:2)
+  )
+  expect_identical(column_numeric(c(a = "x"), shape = c(k = 2)), column_numeric("x", shape = 2))
+  expect_identical(
+    column_crossed(c(a = "x", b = "y"), hash_bucket_size = 5),
+    column_crossed(c("x", "y"), hash_bucket_size = 5)
+  )
+  expect_identical(
+    feature_columns(sapply(c("x", "y"), column_numeric)), column_numeric("x", "y")
+  )
+  expect_identical(
+    with_columns(c(n = "x", m = "y"), column_numeric(c(a = x, b = y))), column_numeric("x", "y")
+  )
+})
+
+test_that("what is no vector of single values is refused", {
+  x <- column_numeric("x")
+  expect_snapshot(error = TRUE, {
+    column_bucketized(x, list(c(1, 2), 3))
+    column_bucketized(x, list(list(1), 2))
+    column_bucketized(x, c(a = "low"))
+    column_bucketized(x, c(1, NA))
+    column_bucketized(x, numeric())
+    column_categorical_with_vocabulary_list("s", vocabulary_list = list(c("a", "b")))
+    column_categorical_with_vocabulary_list("s", vocabulary_list = mtcars)
+    column_categorical_with_vocabulary_list("s", vocabulary_list = list(list("a")))
+    column_categorical_with_identity("s", num_buckets = 1e300)
+  })
 })

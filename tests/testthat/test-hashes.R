@@ -61,12 +61,17 @@ test_that("crosses have TensorFlow's ids", {
         tf$constant(key_matrix(rows, type), dtype = type)
       })
       key <- case$hash_key
+      is_text <- unlist(case$types) == "string"
+      # where the padded strings have values
+      present <- lapply(which(is_text), function(j) {
+        tf$constant(key_matrix(lapply(case$rows, `[[`, j), "string") != "")
+      })
       tf$raw_ops$CrossIds(
-        keys,
+        c(keys, present),
         num_buckets = case$hash_bucket_size,
         # TensorFlow takes its default key for 0, too
         hash_key = if (is.null(key) || key == "0") "956888297470" else key,
-        is_sparse = as.integer(unlist(case$types) == "string")
+        is_sparse = as.integer(is_text)
       )
     })
     expect_identical(actual[actual >= 0], as.numeric(unlist(case$ids)))

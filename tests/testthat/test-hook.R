@@ -292,14 +292,15 @@ test_that("what a hook was given for a loop ends with it", {
   seen <- NULL
   inner <- session_run_hook(after_create_session = function(session, coord) coord <<- coord)
   outer <- session_run_hook(after_run = function(context, values) {
-    seen <<- tryCatch(coord$should_stop(), error = identity)
+    seen <<- list(coord$should_stop(), tryCatch(coord$request_stop(), error = identity))
   })
   model <- mtcars_model()
   evaluator <- hook_in_memory_evaluator(
     model, mtcars_input(num_epochs = 1), every_n_iter = 1, hooks = list(inner)
   )
   train(model, mtcars_input(), steps = 2, hooks = list(evaluator, outer))
-  expect_s3_class(seen, "runhooks_error_failed_precondition")
+  expect_true(seen[[1]])
+  expect_s3_class(seen[[2]], "runhooks_error_failed_precondition")
 })
 
 test_that("a hook that takes its values away from the core does no harm", {
@@ -329,4 +330,41 @@ test_that("c() adds a hook to a list of hooks", {
   expect_identical(as_hook_list(c(own, own)), list(own, own))
   expect_length(as_hook_list(c(list(methods), own, built_in)), 3)
   expect_snapshot(as_hook_list(c(list(own), type = 3)), error = TRUE)
+})
+
+test_that("stop_requested is TRUE at once, and a coordinator that was kept says stop", {
+  seen <- list()
+  kept <- NULL
+  hook <- session_run_hook(
+    after_create_session = function(session, coord) kept <<- coord,
+    before_run = function(context) {
+      seen <<- c(seen, context$stop_requested)
+      NULL
+    },
+    after_run = function(context, values) {
+      context$request_stop()
+      seen <<- c(seen, context$stop_requested)
+    }
+  )
+  train(mtcars_model(), mtcars_input(), hooks = hook)
+  expect_equal(seen, list(FALSE, TRUE))
+  expect_true(kept$should_stop())
+  # the hook's next loop begins without it
+  train(mtcars_model(), mtcars_input(), hooks = hook)
+  expect_equal(seen, list(FALSE, TRUE, FALSE, TRUE))
+})
+
+test_that("hooks and heads that sapply() has put side by side are hooks and heads", {
+  calls <- 0
+  hooks <- sapply(c(a = 1, b = 2), function(i) session_run_hook(begin = function() calls <<- calls + i))
+  train(mtcars_model(), mtcars_input(), steps = 1, hooks = hooks)
+  expect_equal(calls, 3)
+  stops <- sapply(1:2, function(n) hook_stop_at_step(num_steps = n))
+  model <- mtcars_model()
+  train(model, mtcars_input(), hooks = stops)
+  expect_equal(variable_value(model, "global_step")[[1]], 1)
+  expect_identical(
+    multi_head(sapply(c("a", "b"), function(name) regression_head(name = name))),
+    multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
+  )
 })

@@ -155,3 +155,17 @@ test_that("bad data are refused when the input function is made", {
     input_fn(quote(x), features = a)
   })
 })
+
+test_that("names that a selection gives to columns do not rename them", {
+  wanted <- names(input_fn(mtcars, features = c("drat", "cyl"))(NULL)())
+  expect_equal(names(input_fn(mtcars, features = c(n1 = "drat", n2 = "cyl"))(NULL)()), wanted)
+  expect_equal(names(input_fn(mtcars, features = c(n1 = drat, n2 = cyl))(NULL)()), wanted)
+  chosen <- c(n1 = "drat", n2 = "cyl")
+  expect_equal(names(input_fn(mtcars, features = chosen, response = c(y = mpg))(NULL)()[[1]]), wanted)
+})
+
+test_that("an input function works for an estimator object without a folder", {
+  input <- mtcars_input()
+  bare <- structure(list(), class = c("tf_estimator_regressor", "tf_estimator"))
+  expect_equal(names(input(bare)()[[1]]), names(input(NULL)()[[1]]))
+})

@@ -123,6 +123,42 @@ test_that("sparse features are dense ones padded with what is missing", {
   })
 })
 
+test_that("-1 and an empty string in a sparse feature are values", {
+  hashed <- column_categorical_with_hash_bucket
+  listed <- column_categorical_with_vocabulary_list
+  columns <- list(
+    hashed("s", hash_bucket_size = 5),
+    hashed("i", hash_bucket_size = 5, dtype = tf$int64),
+    listed("s", vocabulary_list = c("", "a")),
+    listed("i", vocabulary_list = c(3L, -1L)),
+    column_categorical_with_identity("i", num_buckets = 5, default_value = 2),
+    column_crossed(c("s", "d"), hash_bucket_size = 5),
+    column_crossed(c("i", "s"), hash_bucket_size = 5)
+  )
+  # TensorFlow 1.15's
+  expected <- list(
+    rbind(c(0, 0, 0, 1, 1), 0, c(0, 0, 0, 1, 0)), rbind(c(1, 1, 0, 0, 0), 0, c(1, 0, 0, 0, 0)),
+    rbind(c(1, 1), 0, c(1, 0)), rbind(c(1, 1), 0, c(0, 1)),
+    rbind(c(0, 0, 1, 1, 0), 0, c(0, 0, 1, 0, 0)), rbind(c(0, 0, 1, 1, 0), 0, c(0, 0, 0, 1, 0)),
+    rbind(c(0, 1, 1, 1, 1), 0, c(0, 0, 0, 0, 1))
+  )
+  graph <- tf$Graph()
+  with(graph$as_default(), {
+    sparse <- function(values) {
+      tf$SparseTensor(rbind(c(0, 0), c(0, 1), c(2, 0)), values, c(3, 2))
+    }
+    features <- list(
+      s = sparse(c("", "a", "")), i = sparse(c(-1L, 3L, -1L)), d = tf$constant(c("p", "q", "r"))
+    )
+    layers <- lapply(columns, function(column) input_layer(features, column_indicator(column)))
+    expect_equal(lapply(in_session(graph, layers), unname), expected)
+    bad <- input_layer(
+      features, column_indicator(column_categorical_with_identity("i", num_buckets = 5))
+    )
+    expect_error(in_session(graph, list(bad)), "value -1")
+  })
+})
+
 test_that("the input layer refuses what it cannot take", {
   graph <- tf$Graph()
   with(graph$as_default(), {

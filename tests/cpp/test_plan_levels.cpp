@@ -3,10 +3,10 @@
 #include <cstring>
 #include <vector>
 
-#include "ops/gradient_helpers.h"
-#include "session/session.h"
 #include "base/shared_work.h"
 #include "base/threads.h"
+#include "ops/gradient_helpers.h"
+#include "session/session.h"
 #include "test.h"
 
 using namespace runhooks;
@@ -82,7 +82,7 @@ struct Model {
 
 }  // namespace
 
-TEST(plan_waves_give_the_bits_of_one_thread) {
+TEST(plan_levels_give_the_bits_of_one_thread) {
   const Model model;
   const std::vector<Tensor> one = model.run(1, 30), two = model.run(2, 30);
   CHECK_EQ(one.size(), two.size());
@@ -91,7 +91,7 @@ TEST(plan_waves_give_the_bits_of_one_thread) {
   }
 }
 
-TEST(plan_waves_raise_the_first_error_and_change_nothing) {
+TEST(plan_levels_raise_the_first_error_and_change_nothing) {
   Model model;
   Graph& g = *model.graph;
   const Output row = g.op("Placeholder").attr("dtype", DType::kInt32).attr("shape", Shape{1});

@@ -1,0 +1,67 @@
+// What lives here: DatasetFunction, a function of elements: a graph of its own that a dataset runs for each of them.
+// Who may use it: data, the bindings.
+// What it must not know: which datasets have functions, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "session/session.h"
+
+namespace runhooks {
+
+class DatasetFunction : public std::enable_shared_from_this<DatasetFunction> {
+ public:
+  // Adds the function to a graph; a closure of the embedding language is one that does. Called
+  // once, when the function is made: what runs later is the graph.
+  using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;
+
+  // For elements of these types and shapes. `set_up` may give the new graph a seed.
+  static std::shared_ptr<const DatasetFunction> make(
+      const std::vector<DType>& dtypes,
+      const std::vector<Shape>& shapes,
+      const Builder& builder,
+      const std::function<void(Graph&)>& set_up = {});
+
+  std::vector<DType> dtypes() const;
+  std::vector<Shape> shapes() const;
+  // Of the graph: two functions of the same are the same but for what lies outside of graphs.
+  uint64_t fingerprint() const { return fingerprint_; }
+  // TRUE where the graph has an operation that works on something outside of it, such as a function
+  // of the embedding language.
+  bool runs_on_main_thread() const { return runs_on_main_thread_; }
+
+  // The function at work: a session of its own with its plan and what its operations keep, random
+  // generators above all. Any thread may call it, one at a time.
+  class Instance {
+   public:
+    explicit Instance(std::shared_ptr<const DatasetFunction> function);
+    Components run(const Components& arguments);
+    NamedTensors save() const;
+    void restore(const NamedTensors& state);
+
+   private:
+    std::shared_ptr<const DatasetFunction> function_;
+    mutable std::mutex mutex_;
+    mutable Session session_;
+    Plan& plan_;
+  };
+  std::unique_ptr<Instance> instantiate() const;
+
+ private:
+  DatasetFunction() : graph_(std::make_shared<Graph>()) {}
+  void add_arguments(const std::vector<DType>& dtypes, const std::vector<Shape>& shapes);
+  void check_results() const;
+  std::vector<Fetch> fetches() const;
+
+  std::shared_ptr<Graph> graph_;
+  std::vector<Output> arguments_, results_;
+  uint64_t fingerprint_ = 0;
+  bool runs_on_main_thread_ = false;
+};
+
+}  // namespace runhooks

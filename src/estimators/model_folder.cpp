@@ -1,0 +1,100 @@
+#include "estimators/model_folder.h"
+
+#include "io/atomic_file.h"
+#include "io/checkpoint_state.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr const char* kEventFile = "events.out.tfevents.";
+
+// Of the files of a checkpoint those that its values are in.
+bool is_part_of(const std::string& name, const std::string& checkpoint) {
+  return name == checkpoint + ".index" || name.rfind(checkpoint + ".data-", 0) == 0;
+}
+
+// The path, or one of a later second: a short run may have ended in the same second.
+std::string free_path(std::string path) {
+  const size_t begin = path.rfind(kEventFile) + std::string(kEventFile).size();
+  while (file_exists(path)) {
+    const size_t end = path.find_first_not_of("0123456789", begin);
+    const std::string digits = path.substr(begin, end == std::string::npos ? end : end - begin);
+    if (digits.empty() || digits.size() > 15) return path + "-more";
+    const std::string later = std::to_string(std::stoll(digits) + 1);
+    const size_t zeros = digits.size() > later.size() ? digits.size() - later.size() : 0;
+    path.replace(begin, digits.size(), std::string(zeros, '0') + later);
+  }
+  return path;
+}
+
+void collect_event_files(const std::string& folder) {
+  const std::string logs = join_path(folder, "logs");
+  for (const std::string& name : list_directory(folder)) {
+    const std::string path = join_path(folder, name);
+    if (name.rfind(kEventFile, 0) != 0 || is_directory(path)) continue;
+    create_directories(logs);
+    rename_file(path, free_path(join_path(logs, name)));
+  }
+}
+
+bool has_checkpoint(const std::string& folder) {
+  try {
+    std::vector<std::string> warnings;
+    return !latest_checkpoint(folder, &warnings).empty();
+  } catch (const Error&) {
+    return true;  // an odd state file is what the error on its way is about
+  }
+}
+
+bool is_carried(const std::string& name) {
+  if (name == kCheckpointStateName || name == kRecordName) return true;
+  const bool is_plain_name = base_name(name) == name && name.find('\\') == std::string::npos &&
+                             name.find(':') == std::string::npos && name[0] != '.';
+  const size_t dot = name.rfind('.');
+  if (!is_plain_name || dot == std::string::npos) return false;
+  const std::string ending = name.substr(dot);
+  return ending == ".index" || ending.rfind(".data-", 0) == 0;
+}
+
+}  // namespace
+
+FolderInTraining::FolderInTraining(std::string folder)
+    : folder_(std::move(folder)), was_there_(file_exists(folder_)) {}
+
+FolderInTraining::~FolderInTraining() {
+  // Whatever goes wrong here, an error may be on its way already: files stay where they are.
+  try {
+    if (!is_directory(folder_)) return;
+    collect_event_files(folder_);
+    if (has_checkpoint(folder_)) return;
+    remove_file(join_path(folder_, kRecordName));
+    if (!was_there_ && list_directory(folder_).empty()) remove_file(folder_);
+  } catch (const Error&) {
+  }
+}
+
+Files files_to_carry(const std::string& folder) {
+  Files files;
+  std::vector<std::string> warnings;
+  const std::string checkpoint = base_name(latest_checkpoint(folder, &warnings));
+  if (checkpoint.empty()) return files;
+  for (const std::string& name : list_directory(folder)) {
+    if (!is_part_of(name, checkpoint) && name != kRecordName) continue;
+    files.emplace_back(name, read_whole_file(join_path(folder, name)));
+  }
+  files.emplace_back(kCheckpointStateName,
+                     checkpoint_state_text(make_checkpoint_state("", checkpoint, {}, true)));
+  return files;
+}
+
+void write_carried_files(const std::string& folder, const Files& files) {
+  for (const auto& file : files) {
+    if (is_carried(file.first)) continue;
+    invalid_argument("The model carries a file called '", file.first,
+                     "', which is none of a checkpoint: none of its files is written.");
+  }
+  for (const auto& file : files) write_file_atomically(join_path(folder, file.first), file.second);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,53 @@
+// What lives here: PlainData, values of the embedding language that cannot hold code, and their bytes in files.
+// Who may use it: every layer above io.
+// What it must not know: what the values mean, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runhooks {
+
+// A vector of one kind, or a list, with attributes that are plain data again.
+struct PlainData {
+  enum class Kind : int {
+    kNull = 0,
+    kLogical = 1,    // int32: 0, 1, or the least number where it is missing
+    kInteger = 2,    // int32
+    kDouble = 3,     // float64
+    kComplex = 4,    // two float64
+    kCharacter = 5,  // texts
+    kRaw = 6,        // bytes
+    kList = 7,       // items
+  };
+  struct Text {
+    enum class Mark : int { kUtf8 = 0, kMissing = 1, kBytes = 2 };
+    std::string bytes;
+    Mark mark = Mark::kUtf8;
+  };
+
+  Kind kind = Kind::kNull;
+  std::string numbers;  // as they lie in memory
+  std::vector<Text> texts;
+  std::vector<PlainData> items;
+  std::vector<std::pair<std::string, PlainData>> attributes;
+
+  // Of an element among `numbers`; 0 for the other kinds.
+  static size_t element_size(Kind kind);
+  size_t length() const;
+};
+
+// Deeper nesting is refused by reader and writer.
+constexpr int kMaxPlainDepth = 100;
+
+std::string write_plain_data(const PlainData& data);
+// Bytes that cannot be are kDataLoss, which names `where`.
+PlainData read_plain_data(std::string_view bytes, std::string_view where);
+
+// The same in a file that says what it is.
+void write_plain_file(const std::string& path, const PlainData& data);
+PlainData read_plain_file(const std::string& path);
+
+}  // namespace runhooks

@@ -1,0 +1,107 @@
+#include "monitored/run_requests.h"
+
+#include <algorithm>
+
+namespace runhooks {
+
+namespace {
+
+constexpr size_t kMostKept = 8;
+
+// The tensor that both feed; none: an invalid Output.
+Output fed_by_both(const RunArgs& a, const RunArgs& b) {
+  for (const auto& feed : a.feeds) {
+    for (const auto& other : b.feeds) {
+      if (other.first == feed.first) return feed.first;
+    }
+  }
+  return Output();
+}
+
+}  // namespace
+
+void RunRequests::add(const RunArgs* args) {
+  asked_.push_back(args);
+  if (args && !args->feeds.empty()) check_feeds_of_last();
+}
+
+void RunRequests::check_feeds_of_last() const {
+  const size_t last = asked_.size() - 1;
+  for (size_t i = 0; i < last; ++i) {
+    const Output both = asked_[i] ? fed_by_both(*asked_[last], *asked_[i]) : Output();
+    if (!both) continue;
+    fail(Code::kFailedPrecondition, "Same tensor is fed by two hooks. Conflicting feed: '",
+         both.name(), "' by hooks `", hooks_[i]->name(), "` and `", hooks_[last]->name(), "`.");
+  }
+}
+
+void RunRequests::check_feeds_of(const RunArgs& caller) const {
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    const Output both = asked_[i] ? fed_by_both(caller, *asked_[i]) : Output();
+    if (!both) continue;
+    fail(Code::kFailedPrecondition,
+         "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '", both.name(),
+         "' by hook `", hooks_[i]->name(), "` and by the caller.");
+  }
+}
+
+const MergedRun& RunRequests::merge(Session& session, const RunArgs& caller) {
+  if (!caller.feeds.empty()) check_feeds_of(caller);
+  auto found = merged_.begin();
+  while (found != merged_.end() && !is_asked_for(**found, caller)) ++found;
+  if (found == merged_.end()) {
+    if (merged_.size() == kMostKept) merged_.pop_back();
+    merged_.push_back(std::make_unique<MergedRun>(make(session, caller)));
+    found = merged_.end() - 1;
+  }
+  std::rotate(merged_.begin(), found, found + 1);
+  collect_feeds(*merged_.front(), caller);
+  return *merged_.front();
+}
+
+bool RunRequests::is_asked_for(const MergedRun& merged, const RunArgs& caller) const {
+  if (!merged.caller.is_of(&caller)) return false;
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    if (!merged.hooks[i].is_of(asked_[i])) return false;
+  }
+  return true;
+}
+
+MergedRun RunRequests::make(Session& session, const RunArgs& caller) const {
+  std::vector<Fetch> fetches;
+  std::vector<Output> feeds;
+  const auto add_part = [&](const RunArgs* args, bool shares) {
+    MergedRun::Part part;
+    part.args = args;
+    if (!args) return part;
+    part.revision = args->revision;
+    for (const Fetch& fetch : args->fetches) {
+      const auto found = shares ? std::find(fetches.begin(), fetches.end(), fetch) : fetches.end();
+      part.results.push_back(static_cast<size_t>(found - fetches.begin()));
+      if (found == fetches.end()) fetches.push_back(fetch);
+    }
+    for (const auto& feed : args->feeds) feeds.push_back(feed.first);
+    return part;
+  };
+  MergedRun merged;
+  merged.caller = add_part(&caller, false);
+  merged.options = caller.options;
+  for (const RunArgs* args : asked_) {
+    merged.hooks.push_back(add_part(args, true));
+    if (args) merged.options.merge(args->options);
+  }
+  merged.executor = session.executor(fetches, feeds);
+  return merged;
+}
+
+void RunRequests::collect_feeds(MergedRun& merged, const RunArgs& caller) const {
+  std::vector<Tensor>& values = merged.feed_values;
+  values.clear();
+  for (const auto& feed : caller.feeds) values.push_back(feed.second);
+  for (const RunArgs* args : asked_) {
+    if (!args) continue;
+    for (const auto& feed : args->feeds) values.push_back(feed.second);
+  }
+}
+
+}  // namespace runhooks

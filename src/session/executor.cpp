@@ -1,0 +1,208 @@
+#include "session/executor.h"
+
+#include <cstring>
+
+#include "base/clock.h"
+#include "graph/variable.h"
+#include "session/executor_levels.h"
+#include "session/step_stats_collector.h"
+
+namespace runhooks {
+
+namespace {
+
+[[noreturn]] void fail_uninitialized(const std::string& name) {
+  fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
+}
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<NodeTable> table,
+                   const std::vector<Fetch>& fetches,
+                   const std::vector<Output>& feeds)
+    : plan_(std::move(table), fetches, feeds), results_(fetches.size()) {
+  for (const Plan::Node& node : plan_.nodes()) steps_.push_back({&node, node.item});
+  choose_hot_steps();
+}
+
+Executor::~Executor() {
+  if (plan_.table().bound == this) plan_.table().bound = nullptr;
+}
+
+void Executor::choose_hot_steps() {
+  hot_.clear();
+  for (Step& step : steps_) {
+    const Kernel* kernel = step.item->kernel.get();
+    const bool computes = kernel && kernel->computes() && !step.node->is_invariant;
+    step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
+    if (step.is_hot) hot_.push_back(&step);
+  }
+  levels_.reset();
+}
+
+void Executor::run(const std::vector<Tensor>& feed_values) {
+  NodeTable& table = plan_.table();
+  if (table.is_running()) {
+    fail(Code::kFailedPrecondition, "A run cannot be begun again by what it runs.");
+  }
+  const Hold hold(*this);
+  const NodeTable::Run running(table);
+  take_over_table();
+  const uint64_t moves = table.buffers().moves();
+  try {
+    set_feeds(feed_values);
+    if (observer_) {
+      run_all_from(0);
+    } else if (!run_on_threads()) {
+      if (is_verified()) {
+        run_hot();
+      } else {
+        run_all_from(0);
+      }
+    }
+  } catch (...) {
+    ++table.epoch;
+    throw;
+  }
+  // Who has lost its buffer after its turn is prepared anew in the next run.
+  verified_epoch_ = table.buffers().moves() == moves ? table.epoch : kNeverVerified;
+}
+
+void Executor::run(const std::vector<Tensor>& feed_values,
+                   const RunOptions& options,
+                   RunMetadata& metadata) {
+  metadata.step_stats.reset();
+  if (options.is_default()) return run(feed_values);
+  if (options.trace_level > RunOptions::kNoTrace) {
+    metadata.step_stats = std::make_shared<StepStats>();
+    metadata.step_stats->start_seconds = now_seconds();
+  }
+  StepStatsCollector collector(options.timeout_in_ms, metadata.step_stats.get());
+  struct Observed {
+    Executor& self;
+    ~Observed() { self.observer_ = nullptr; }
+  } observed{*this};
+  observer_ = &collector;
+  run(feed_values);
+}
+
+// Another plan may have run on the same nodes since.
+void Executor::take_over_table() {
+  NodeTable& table = plan_.table();
+  if (table.bound == this) return;
+  table.bound = this;
+  for (const Step& step : steps_) {
+    step.item->context.needs_snapshot = step.node->needs_snapshot;
+    if (!step.node->is_invariant) step.item->holds_invariant = false;
+  }
+}
+
+void Executor::set_feeds(const std::vector<Tensor>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Output& output = plan_.feeds()[i].first;
+    Slot& slot = *plan_.feeds()[i].second;
+    const Tensor& value = values[i];
+    if (value.dtype() != output.dtype()) {
+      invalid_argument("Cannot feed value of type ", dtype_name(value.dtype()), " for Tensor '",
+                       output.name(), "', which has type ", dtype_name(output.dtype()), ".");
+    }
+    if (!output.shape().is_compatible_with(value.shape())) {
+      invalid_argument("Cannot feed value of shape ", value.shape(), " for Tensor '", output.name(),
+                       "', which has shape '", output.shape(), "'.");
+    }
+    // Into the buffer at hand where it fits: what was prepared for it stays valid.
+    if (slot.fed && slot.tensor.shape() == value.shape() && value.dtype() != DType::kString) {
+      std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
+    } else {
+      slot.tensor = value.copy();
+      slot.fed = true;
+      slot.owned = false;
+      ++slot.version;
+      ++plan_.table().epoch;
+    }
+  }
+  for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
+}
+
+void Executor::run_hot() {
+  for (size_t k = 0; k < hot_.size(); ++k) {
+    Step& step = *hot_[k];
+    execute(step);
+    if (step.item->layout_changed) {
+      settle(step);
+      run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
+      return;
+    }
+  }
+}
+
+void Executor::run_all_from(size_t first) {
+  bool always_prepare_changed = false;
+  for (size_t i = first; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
+    if (observer_) {
+      execute_observed(step);
+    } else {
+      execute(step);
+    }
+    if (step.item->layout_changed) settle(step);
+  }
+  if (always_prepare_changed) choose_hot_steps();
+}
+
+// Whether the step turned out to need its preparation in every run.
+bool Executor::prepare_if_needed(Step& step) {
+  NodeItem& item = *step.item;
+  if (item.is_outdated() || (step.node->is_invariant && !item.holds_invariant)) prepare(step);
+  const bool before = step.always_prepare;
+  step.always_prepare = step.always_prepare || (item.values_read & ~step.node->invariant_inputs);
+  return step.always_prepare != before;
+}
+
+// What the node has done to its outputs is known to itself; the others look at the epoch.
+void Executor::settle(Step& step) {
+  step.item->layout_changed = false;
+  step.item->prepared_outputs = step.item->context.output_version();
+  ++plan_.table().epoch;
+}
+
+void Executor::execute(Step& step) {
+  NodeItem& item = *step.item;
+  if (step.always_prepare) prepare(step);
+  if (item.kernel && !step.node->is_invariant) {
+    try {
+      item.kernel->compute(item.context);
+    } catch (Error& error) {
+      throw error.at_op(item.op.type(), item.op.name());
+    }
+  }
+  for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, item.op.name());
+}
+
+void Executor::execute_observed(Step& step) {
+  observer_->check_time();
+  const int64_t start_ns = observer_->elapsed_ns();
+  execute(step);
+  observer_->record(step.item->op, step.item->context, start_ns);
+}
+
+void Executor::copy_result(const Plan::ResultCopy& copy, const std::string& name) {
+  const Tensor* value = &copy.source->tensor;
+  if (!value->is_valid()) {
+    // The handle of a variable stands for its value.
+    auto* state = dynamic_cast<VariableState*>(copy.source->resource);
+    if (!state || !state->is_initialized()) fail_uninitialized(name);
+    value = &state->value();
+  }
+  Tensor& result = results_[copy.result];
+  if (result.dtype() != value->dtype() || result.shape() != value->shape() ||
+      result.buffer_is_shared()) {
+    result = value->copy();
+    return;
+  }
+  std::memcpy(result.raw(), value->raw(), value->num_bytes());
+  if (value->dtype() == DType::kString) result.set_dictionary(value->dictionary());
+}
+
+}  // namespace runhooks

@@ -1,0 +1,105 @@
+// What lives here: Executor, which runs a plan and keeps the results of its last run.
+// Who may use it: session and every layer above it, to look at results.
+// What it must not know: hooks, what the operations compute, R.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "session/plan.h"
+#include "session/run_options.h"
+
+namespace runhooks {
+
+class StepStatsCollector;
+
+class Executor {
+ public:
+  Executor(std::shared_ptr<NodeTable> table,
+           const std::vector<Fetch>& fetches,
+           const std::vector<Output>& feeds);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // One value for each of the feeds. Afterwards result(i) is the value of fetch i (invalid for an
+  // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
+  // value.
+  void run(const std::vector<Tensor>& feed_values);
+  // The same as the options say: with a trace of every operation, which goes to `metadata`, or with
+  // a limit of time, after which the run ends by deadline_exceeded between two operations.
+  void run(const std::vector<Tensor>& feed_values,
+           const RunOptions& options,
+           RunMetadata& metadata);
+  const Tensor& result(size_t i) const { return results_[i]; }
+  size_t num_results() const { return results_.size(); }
+
+  bool in_use() const { return users_ > 0; }
+  const Plan& plan() const { return plan_; }
+  // While one lives, a session takes another executor for the same fetches instead of running this
+  // one again.
+  class Hold {
+   public:
+    explicit Hold(Executor& executor) : executor_(executor) {
+      ++executor_.users_;
+      ++executor_.plan_.table().users;
+    }
+    ~Hold() {
+      --executor_.users_;
+      --executor_.plan_.table().users;
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Executor& executor_;
+  };
+
+ private:
+  // A node of the plan, as the runs so far have found it.
+  struct Step {
+    const Plan::Node* node;
+    NodeItem* item;
+    bool is_hot = false;  // has something to do in every run
+    // Its preparation reads values that change from run to run.
+    bool always_prepare = false;
+    int64_t cost_ns = 0;  // the least time that it took; 0 while unknown
+  };
+  class Levels;
+  static constexpr uint64_t kNeverVerified = 0;
+
+  void choose_hot_steps();
+  void take_over_table();
+  void set_feeds(const std::vector<Tensor>& values);
+  void run_all_from(size_t first);
+  void run_hot();
+  bool prepare_if_needed(Step& step);
+  void settle(Step& step);
+  bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
+  // executor_levels.cpp: several threads, where they are worth it.
+  bool run_on_threads();
+  void run_measured();
+  void make_levels();
+  void run_levels();
+  // executor_prepare.cpp
+  void prepare(Step& step);
+  void check_inputs(const NodeItem& item) const;
+  InputSet infer_outputs(NodeItem& item);
+  void compute_invariant(NodeItem& item, bool is_first);
+
+  void execute(Step& step);
+  void execute_observed(Step& step);
+  void copy_result(const Plan::ResultCopy& copy, const std::string& name);
+
+  Plan plan_;
+  std::vector<Step> steps_;
+  std::vector<Step*> hot_;
+  std::vector<Tensor> results_;
+  StepStatsCollector* observer_ = nullptr;  // of the run under way
+  // The table's epoch for which every step is known to be prepared.
+  uint64_t verified_epoch_ = kNeverVerified;
+  int users_ = 0;
+  std::unique_ptr<Levels> levels_;
+};
+
+}  // namespace runhooks

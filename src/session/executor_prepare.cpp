@@ -1,0 +1,103 @@
+// How an executor prepares a node: shapes, buffers, and the values that stay from run to run.
+#include "session/executor.h"
+
+namespace runhooks {
+
+namespace {
+
+bool holds_tensor(DType dtype) { return dtype_size(dtype) > 0; }
+
+[[noreturn]] void fail_uninitialized(const std::string& name) {
+  fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
+}
+
+std::vector<Shape> output_shapes(KernelContext& context) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < context.num_outputs(); ++i) shapes.push_back(context.output(i).shape());
+  return shapes;
+}
+
+}  // namespace
+
+void Executor::prepare(Step& step) {
+  NodeItem& item = *step.item;
+  const bool is_invariant = step.node->is_invariant;
+  try {
+    const bool is_first = item.prepared_inputs == NodeItem::kNeverPrepared || !item.holds_invariant;
+    const uint64_t version = item.context.input_version();
+    item.prepared_inputs = NodeItem::kNeverPrepared;  // until all went well
+    check_inputs(item);
+    std::vector<Shape> shapes;
+    if (is_invariant) shapes = output_shapes(item.context);
+    item.values_read = infer_outputs(item);
+    if (item.kernel) {
+      item.kernel->prepare(item.context);
+      item.values_read |= item.context.parameters_read();
+    }
+    if (item.values_read & ~step.node->invariant_inputs) step.always_prepare = true;
+    // A buffer of another shape is a new one: there is nothing in it to compare with.
+    if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
+    item.holds_invariant = is_invariant;
+    item.prepared_inputs = version;
+    item.prepared_outputs = item.context.output_version();
+  } catch (Error& error) {
+    throw error.at_op(item.op.type(), item.op.name());
+  }
+}
+
+void Executor::check_inputs(const NodeItem& item) const {
+  const std::vector<ArgDef>& args = item.op.def().inputs;
+  for (size_t i = 0; i < item.op.inputs().size(); ++i) {
+    const Output& input = item.op.inputs()[i];
+    const bool is_reference = i < args.size() && args[i].is_ref;
+    if (!is_reference && holds_tensor(input.dtype()) &&
+        !item.context.input(static_cast<int>(i)).is_valid()) {
+      fail_uninitialized(input.op->name());
+    }
+  }
+}
+
+// Runs the op's shape function on the shapes at hand and gives the outputs their buffers. Returns
+// which inputs' values it has read.
+InputSet Executor::infer_outputs(NodeItem& item) {
+  const OpDef& def = item.op.def();
+  if (def.allocates_outputs || !def.shape_fn) return 0;
+  KernelContext& context = item.context;
+  std::vector<Shape> shapes;
+  std::vector<const Tensor*> values;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    shapes.push_back(context.input(i).shape());
+    values.push_back(&context.input(i));
+  }
+  ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
+  def.shape_fn(shape_context);
+  if (context.num_outputs() > 0) context.inferred_shape = shape_context.outputs()[0];
+  if (def.forwards) {
+    context.alias_output(0, context.input(0).reshaped(shape_context.outputs()[0]));
+    return shape_context.values_read();
+  }
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    const DType dtype = item.op.output_dtype(i);
+    if (!holds_tensor(dtype) || item.op.output_is_ref(i) || def.may_forward) continue;
+    context.allocate_output(i, dtype, shape_context.outputs()[static_cast<size_t>(i)]);
+  }
+  return shape_context.values_read();
+}
+
+// Downstream preparations have taken in the values: they are told when these are others than
+// before.
+void Executor::compute_invariant(NodeItem& item, bool is_first) {
+  KernelContext& context = item.context;
+  std::vector<Tensor> before;
+  for (int i = 0; !is_first && item.kernel && i < context.num_outputs(); ++i) {
+    before.push_back(context.output(i).copy());
+  }
+  if (item.kernel) item.kernel->compute(context);
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    const bool is_same =
+        !before.empty() && before[static_cast<size_t>(i)].equals(context.output(i));
+    if (!is_same) context.touch_output(i);
+  }
+}
+
+}  // namespace runhooks

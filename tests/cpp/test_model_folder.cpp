@@ -1,0 +1,69 @@
+// What training does to the files of a model's folder.
+#include "estimators/model_folder.h"
+#include "io/checkpoint_state.h"
+#include "io_test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+const std::string kEvents = "/events.out.tfevents.";
+
+std::string names_in(const std::string& folder) { return str_join(list_directory(folder), " "); }
+
+}  // namespace
+
+TEST(event_files_of_training_go_to_logs_and_replace_none) {
+  const std::string folder = fresh_folder("logs");
+  for (const char* text : {"one", "two"}) {
+    const FolderInTraining training(folder);
+    write_bytes(folder + kEvents + "0999999999.host", text);
+  }
+  CHECK_EQ(read_whole_file(folder + "/logs" + kEvents + "0999999999.host"), "one");
+  CHECK_EQ(read_whole_file(folder + "/logs" + kEvents + "1000000000.host"), "two");
+  CHECK_EQ(names_in(folder), "logs");
+}
+
+TEST(a_training_without_a_checkpoint_leaves_nothing) {
+  const std::string folder = fresh_folder("untrained") + "/model";
+  {
+    const FolderInTraining training(folder);
+    create_directories(folder);
+    write_bytes(folder + "/" + kRecordName, "x");
+  }
+  CHECK(!file_exists(folder));
+  create_directories(folder);
+  {
+    const FolderInTraining training(folder);
+    write_bytes(folder + "/" + kRecordName, "x");
+  }
+  CHECK_EQ(names_in(folder), "");  // the folder was there before
+  write_bytes(folder + "/model.ckpt-1.index", "x");
+  write_bytes(folder + "/" + kRecordName, "x");
+  write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
+  { const FolderInTraining training(folder); }
+  CHECK(file_exists(folder + "/" + kRecordName));
+}
+
+TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
+  const std::string folder = fresh_folder("carried"), other = fresh_folder("elsewhere");
+  CHECK(files_to_carry(folder).empty());
+  for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.index", "model.ckpt-2.meta",
+                           "model.ckpt-2.data-00000-of-00001", "secret", kRecordName}) {
+    write_bytes(folder + "/" + name, name);
+  }
+  write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-2", {}, true));
+  write_carried_files(other, files_to_carry(folder));
+  CHECK_EQ(names_in(other),
+           "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
+  CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
+  for (const char* name :
+       {"../x.index", "/tmp/x.index", "a/b.index", "..\\x.index", "c:x.index", ".index", "", "x",
+        "..", ".Rprofile", "runhooks.rds"}) {
+    const std::string fresh = fresh_folder("refused");
+    CHECK_THROWS(write_carried_files(fresh, {{"model.ckpt-1.index", "x"}, {name, "x"}}),
+                 Code::kInvalidArgument, name);
+    CHECK_EQ(names_in(fresh), "");
+  }
+}
