@@ -61,6 +61,8 @@ cpp_definition <- paste0(
 # Words before a bracket that are no functions, and functions that a language or a library calls.
 no_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
 
+code_above <- function(root, file, line) read_lines(root, file)[line - 1]
+
 cpp_callers <- function(root) {
   files <- tree_files(root, "src", "[.](cpp|h|inc)$")
   code <- lapply(setNames(nm = files), function(file) cpp_code(read_lines(root, file)))
@@ -78,17 +80,19 @@ cpp_callers <- function(root) {
   is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
   is_override <- grepl("\\boverride\\b", definitions$text)
   # what Rcpp exports is called from R
-  from_r <- grepl("^src/r_", definitions$file) & startsWith(definitions$name, "cpp_")
+  from_r <- as.logical(mapply(function(file, line) {
+    line > 1 && grepl("[[Rcpp::", code_above(root, file, line), fixed = TRUE)
+  }, definitions$file, definitions$line))
+  # a method that overrides is called by the name of its base class
+  overridden <- unique(definitions$name[is_override])
   definitions <- definitions[!is_call & !from_r & !definitions$name %in% no_functions, ]
-  overridden <- unique(definitions$name[is_override[!is_call & !from_r]])
   places <- table(definitions$name)
   dead <- names(places)[counts[names(places)] <= places & !names(places) %in% overridden]
+  waived <- mapply(function(file, line) allowed(root, file, line), definitions$file, definitions$line)
+  dead <- setdiff(dead, definitions$name[as.logical(waived)])
   first <- definitions[match(dead, definitions$name), ]
-  keep <- !mapply(function(file, line) allowed(root, file, line), first$file, first$line)
-  keep <- as.logical(keep)
   violations(
-    first$file[keep], first$line[keep], "caller",
-    sprintf("nothing in src/ calls %s()", first$name[keep])
+    first$file, first$line, "caller", sprintf("nothing in src/ calls %s()", first$name)
   )
 }
 

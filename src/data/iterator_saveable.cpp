@@ -66,7 +66,9 @@ class IteratorSaveable : public StateSaveable {
 
 }  // namespace
 
+// lint: allow caller (tests save an iterator by it)
 SaveablePtr make_saveable_from_iterator(const Output& handle) {
+  // lint: allow op-type (the payload of an iterator is its dataset, and of nothing else)
   if (handle.op->type() != "IteratorV2" || !handle.op->payload) {
     invalid_argument("'", handle.name(), "' is not an iterator of a dataset.");
   }
