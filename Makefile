@@ -117,27 +117,22 @@ bench: install ## the budgets of DESIGN
 	done
 
 # --- to keep it good
-.PHONY: lint format sanitize valgrind clean
-lint: ## the house rules, and the tests of the tools that check them
-	@status=0; \
-	for tool in test_tools 'objects --check' check_layers check_rules; do \
-	  set -- $$tool; Rscript tools/$$1.R $$2 || status=1; \
-	done; \
-	$(MAKE) -s -j2 lint-kernels || status=1; \
-	Rscript tools/lintr.R; \
-	exit $$status
+.PHONY: lint warnings format sanitize sanitizer valgrind clean
+lint: deps ## the house rules, the tests of the tools that check them, stale generated files
+	@sh tools/lint.sh
 
-.PHONY: lint-kernels
-lint-kernels: core
-	@Rscript tools/check_kernels.R src/kernels
+warnings: ## gcc and clang read everything without a warning
+	@sh tools/warnings.sh
 
 format: ## clang-format over the C++
 	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' \
 	  -exec clang-format -i {} +
 
-sanitize: ## core and R tests under address and undefined-behaviour sanitizers, and a minute of fuzz
-	@$(MAKE) cpptest SAN=address,undefined
+sanitize: ## core and registry tests under address and undefined-behaviour sanitizers, a minute of fuzz
+	@$(MAKE) cpptest SAN=address,undefined T='$(T)'
 	@$(MAKE) fuzz
+
+sanitizer: sanitize ## the same, and the R tests (slow)
 	@sh tools/sanitize.sh $(T)
 
 valgrind: install ## the R tests under valgrind (slow)

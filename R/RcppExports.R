@@ -455,6 +455,12 @@ cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
     invisible(.Call(`_runhooks_cpp_add_to_checkpoint`, path, name, bytes, is_string))
 }
 
+#' How many R objects the core holds; for tests.
+#' @noRd
+cpp_held_count <- function() {
+    .Call(`_runhooks_cpp_held_count`)
+}
+
 cpp_set_threads <- function(threads) {
     .Call(`_runhooks_cpp_set_threads`, threads)
 }
@@ -477,11 +483,5 @@ cpp_timer_update <- function(pointer, step) {
 
 cpp_timer_last_step <- function(pointer) {
     .Call(`_runhooks_cpp_timer_last_step`, pointer)
-}
-
-#' How many R objects the core holds; for tests.
-#' @noRd
-cpp_held_count <- function() {
-    .Call(`_runhooks_cpp_held_count`)
 }
 

@@ -34,10 +34,3 @@ print.tensorflow.python.framework.ops.Graph <- function(x, ...) {
   cat("<Graph of", length(x$get_operations()), "operations>\n") # lint: allow stdout
   invisible(x)
 }
-
-# Evaluates `expr` with `graph` as the default graph.
-with_graph <- function(graph, expr) {
-  cpp_graph_push_default(graph$.pointer)
-  on.exit(cpp_graph_pop_default())
-  force(expr)
-}

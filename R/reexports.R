@@ -47,3 +47,14 @@ one_of <- function(...) tidyselect::one_of(...)
 #' @rdname selection_helpers
 #' @export
 starts_with <- function(...) tidyselect::starts_with(...)
+
+#' A glimpse of data
+#'
+#' @param x A data frame, or what else [tibble::glimpse()] shows.
+#' @param width How wide; `NULL`: the width of the terminal.
+#' @param ... Further arguments of methods.
+#' @return `x`, invisibly.
+#' @export
+#' @examples
+#' glimpse(mtcars)
+glimpse <- function(x, width = NULL, ...) tibble::glimpse(x, width = width, ...)

@@ -19,13 +19,12 @@
 NULL
 
 is_tensor <- function(x) inherits(x, "tensorflow.tensor")
-is_operation <- function(x) inherits(x, "tensorflow.operation")
 is_variable <- function(x) inherits(x, "tensorflow.variable")
 is_graph_element <- function(x) {
   inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
 }
 
-# The name that scripts and tests of tfestimators know it by.
+# The name that tests of tfestimators know it by. lint: allow caller
 is.tensor <- function(object) is_tensor(object) # nolint
 
 #' @rdname tensors

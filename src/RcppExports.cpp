@@ -1226,6 +1226,15 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_held_count
+int cpp_held_count();
+RcppExport SEXP _runhooks_cpp_held_count() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_held_count());
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_set_threads
 int cpp_set_threads(int threads);
 RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
@@ -1285,15 +1294,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_timer_last_step(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_held_count
-int cpp_held_count();
-RcppExport SEXP _runhooks_cpp_held_count() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_held_count());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1412,13 +1412,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
+    {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
     {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
     {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
-    {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {NULL, NULL, 0}
 };
 

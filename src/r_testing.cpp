@@ -250,3 +250,8 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
     writer.finish();
   });
 }
+
+//' How many R objects the core holds; for tests.
+//' @noRd
+// [[Rcpp::export(rng = false)]]
+int cpp_held_count() { return runhooks::r::Held::count(); }

@@ -69,8 +69,3 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 }  // namespace r
 }  // namespace runhooks
-
-//' How many R objects the core holds; for tests.
-//' @noRd
-// [[Rcpp::export(rng = false)]]
-int cpp_held_count() { return runhooks::r::Held::count(); }

@@ -1,6 +1,9 @@
 # Tests of the tools themselves: a scratch tree that is in order passes, and each deliberate break
 # fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
-tools <- c("objects", "deps", "check_layers", "check_rules", "check_kernels", "run_tests")
+tools <- c(
+  "objects", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
+  "attributes", "check_generated", "check_callers"
+)
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
 counts <- c(passed = 0L, failed = 0L)
@@ -210,16 +213,45 @@ expect("avx512 with narrow ones", identical(judge("a_avx512.o", code = avx2), "i
 expect("wide registers in base", identical(judge("a_base.o", code = avx2), "isa"))
 expect("no rule for the dispatcher", length(judge("dispatch.o", code = avx2)) == 0)
 
+# --- functions without a caller
+called <- list(
+  "R/a.R" = c("f <- function(x) g(x)", "g <- function(x) x", "k <- function() cpp_k()"),
+  "R/RcppExports.R" = c("cpp_k <- function() {", "    .Call(`_scratch_cpp_k`)", "}"),
+  "NAMESPACE" = c("export(f)", "export(k)"),
+  "src/r_tensor.cpp" = "#include <Rcpp.h>", "src/tensor/shape.h" = header("#include <vector>"),
+  "src/base/a.h" = header("int a();", "inline int b() { return a(); }", "int c(int x);"),
+  "src/base/a.cpp" = c("int a() { return 1; }", "int c(int x) {", "  return x ? b() : c(1);", "}")
+)
+expect("all have callers", nrow(check_callers(scratch(called))) == 0)
+uncalled <- called
+uncalled[["R/a.R"]][1] <- "f <- function(x) x"
+uncalled[["NAMESPACE"]] <- "export(f)"
+uncalled[["src/base/a.cpp"]][1] <- "int a() { return d; } int d;"
+uncalled[["src/base/a.cpp"]][3] <- "  return x;"
+found <- check_callers(scratch(uncalled))
+expect(
+  paste("no callers, got", paste(found$message, collapse = "; ")),
+  identical(sub(".* ", "", found$message), c("g()", "k()", "b()", "c()"))
+)
+marked <- uncalled
+marked[["R/a.R"]][2:3] <- paste(marked[["R/a.R"]][2:3], "# lint: allow caller")
+expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
+
 # --- the counts of `make test`
 log <- tempfile()
+core_counts <- function(log) log_outcome(log, "core")$counts
 expect("no core log at all", identical(core_counts(log), one_failure))
 writeLines("make: *** [Makefile:1: x.o] Error 1", log)
 expect("a core that did not build", identical(core_counts(log), one_failure))
 writeLines(c("FAILED a", "core: 12 passed, 3 failed"), log)
 expect("the core's counts", all(core_counts(log) == c(12, 3, 0)))
+expect("the core's failures", identical(log_outcome(log, "core")$failed, "core: a"))
+expect("a log of another tool", identical(log_outcome(log, "lint")$counts, one_failure))
 kinds <- c("success", "success", "failure", "error", "skip", "warning")
 expectations <- lapply(paste0("expectation_", kinds), function(kind) structure(1, class = kind))
-results <- rep(list(list(results = expectations)), 2)
+results <- rep(list(list(file = "test-a.R", test = "b", results = expectations)), 2)
+good <- list(file = "test-a.R", test = "c", results = expectations[1:2])
+expect("names of failures", identical(r_failed(c(results[1], list(good))), "test-a.R: b"))
 expect("testthat's results", all(r_counts(results) == c(4, 4, 2)))
 expect("no results", all(r_counts(list()) == 0))
 expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")

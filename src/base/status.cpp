@@ -54,11 +54,10 @@ Code code_from_name(const std::string& name) {
   invalid_argument("There is no error code called '", name, "'.");
 }
 
-Error& Error::at_op(std::string type, std::string name) {
+Error& Error::at_op(const std::string& type, std::string name) {
   if (op_name_.empty()) {
-    op_type_ = std::move(type);
     op_name_ = std::move(name);
-    message_ = str_cat("[", op_type_, " ", op_name_, "] ", message_);
+    message_ = str_cat("[", type, " ", op_name_, "] ", message_);
   }
   return *this;
 }

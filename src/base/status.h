@@ -49,10 +49,9 @@ class Error : public std::exception {
   const std::vector<std::string>& hints() const { return hints_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // The graph operation that failed, if any: "MatMul" and "dnn/hiddenlayer_0/MatMul".
-  const std::string& op_type() const { return op_type_; }
+  // The name of the graph operation that failed, if any: "dnn/hiddenlayer_0/MatMul".
   const std::string& op_name() const { return op_name_; }
-  Error& at_op(std::string type, std::string name);
+  Error& at_op(const std::string& type, std::string name);
 
   // What the embedding language wants to get back unchanged when this error reaches its border.
   std::shared_ptr<void> foreign;
@@ -61,7 +60,7 @@ class Error : public std::exception {
   Code code_;
   std::string message_;
   std::vector<std::string> hints_;
-  std::string op_type_, op_name_;
+  std::string op_name_;
 };
 
 // A callback of the embedding language is unwinding. The core closes what is open and rethrows it;

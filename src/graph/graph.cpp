@@ -439,12 +439,6 @@ std::vector<CollectionItem> Graph::collection(const std::string& name,
   return items;
 }
 
-void Graph::clear_collection(const std::string& name) {
-  check_not_finalized();
-  collections_.erase(name);
-  ++collections_version_;
-}
-
 std::vector<std::string> Graph::collection_names() const {
   std::vector<std::string> names;
   for (const auto& entry : collections_) names.push_back(entry.first);

@@ -114,7 +114,6 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Items whose name starts with `scope`, or all.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
-  void clear_collection(const std::string& name);
   // Grows with each change of a collection.
   int collections_version() const { return collections_version_; }
   std::vector<std::string> collection_names() const;

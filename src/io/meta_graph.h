@@ -75,7 +75,6 @@ std::string write_variable_def(const Variable& variable);
 std::map<std::string, CollectionDef> collection_defs(const Graph& graph);
 
 CollectionDef node_list(std::vector<std::string> names);
-CollectionDef bytes_list(std::vector<std::string> bytes);
 // The collection `saved_model_assets` of an Estimator's export.
 CollectionDef asset_collection(const std::vector<AssetFileDef>& assets);
 

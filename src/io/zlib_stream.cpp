@@ -18,6 +18,7 @@ int window_bits(Compression compression) {
 
 }  // namespace
 
+// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
 Compression compression_from_name(const std::string& name) {
   if (name.empty()) return Compression::kNone;
   if (name == "GZIP") return Compression::kGzip;

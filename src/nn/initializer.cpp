@@ -283,10 +283,6 @@ Initializer glorot_uniform_initializer(Seed seed) {
   return variance_scaling_initializer(1, "fan_avg", "uniform", seed);
 }
 
-Initializer glorot_normal_initializer(Seed seed) {
-  return variance_scaling_initializer(1, "fan_avg", "truncated_normal", seed);
-}
-
 Initializer orthogonal_initializer(double gain, Seed seed) {
   return [=](Graph& graph, const Shape& shape, DType dtype) {
     return orthogonal_of(graph, shape, dtype, gain, seed);

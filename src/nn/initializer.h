@@ -66,7 +66,6 @@ Initializer variance_scaling_initializer(double scale = 1,
                                          const std::string& distribution = "truncated_normal",
                                          Seed seed = {});
 Initializer glorot_uniform_initializer(Seed seed = {});
-Initializer glorot_normal_initializer(Seed seed = {});
 Initializer orthogonal_initializer(double gain = 1, Seed seed = {});
 Initializer identity_initializer(double gain = 1);
 

@@ -79,13 +79,6 @@ Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
                                     Output logits,
                                     const LossOptions& options = {});
-// exp(log_input) - log_input * targets: the Poisson loss of counts.
-Output poisson_loss(Graph& graph,
-                    Output targets,
-                    Output log_input,
-                    bool compute_full_loss = false,
-                    const LossOptions& options = {});
-
 // The sum of the regularization losses; 0 where there are none.
 Output regularization_loss(Graph& graph,
                            const std::string& scope = "",

@@ -205,17 +205,6 @@ Output sparse_softmax_cross_entropy(Graph& graph,
   return weighted(graph, losses, with_weights, scope);
 }
 
-Output poisson_loss(Graph& graph,
-                    Output targets,
-                    Output log_input,
-                    bool compute_full_loss,
-                    const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "log_poisson_loss"));
-  const Sides sides = as_floats(graph, targets, log_input);
-  const Output losses = log_poisson_loss(graph, sides.labels, sides.predictions, compute_full_loss);
-  return weighted(graph, losses, options, scope);
-}
-
 namespace {
 
 std::vector<Output> tensors_in(const Graph& graph,

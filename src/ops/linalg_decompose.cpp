@@ -14,14 +14,22 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
+// Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
+// take long to compile.
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+Matrix read(const T* from, int64_t rows, int64_t columns) {
+  Matrix matrix(rows, columns);
+  std::copy_n(from, rows * columns, matrix.data());
+  return matrix;
+}
+
 template <typename T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
+void write(const Matrix& matrix, T* to) {
+  std::transform(matrix.data(), matrix.data() + matrix.size(), to,
+                 [](double x) { return static_cast<T>(x); });
+}
 
 struct Dims {
   int64_t m = -1, n = -1;
@@ -49,10 +57,11 @@ class QrKernel : public Kernel {
     const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
     if (k == 0) return;
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::HouseholderQR<Matrix<T>> qr(In<T>(input(0), d.m, d.n));
-      Out<T>(output(0), d.m, k) = qr.householderQ() * Matrix<T>::Identity(d.m, k);
-      Out<T>(output(1), k, d.n) =
-          Matrix<T>(qr.matrixQR().template triangularView<Eigen::Upper>()).topRows(k);
+      const Eigen::HouseholderQR<Matrix> qr(read(input(0), d.m, d.n));
+      write<T>(qr.householderQ() * Matrix::Identity(d.m, k), output(0));
+      Matrix r = qr.matrixQR().topRows(k);
+      for (int64_t i = 1; i < k; ++i) r.row(i).head(std::min(i, d.n)).setZero();
+      write<T>(r, output(1));
     });
   }
 };
@@ -88,11 +97,11 @@ class SvdKernel : public Kernel {
     const int64_t k = d.least();
     if (k == 0) return empty(c, d, vectors && full);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::BDCSVD<Matrix<T>> svd(In<T>(input(0), d.m, d.n), options);
-      Eigen::Map<Vector<T>>(output(0), k) = svd.singularValues();
+      const Eigen::BDCSVD<Matrix> svd(read(input(0), d.m, d.n), options);
+      write<T>(svd.singularValues(), output(0));
       if (!vectors) return;
-      Out<T>(output(1), d.m, full ? d.m : k) = svd.matrixU();
-      Out<T>(output(2), d.n, full ? d.n : k) = svd.matrixV();
+      write<T>(svd.matrixU(), output(1));
+      write<T>(svd.matrixV(), output(2));
     });
   }
 
@@ -101,8 +110,8 @@ class SvdKernel : public Kernel {
   static void empty(KernelContext& c, const Dims& d, bool full) {
     if (!full) return;
     for_each_matrix<T>(c, count_matrices(c.input(0).shape()), [&](auto, auto output) {
-      Out<T>(output(1), d.m, d.m).setIdentity();
-      Out<T>(output(2), d.n, d.n).setIdentity();
+      write<T>(Matrix::Identity(d.m, d.m), output(1));
+      write<T>(Matrix::Identity(d.n, d.n), output(2));
     });
   }
 };
@@ -125,14 +134,14 @@ class SelfAdjointEigKernel : public Kernel {
     const bool vectors = c.op().attr_bool("compute_v");
     if (n == 0) return;
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::SelfAdjointEigenSolver<Matrix<T>> eigen(
-          In<T>(input(0), n, n), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+      const Eigen::SelfAdjointEigenSolver<Matrix> eigen(
+          read(input(0), n, n), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
       if (eigen.info() != Eigen::Success) {
         invalid_argument(
             "Self Adjoint Eigen decomposition was not successful. The input might not be valid.");
       }
-      Eigen::Map<Vector<T>>(output(0), n) = eigen.eigenvalues();
-      if (vectors) Out<T>(output(1), n, n) = eigen.eigenvectors();
+      write<T>(eigen.eigenvalues(), output(0));
+      if (vectors) write<T>(eigen.eigenvectors(), output(1));
     });
   }
 };

@@ -1,6 +1,7 @@
 // Cholesky, inverses, determinants and solutions of linear equations, by Eigen.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
 #include "ops/gradient_helpers.h"
@@ -13,12 +14,22 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
+// Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
+// take long to compile.
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+Matrix read(const T* from, int64_t rows, int64_t columns) {
+  Matrix matrix(rows, columns);
+  std::copy_n(from, rows * columns, matrix.data());
+  return matrix;
+}
+
 template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
+void write(const Matrix& matrix, T* to) {
+  std::transform(matrix.data(), matrix.data() + matrix.size(), to,
+                 [](double x) { return static_cast<T>(x); });
+}
 
 template <typename T>
 class CholeskyKernel : public Kernel {
@@ -27,21 +38,22 @@ class CholeskyKernel : public Kernel {
     const Shape& shape = c.input(0).shape();
     const int64_t n = shape.dim(shape.rank() - 1);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::LLT<Matrix<T>> llt(In<T>(input(0), n, n));
+      const Eigen::LLT<Matrix> llt(read(input(0), n, n));
       if (llt.info() != Eigen::Success) {
         invalid_argument(
             "Cholesky decomposition was not successful. The input might not be valid.");
       }
-      Out<T>(output(0), n, n) = llt.matrixL();
+      write<T>(llt.matrixL(), output(0));
     });
   }
 };
 
-template <typename T>
-Eigen::PartialPivLU<Matrix<T>> lu_of(const Matrix<T>& a, const char* what) {
-  Eigen::PartialPivLU<Matrix<T>> lu(a);
+using Lu = Eigen::PartialPivLU<Matrix>;
+
+Lu lu_of(const Matrix& a, const char* what) {
+  Lu lu(a);
   // A pivot of 0 is a singular matrix; others are too near to one for this to tell.
-  if (a.rows() > 0 && !(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > T(0))) {
+  if (a.rows() > 0 && !(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0)) {
     invalid_argument(what, " is not invertible.");
   }
   return lu;
@@ -55,9 +67,9 @@ class InverseKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1);
     const bool adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      Matrix<T> a = In<T>(input(0), n, n);
+      Matrix a = read(input(0), n, n);
       if (adjoint) a.transposeInPlace();
-      if (n > 0) Out<T>(output(0), n, n) = lu_of<T>(a, "Input").inverse();
+      if (n > 0) write<T>(lu_of(a, "Input").inverse(), output(0));
     });
   }
 };
@@ -70,10 +82,10 @@ class SolveKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1), k = rhs.dim(rhs.rank() - 1);
     const bool adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      Matrix<T> a = In<T>(input(0), n, n);
+      Matrix a = read(input(0), n, n);
       if (adjoint) a.transposeInPlace();
       if (n > 0 && k > 0) {
-        Out<T>(output(0), n, k) = lu_of<T>(a, "Input matrix").solve(In<T>(input(1), n, k));
+        write<T>(lu_of(a, "Input matrix").solve(read(input(1), n, k)), output(0));
       }
     });
   }
@@ -87,20 +99,17 @@ class TriangularSolveKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1), k = rhs.dim(rhs.rank() - 1);
     const bool lower = c.op().attr_bool("lower"), adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const In<T> a(input(0), n, n), b(input(1), n, k);
-      if (n > 0 && !(a.diagonal().cwiseAbs().minCoeff() > T(0))) {
+      Matrix a = read(input(0), n, n), x = read(input(1), n, k);
+      if (n > 0 && !(a.diagonal().cwiseAbs().minCoeff() > 0)) {
         invalid_argument("Input matrix is not invertible.");
       }
-      Out<T> x(output(0), n, k);
-      if (lower && adjoint) {
-        x = a.template triangularView<Eigen::Lower>().adjoint().solve(b);
-      } else if (lower) {
-        x = a.template triangularView<Eigen::Lower>().solve(b);
-      } else if (adjoint) {
-        x = a.template triangularView<Eigen::Upper>().adjoint().solve(b);
+      if (adjoint) a.transposeInPlace();
+      if (lower != adjoint) {
+        a.triangularView<Eigen::Lower>().solveInPlace(x);
       } else {
-        x = a.template triangularView<Eigen::Upper>().solve(b);
+        a.triangularView<Eigen::Upper>().solveInPlace(x);
       }
+      write<T>(x, output(0));
     });
   }
 };
@@ -112,8 +121,8 @@ class DeterminantKernel : public Kernel {
     const Shape& shape = c.input(0).shape();
     const int64_t n = shape.dim(shape.rank() - 1);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const In<T> a(input(0), n, n);
-      *output(0) = n == 0 ? T(1) : Eigen::PartialPivLU<Matrix<T>>(a).determinant();
+      const double value = n == 0 ? 1 : Lu(read(input(0), n, n)).determinant();
+      *output(0) = static_cast<T>(value);
     });
   }
 };
@@ -126,18 +135,18 @@ class LogDeterminantKernel : public Kernel {
     const Shape& shape = c.input(0).shape();
     const int64_t n = shape.dim(shape.rank() - 1);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      T sign = 1, log = 0;
+      double sign = 1, log = 0;
       if (n > 0) {
-        const Eigen::PartialPivLU<Matrix<T>> lu(In<T>(input(0), n, n));
-        sign = static_cast<T>(lu.permutationP().determinant());
+        const Lu lu(read(input(0), n, n));
+        sign = static_cast<double>(lu.permutationP().determinant());
         for (int64_t i = 0; i < n; ++i) {
-          const T pivot = lu.matrixLU()(i, i);
-          sign *= static_cast<T>((pivot > 0) - (pivot < 0));
+          const double pivot = lu.matrixLU()(i, i);
+          sign *= (pivot > 0) - (pivot < 0);
           log += std::log(std::abs(pivot));
         }
       }
-      *output(0) = sign;
-      *output(1) = log;
+      *output(0) = static_cast<T>(sign);
+      *output(1) = static_cast<T>(log);
     });
   }
 };

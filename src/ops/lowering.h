@@ -30,7 +30,7 @@ void lower_bucket_ids(Graph& g, const Operation& op, const std::vector<Output>& 
 void lower_cross_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_multi_hot(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 
-// Of look-ups and their gradients (embedding_lookup.cpp, indexed_slices.cpp).
+// Of look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
 void lower_lookup(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_weights_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -49,3 +49,10 @@ calls_of <- function(hook) attr(hook, "calls")()
 # The command and environment of a child R with the libraries of this one.
 child_rscript <- function() file.path(R.home("bin"), "Rscript")
 child_env <- function() c("current", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+
+# Evaluates `expr` with `graph` as the default graph.
+with_graph <- function(graph, expr) {
+  cpp_graph_push_default(graph$.pointer)
+  on.exit(cpp_graph_pop_default())
+  force(expr)
+}

@@ -1,5 +1,3 @@
-# What scripts call of tensorflow and tfestimators beside estimators.
-
 test_that("flags have the values of the command line, else their defaults", {
   read <- function(arguments, ...) {
     flags(
@@ -57,57 +55,4 @@ test_that("where tfruns is loaded the flags are its own", {
     libpath = c(library, .libPaths())
   )
   expect_identical(seen, list(list(list("n", 3, NULL), "c", "f", "a"), "runs/1"))
-})
-
-test_that("nothing of Python is needed", {
-  for (f in list(install_tensorflow, use_python, use_virtualenv, use_condaenv)) {
-    expect_message(value <- withVisible(f("r-tensorflow", required = TRUE)), "needs neither Python")
-    expect_identical(value, list(value = NULL, visible = FALSE))
-  }
-  expect_true(tf_version() >= "1.3")
-  expect_output(print(tf_config()), "no Python")
-  expect_identical(import("tensorflow"), tf)
-  expect_error(import("numpy"), "np_array", class = "runhooks_error_unimplemented")
-  expect_error(import("pandas"), "no Python", class = "runhooks_error_unimplemented")
-  expect_error(import(3), "module")
-})
-
-test_that("a glimpse is tibble's", {
-  expect_output(glimpse(mtcars), "Rows: 32")
-})
-
-test_that("TensorBoard is started where there is one, and stopped", {
-  folder <- withr::local_tempdir()
-  expect_error(
-    tensorboard(file.path(folder, "none")), "no folder", class = "runhooks_error_not_found"
-  )
-  withr::with_path(folder, action = "replace", {
-    expect_error(
-      tensorboard(folder), "pip install tensorboard", class = "runhooks_error_not_found"
-    )
-  })
-  skip_on_os("windows") # where a script needs another beginning
-  program <- file.path(folder, "tensorboard")
-  log <- file.path(folder, "log")
-  writeLines(c("#!/bin/sh", sprintf("echo \"$@\" > '%s.new'", log),
-    sprintf("mv '%s.new' '%s'", log, log), "exec sleep 60"
-  ), program)
-  Sys.chmod(program, "755")
-  withr::local_path(folder)
-  expect_message(
-    address <- tensorboard(folder, port = 6123, launch_browser = FALSE, reload_interval = 5),
-    "http://127.0.0.1:6123/"
-  )
-  expect_identical(address, "http://127.0.0.1:6123/")
-  process <- the$tensorboards[[1]]
-  for (i in 1:100) if (file.exists(log)) break else Sys.sleep(0.05)
-  expect_identical(
-    readLines(log),
-    sprintf(
-      "--logdir=%s --host=127.0.0.1 --port=6123 --reload_interval=5", normalizePath(folder)
-    )
-  )
-  expect_true(process$is_alive())
-  tensorboard(action = "stop")
-  expect_false(process$is_alive())
 })

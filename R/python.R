@@ -1,0 +1,86 @@
+# What scripts call to choose a Python and to install TensorFlow: neither is needed.
+
+#' Python is not needed
+#'
+#' Scripts for tensorflow and tfestimators choose a Python and install TensorFlow. runhooks has no
+#' use for either: these functions say so, and do nothing else. `import("tensorflow")` is [tf].
+#'
+#' @param ... Not used.
+#' @param module The name of a Python module.
+#' @return `tf_version()`: the version of TensorFlow that runhooks follows. `tf_config()`: what
+#'   runs the models, a list to print. `import()`: [tf]. The others `NULL`, invisibly.
+#' @section Errors: `runhooks_error_unimplemented` for a module other than tensorflow.
+#' @name python
+#' @examples
+#' install_tensorflow()
+#' tf_config()
+#' tf <- import("tensorflow")
+NULL
+
+#' @rdname python
+#' @export
+install_tensorflow <- function(...) say_no_python("Nothing has to be installed")
+
+#' @rdname python
+#' @export
+use_python <- function(...) say_no_python("No Python is chosen")
+
+#' @rdname python
+#' @export
+use_virtualenv <- function(...) say_no_python("No environment of Python is chosen")
+
+#' @rdname python
+#' @export
+use_condaenv <- function(...) say_no_python("No environment of Python is chosen")
+
+say_no_python <- function(what) {
+  cli::cli_inform("{what}: runhooks needs neither Python nor TensorFlow.")
+  invisible()
+}
+
+#' @rdname python
+#' @export
+import <- function(module, ...) {
+  check_string(module)
+  if (module == "tensorflow") return(tf)
+  stop_runhooks(
+    c(
+      "There is no Python, so {.val {module}} cannot be imported.",
+      i = if (module == "numpy") {
+        "{.fn np_array} makes arrays with a type of their own."
+      } else {
+        "{.code import(\"tensorflow\")} is {.code tf}; R has packages for the rest."
+      }
+    ),
+    kind = "unimplemented"
+  )
+}
+
+#' @rdname python
+#' @export
+tf_version <- function() numeric_version("1.15")
+
+#' @rdname python
+#' @export
+tf_config <- function() {
+  structure(
+    list(
+      available = TRUE, version = tf_version(), version_str = "1.15.5",
+      location = system.file(package = "runhooks"), python = NULL, python_version = NULL,
+      engine = paste("runhooks", utils::packageVersion("runhooks")),
+      threads = getOption("runhooks.threads", 2L)
+    ),
+    class = "tensorflow_config"
+  )
+}
+
+#' @export
+print.tensorflow_config <- function(x, ...) {
+  # lint: allow stdout
+  cat(
+    "TensorFlow v", x$version_str, "'s names, numbers and files (", x$location, ")\n",
+    "Engine: ", x$engine, " in C++, ", x$threads, " threads; no Python\n",
+    sep = ""
+  )
+  invisible(x)
+}

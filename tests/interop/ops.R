@@ -1,0 +1,168 @@
+# Ops against a real TensorFlow at random: `Rscript ops.R begin <folder>` writes cases and what they
+# give here, ops.py what they give there, `ops.R end <folder>` compares. RUNHOOKS_SEED repeats a run.
+suppressPackageStartupMessages(library(runhooks))
+arguments <- commandArgs(TRUE)
+folder <- arguments[2]
+
+# Edges, which are there more often than a random number would be.
+edges <- c(0, 1, -1, NaN, Inf, -Inf, 1e30, -1e30)
+
+random_input <- function(shape, dtype, special, among = edges) {
+  n <- prod(shape)
+  values <- if (dtype == "float32" || dtype == "float64") stats::rnorm(n) else sample(9, n, TRUE)
+  if (special) {
+    at <- stats::runif(n) < 0.4
+    values[at] <- sample(among, sum(at), TRUE)
+  }
+  # what float32 holds, so that both sides begin with the same numbers
+  if (dtype == "float32") values <- readBin(writeBin(values, raw(), size = 4), "numeric", n, size = 4)
+  list(shape = as.list(as.integer(shape)), dtype = dtype, values = values)
+}
+
+sizes <- function(k) sample(5, k, TRUE)
+unary <- function(special) function() list(sizes(2), special = special)
+square <- function(rhs) {
+  n <- sample(4, 1)
+  list(c(n, n), if (rhs) c(n, sample(3, 1)))
+}
+
+# What to run, with the shapes of its inputs; `special` says that edges belong to it.
+kinds <- list(
+  matmul = function() {
+    s <- sizes(5)
+    list(c(s[1], s[2], s[3]), if (s[5] > 2) c(s[3], s[4]) else c(s[1], s[3], s[4]))
+  },
+  where = function() rep(list(sizes(2)), 3),
+  truediv = function() rep(list(sizes(2)), 2),
+  reduce_prod = function() list(sizes(2), special = "zeros"),
+  cumsum = unary(FALSE), cumprod = unary(FALSE), transpose = unary(FALSE),
+  clip_by_global_norm = unary(FALSE),
+  cholesky = function() square(FALSE), matrix_inverse = function() square(FALSE),
+  matrix_determinant = function() square(FALSE), matrix_solve = function() square(TRUE),
+  matrix_triangular_solve = function() square(TRUE), self_adjoint_eig = function() square(FALSE),
+  qr = function() {
+    s <- sort(sizes(2), decreasing = TRUE)
+    list(s)
+  },
+  svd = unary(FALSE)
+)
+for (name in c(
+  "relu", "relu6", "crelu", "elu", "selu", "softplus", "softsign", "leaky_relu", "sigmoid", "tanh",
+  "swish", "sign", "abs", "sqrt", "rsqrt", "reciprocal"
+)) kinds[[name]] <- unary(TRUE)
+
+random_case <- function(name) {
+  shapes <- kinds[[name]]()
+  special <- shapes$special
+  shapes$special <- NULL
+  dtype <- sample(c("float32", "float64", if (name == "truediv") "int32"), 1)
+  # TensorFlow's vector code, but not its scalar one, has NaN for the root of Inf
+  among <- if (name %in% c("sqrt", "rsqrt")) setdiff(edges, Inf) else edges
+  inputs <- lapply(Filter(length, unname(shapes)), random_input, dtype, isTRUE(special), among)
+  if (identical(special, "zeros")) {
+    inputs[[1]]$values[stats::runif(length(inputs[[1]]$values)) < 0.3] <- 0
+  }
+  list(name = name, inputs = inputs, gradient = TRUE)
+}
+
+spd <- function(x, n) {
+  tf$matmul(x, x, transpose_b = TRUE) + tf$constant(diag(n), dtype = x$dtype)
+}
+of_square <- function(f) function(x, ...) f(spd(x, dim(x)[2]), ...)
+functions <- list(
+  matmul = tf$matmul, where = function(c, x, y) tf$where(c > 0, x, y), truediv = tf$truediv,
+  reduce_prod = function(x) tf$reduce_prod(x, axis = 1L),
+  cumsum = function(x) tf$cumsum(x, axis = 1L, exclusive = TRUE),
+  cumprod = function(x) tf$cumprod(x, axis = 0L, reverse = TRUE), transpose = tf$transpose,
+  clip_by_global_norm = function(x) tf$clip_by_global_norm(list(x), 1)[[1]][[1]],
+  cholesky = of_square(tf$cholesky), matrix_inverse = of_square(tf$matrix_inverse),
+  matrix_determinant = of_square(tf$matrix_determinant), matrix_solve = of_square(tf$matrix_solve),
+  matrix_triangular_solve = of_square(tf$matrix_triangular_solve),
+  self_adjoint_eig = of_square(tf$self_adjoint_eig), qr = function(x) tf$qr(x),
+  svd = function(x) tf$svd(x, compute_uv = FALSE)[1],
+  crelu = tf$nn$crelu, swish = tf$nn$swish, sigmoid = tf$sigmoid, tanh = tf$tanh, sign = tf$sign,
+  abs = tf$abs, sqrt = tf$sqrt, rsqrt = tf$rsqrt, reciprocal = tf$reciprocal
+)
+for (name in c("relu", "relu6", "elu", "selu", "softplus", "softsign", "leaky_relu")) {
+  functions[[name]] <- tf$nn[[name]]
+}
+
+# Values in TensorFlow's order of elements, and back.
+to_array <- function(values, shape) aperm(array(values, rev(shape)), rev(seq_along(shape)))
+flat <- function(x) if (is.null(dim(x))) as.vector(x) else as.vector(aperm(x))
+
+run_here <- function(case) {
+  tf$reset_default_graph()
+  feeds <- list()
+  inputs <- list()
+  for (given in case$inputs) {
+    shape <- unlist(given$shape)
+    x <- tf$placeholder(tf[[given$dtype]], shape)
+    feeds[[x$name]] <- to_array(given$values, shape)
+    inputs <- c(inputs, list(x))
+  }
+  out <- do.call(functions[[case$name]], inputs)
+  outs <- if (inherits(out, "tensorflow.tensor")) list(out) else out
+  totals <- Map(function(y, i) tf$reduce_sum(y * i), outs, seq_along(outs))
+  floats <- Filter(function(x) startsWith(x$dtype$name, "float"), inputs)
+  grads <- if (length(floats)) tf$gradients(totals, floats)
+  grads <- Map(function(x, g) if (is.null(g)) tf$zeros_like(x) else g, floats, grads)
+  session <- tf$Session()
+  on.exit(session$close())
+  lapply(session$run(c(unname(outs), unname(grads)), feed_dict = feeds), function(x) {
+    # R has no scalars: a vector of one may be one
+    list(shape = if (is.null(dim(x))) length(x) else dim(x), values = flat(x))
+  })
+}
+
+begin <- function() {
+  seed <- as.integer(Sys.getenv("RUNHOOKS_SEED", sample.int(1e6, 1)))
+  cat("ops: RUNHOOKS_SEED=", seed, "\n", sep = "")
+  set.seed(seed)
+  cases <- lapply(rep(names(kinds), each = 6), random_case)
+  json <- lapply(cases, function(case) {
+    case$inputs <- lapply(case$inputs, function(input) {
+      input$values <- as.list(ifelse(
+        is.finite(input$values), sprintf("%.17g", input$values), as.character(input$values)
+      ))
+      input
+    })
+    case
+  })
+  jsonlite::write_json(json, file.path(folder, "cases.json"), auto_unbox = TRUE)
+  saveRDS(list(cases = cases, here = lapply(cases, run_here)), file.path(folder, "here.rds"))
+}
+
+# Relative to the largest finite number; what is not finite must agree.
+agree <- function(a, b, tolerance) {
+  if (length(a) != length(b)) return(FALSE)
+  if (!identical(is.nan(a), is.nan(b))) return(FALSE)
+  finite <- is.finite(a) & is.finite(b)
+  if (!all(finite | is.nan(a) | (a == b))) return(FALSE)
+  scale <- pmax(1, abs(b[finite]))
+  if (tolerance > 1e-6) scale <- pmax(scale, max(1, abs(b[finite & abs(b) < 1e20])))
+  all(abs(a[finite] - b[finite]) <= tolerance * scale)
+}
+
+end <- function() {
+  here <- readRDS(file.path(folder, "here.rds"))
+  there <- jsonlite::read_json(file.path(folder, "results.json"))
+  bad <- 0
+  for (i in seq_along(there)) {
+    case <- here$cases[[i]]
+    tolerance <- if (case$inputs[[1]]$dtype == "float32") 2e-4 else 1e-9
+    for (k in seq_along(there[[i]])) {
+      a <- as.numeric(here$here[[i]][[k]]$values)
+      b <- as.numeric(unlist(there[[i]][[k]]$values))
+      if (agree(a, b, tolerance)) next
+      bad <- bad + 1
+      cat(sprintf("ops: %s (%s), result %d differs\n", case$name, case$inputs[[1]]$dtype, k))
+      for (input in case$inputs) cat("  input", input$values, "\n")
+      cat("  here ", a, "\n  there", b, "\n")
+    }
+  }
+  cat(sprintf("ops: %d cases, %d results differ\n", length(there), bad))
+  quit(save = "no", status = as.integer(bad > 0))
+}
+
+if (arguments[1] == "begin") begin() else end()

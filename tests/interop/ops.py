@@ -1,0 +1,79 @@
+"""The ops of ops.R in TensorFlow 1.x: ops.py <folder> reads cases.json and writes results.json.
+
+A case is a name, its inputs (shape, values counted along the last dimension first, and type), and
+attributes; what comes back are the outputs and the gradients of their weighted sum.
+"""
+import json
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+v1.disable_eager_execution()
+
+
+def norm(x):
+    return v1.linalg.global_norm([x])
+
+
+FUNCTIONS = {
+    "relu": tf.nn.relu, "relu6": tf.nn.relu6, "crelu": v1.nn.crelu, "elu": tf.nn.elu,
+    "selu": tf.nn.selu, "softplus": tf.nn.softplus, "softsign": tf.nn.softsign,
+    "leaky_relu": v1.nn.leaky_relu, "sigmoid": tf.sigmoid, "tanh": tf.tanh, "swish": tf.nn.swish,
+    "sign": tf.sign, "abs": tf.abs, "sqrt": tf.sqrt, "rsqrt": v1.rsqrt,
+    "reciprocal": v1.reciprocal,
+    "reduce_prod": lambda x: v1.reduce_prod(x, axis=1),
+    "cumsum": lambda x: v1.cumsum(x, axis=1, exclusive=True),
+    "cumprod": lambda x: v1.cumprod(x, axis=0, reverse=True),
+    "transpose": v1.transpose,
+    "matmul": v1.matmul,
+    "where": lambda c, x, y: v1.where(c > 0, x, y),
+    "truediv": v1.truediv,
+    "clip_by_global_norm": lambda x: v1.clip_by_global_norm([x], 1.0)[0][0],
+    "cholesky": lambda x: v1.cholesky(square(x)),
+    "matrix_inverse": lambda x: v1.matrix_inverse(square(x)),
+    "matrix_determinant": lambda x: v1.matrix_determinant(square(x)),
+    "matrix_solve": lambda x, y: v1.matrix_solve(square(x), y),
+    "matrix_triangular_solve": lambda x, y: v1.matrix_triangular_solve(square(x), y),
+    "self_adjoint_eig": lambda x: v1.self_adjoint_eig(square(x)),
+    "qr": v1.qr,
+    "svd": lambda x: v1.svd(x, compute_uv=False),
+}
+
+
+def square(x):
+    """Symmetric and positive definite."""
+    n = x.shape[-1].value if hasattr(x.shape[-1], "value") else x.shape[-1]
+    return v1.matmul(x, x, transpose_b=True) + tf.eye(n, dtype=x.dtype)
+
+
+def run(case):
+    with tf.Graph().as_default(), v1.Session() as session:
+        inputs, feeds = [], {}
+        for given in case["inputs"]:
+            dtype = tf.as_dtype(given["dtype"])
+            values = [float(v) if isinstance(v, str) else v for v in given["values"]]
+            shape = given["shape"]
+            x = v1.placeholder(dtype, shape)
+            feeds[x] = np.array(values, "float64").reshape(shape).astype(dtype.as_numpy_dtype)
+            inputs.append(x)
+        out = FUNCTIONS[case["name"]](*inputs)
+        outs = list(out) if isinstance(out, (list, tuple)) else [out]
+        total = [v1.reduce_sum(y * (i + 1)) for i, y in enumerate(outs)]
+        floats = [x for x in inputs if x.dtype.is_floating]
+        grads = tf.gradients(total, floats) if floats and case["gradient"] else []
+        grads = [tf.zeros_like(x) if g is None else g for x, g in zip(floats, grads)]
+        got = session.run(outs + grads, feeds)
+        return [{"shape": list(v.shape), "values": [repr(float(e)) for e in v.ravel()]} for v in got]
+
+
+def main():
+    folder = sys.argv[1]
+    with open(folder + "/cases.json") as f:
+        cases = json.load(f)
+    with open(folder + "/results.json", "w") as f:
+        json.dump([run(case) for case in cases], f)
+
+
+main()

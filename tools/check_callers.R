@@ -1,0 +1,103 @@
+# Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
+# that NAMESPACE does not export; in src/ those that are named only where they are declared and
+# defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
+# or src/r_testing.cpp is its file.
+source("tools/common.R")
+
+# --- R
+
+r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
+
+# How often each symbol stands in some lines of R; words in strings count, since functions are named
+# in them too.
+word_counts <- function(lines) {
+  table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
+}
+
+r_callers <- function(root) {
+  files <- c(tree_files(root, "R", "[.][rR]$"), "R/RcppExports.R")
+  files <- files[file.exists(file.path(root, files))]
+  lines <- lapply(setNames(nm = files), function(file) {
+    text <- sub("^ *#.*$", "", read_lines(root, file))
+    # a function of C++ may be called without its wrapper
+    if (basename(file) == "RcppExports.R") text else gsub("`_[a-z]+_cpp_", " cpp_", text)
+  })
+  # bindings call functions of R by their names
+  bindings <- tree_files(root, "src", "(^|/)r_[^/]*[.]cpp$")
+  from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
+  from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
+  counts <- word_counts(c(unlist(lines, use.names = FALSE), from_cpp))
+  testing <- file.path(root, "src/r_testing.cpp")
+  testing <- if (file.exists(testing)) names(word_counts(readLines(testing)))
+  namespace <- file.path(root, "NAMESPACE")
+  namespace <- if (file.exists(namespace)) readLines(namespace) else character()
+  exported <- gsub("^export\\(|\\)$|[\"`]", "", grep("^export\\(", namespace, value = TRUE))
+  methods <- gsub("^S3method\\(|\\)$|[\"`]", "", grep("^S3method\\(", namespace, value = TRUE))
+  methods <- sub("^[^:]*::", "", sub(", *", ".", methods))
+  known <- c(exported, methods, ".onLoad", ".onUnload", ".onAttach")
+  found <- lapply(files, function(file) {
+    text <- lines[[file]]
+    at <- grep(r_definition, text)
+    name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
+    unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
+    violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
+  })
+  do.call(rbind, found)
+}
+
+allowed <- function(root, file, at) {
+  lines <- read_lines(root, file)
+  marked <- function(i) i > 0 & grepl("lint: allow caller", lines[pmax(i, 1)], fixed = TRUE)
+  marked(at) | marked(at - 1)
+}
+
+# --- C++
+
+# A line that begins a function at the top of a file or in a class: a type, a name, a bracket.
+cpp_definition <- paste0(
+  "^ {0,2}(?:(?:static|inline|constexpr|virtual|explicit|template *<[^>]*>) +)*",
+  "(?:const )?[A-Za-z_][\\w:<>,]*(?: const)?(?:<.*>)?[ *&]+(?:[A-Z]\\w*::)?([a-z_]\\w*)\\("
+)
+# Words before a bracket that are no functions, and functions that a language or a library calls.
+no_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
+
+code_above <- function(root, file, line) read_lines(root, file)[line - 1]
+
+cpp_callers <- function(root) {
+  files <- tree_files(root, "src", "[.](cpp|h|inc)$")
+  code <- lapply(setNames(nm = files), function(file) cpp_code(read_lines(root, file)))
+  words <- unlist(regmatches(unlist(code), gregexpr("\\b[A-Za-z_]\\w*", unlist(code), perl = TRUE)))
+  counts <- table(words)
+  definitions <- do.call(rbind, lapply(files, function(file) {
+    at <- grep(cpp_definition, code[[file]], perl = TRUE)
+    match <- regmatches(code[[file]][at], regexec(cpp_definition, code[[file]][at], perl = TRUE))
+    name <- vapply(match, `[`, "", 2)
+    data.frame(file = rep(file, length(at)), line = at, name = name, text = code[[file]][at])
+  }))
+  # statements and local objects in a body look like definitions
+  is_local <- grepl("[.](cpp|inc)$", definitions$file) & grepl("^ .*;\\s*$", definitions$text)
+  definitions <- definitions[!is_local, ]
+  is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
+  is_override <- grepl("\\boverride\\b", definitions$text)
+  # what Rcpp exports is called from R
+  from_r <- as.logical(mapply(function(file, line) {
+    line > 1 && grepl("[[Rcpp::", code_above(root, file, line), fixed = TRUE)
+  }, definitions$file, definitions$line))
+  # a method that overrides is called by the name of its base class
+  overridden <- unique(definitions$name[is_override])
+  definitions <- definitions[!is_call & !from_r & !definitions$name %in% no_functions, ]
+  places <- table(definitions$name)
+  dead <- names(places)[counts[names(places)] <= places & !names(places) %in% overridden]
+  waived <- mapply(function(file, line) allowed(root, file, line), definitions$file, definitions$line)
+  dead <- setdiff(dead, definitions$name[as.logical(waived)])
+  first <- definitions[match(dead, definitions$name), ]
+  violations(
+    first$file, first$line, "caller", sprintf("nothing in src/ calls %s()", first$name)
+  )
+}
+
+check_callers <- function(root) rbind(r_callers(root), cpp_callers(root))
+
+run_tool(function(arguments) {
+  report("check_callers", check_callers("."), "every function has a caller")
+}, sys.nframe())

@@ -1,0 +1,63 @@
+# Whether the generated files are those of the sources: `Rscript tools/check_generated.R`. Rcpp's
+# wrappers, NAMESPACE and man/ are made again in a copy and compared; nothing in the tree is touched.
+# The pages need the package installed, because they ask it what there is.
+source("tools/common.R")
+source("tools/attributes.R")
+
+# Which of the files of `folders` differ between two trees, as paths from their roots.
+differing <- function(one, other, folders) {
+  files <- function(root) {
+    unlist(lapply(folders, function(folder) {
+      path <- file.path(root, folder)
+      if (!dir.exists(path)) return(if (file.exists(path)) folder)
+      file.path(folder, list.files(path, recursive = TRUE))
+    }))
+  }
+  all <- sort(unique(c(files(one), files(other))), method = "radix")
+  same <- function(file) {
+    paths <- file.path(c(one, other), file)
+    all(file.exists(paths)) && identical(readLines(paths[1]), readLines(paths[2]))
+  }
+  all[!vapply(all, same, NA)]
+}
+
+# Why the pages cannot be made here; "" where they can.
+cannot_document <- function(root) {
+  if (!requireNamespace("roxygen2", quietly = TRUE)) return("roxygen2 is not installed")
+  wanted <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
+  here <- as.character(utils::packageVersion("roxygen2"))
+  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages are of %s", here, wanted))
+  if (!nzchar(system.file(package = "runhooks"))) return("runhooks is not installed")
+  ""
+}
+
+# NAMESPACE and man/ that differ from what roxygen2 makes of R/.
+stale_pages <- function(root) {
+  copy <- tempfile("generated")
+  dir.create(copy)
+  on.exit(unlink(copy, recursive = TRUE))
+  parts <- file.path(root, c("DESCRIPTION", "NAMESPACE", "R", "man", "inst"))
+  file.copy(parts[file.exists(parts)], copy, recursive = TRUE)
+  # no page is left over from a topic that is gone: roxygen2 deletes its own
+  script <- "roxygen2::roxygenise(commandArgs(TRUE), load_code = 'installed')"
+  words <- suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"), c("-e", shQuote(script), shQuote(copy)),
+    stdout = TRUE, stderr = TRUE
+  ))
+  status <- attr(words, "status")
+  if (!is.null(status)) stop("roxygen2 failed:\n", paste(words, collapse = "\n"))
+  differing(root, copy, c("NAMESPACE", "man"))
+}
+
+run_tool(function(arguments) {
+  stale <- stale_wrappers(".")
+  reason <- cannot_document(".")
+  if (nzchar(reason)) {
+    cat("check_generated: NAMESPACE and man/ are not checked,", reason, "\n")
+  } else {
+    stale <- c(stale, stale_pages("."))
+  }
+  message <- "is not what the sources give: run `make docs` and commit it"
+  found <- violations(stale, rep(1L, length(stale)), "generated", message)
+  report("check_generated", found, "generated files are those of the sources")
+}, sys.nframe())

@@ -1,0 +1,26 @@
+#!/bin/sh
+# The house rules, the tests of the tools that check them, and generated files that are stale. The
+# last line counts the tools: `lint: N passed, N failed`, with `FAILED <tool>` above for each.
+cd "$(dirname "$0")/.." || exit 1
+passed=0
+failed=0
+run() {
+  name=$1
+  shift
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $name"; fi
+}
+
+# the kernels' objects and the installed package are looked at
+sh tools/install.sh > .build/lint_install.log 2>&1 || {
+  tail -n 20 .build/lint_install.log
+  failed=1
+  echo "FAILED install"
+}
+for tool in test_tools 'objects --check' check_layers check_rules check_callers check_generated; do
+  set -- $tool
+  run "$1" Rscript "tools/$1.R" $2
+done
+run check_kernels Rscript tools/check_kernels.R src/kernels
+Rscript tools/lintr.R
+echo "lint: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Reads all of src/ and tests/cpp with gcc and with clang, all warnings on, and compiles nothing. Any
+# warning fails. A compiler that is not installed is said to be missing; one must be there.
+cd "$(dirname "$0")/.." || exit 1
+include() { Rscript -e 'cat(system.file("include", package = commandArgs(TRUE)))' "$1"; }
+flags="-std=c++17 -fsyntax-only -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp \
+  -isystem $(include Rcpp) -isystem $(include RcppEigen) -isystem $(Rscript -e 'cat(R.home("include"))')"
+newest() {
+  for compiler in "$1" "$1-19" "$1-18" "$1-17" "$1-16" "$1-15" "$1-14" "$1-13"; do
+    command -v "$compiler" && return
+  done
+}
+
+status=0
+found=
+for name in g++ clang++; do
+  compiler=$(newest "$name")
+  [ -n "$compiler" ] || { echo "warnings: $name is not installed"; continue; }
+  found=yes
+  log=.build/warnings-$name.log
+  mkdir -p .build
+  # clang reads OpenMP pragmas where its own headers of it are there; their code is plain without
+  find src tests/cpp -name '*.cpp' -print0 | LC_ALL=C sort -z |
+    xargs -0 -n 8 -P 2 "$compiler" $flags $([ "$name" = g++ ] && echo -fopenmp) > "$log" 2>&1
+  code=$?
+  count=$(grep -c 'warning:\|error:' "$log")
+  if [ "$code" != 0 ] || [ "$count" != 0 ]; then
+    cat "$log"
+    echo "warnings: $compiler finds $count"
+    status=1
+  else
+    echo "warnings: $compiler finds none"
+  fi
+done
+[ -n "$found" ] || exit 1
+exit $status
