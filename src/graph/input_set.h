@@ -32,11 +32,6 @@ class InputSet {
     const size_t word = place(i);
     return word < rest_.size() && (rest_[word] & bit(i)) != 0;
   }
-  void insert(const InputSet& other) {
-    first_ |= other.first_;
-    if (rest_.size() < other.rest_.size()) rest_.resize(other.rest_.size(), 0);
-    for (size_t word = 0; word < other.rest_.size(); ++word) rest_[word] |= other.rest_[word];
-  }
   bool is_subset_of(const InputSet& other) const {
     if ((first_ & ~other.first_) != 0) return false;
     for (size_t word = 0; word < rest_.size(); ++word) {

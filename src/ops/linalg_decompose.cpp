@@ -1,4 +1,6 @@
 // The decompositions of matrices: QR, singular values, eigenvalues of symmetric ones, by Eigen.
+// Its packets of SSE bring a warning for each template that takes one; what is computed here is rare.
+#define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>

@@ -1,4 +1,6 @@
 // Cholesky, inverses, determinants and solutions of linear equations, by Eigen.
+// Its packets of SSE bring a warning for each template that takes one; what is computed here is rare.
+#define EIGEN_DONT_VECTORIZE
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>

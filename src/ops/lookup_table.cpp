@@ -55,9 +55,9 @@ TableValue value_of(const std::string& text, DType dtype) {
 
 class LookupTable : public Resource {
  public:
-  LookupTable(DType key, DType value) : key_type_(key), value_type_(value) {}
+  LookupTable(DType key, DType value) : key_dtype_(key), value_dtype_(value) {}
   const char* kind() const override { return "table"; }
-  DType value_dtype() const { return value_type_; }
+  DType value_dtype() const { return value_dtype_; }
   void insert(const Tensor& keys, const Tensor& values) {
     if (keys.num_elements() != values.num_elements()) {
       invalid_argument("A table needs as many values as keys; got ", values.num_elements(), " and ",
@@ -94,7 +94,7 @@ class LookupTable : public Resource {
   bool is_initialized = false;
 
  private:
-  DType key_type_, value_type_;
+  DType key_dtype_, value_dtype_;
   std::unordered_map<std::string, int64_t> places_;
   std::vector<TableValue> values_;
 };
