@@ -237,6 +237,9 @@ Shape read_shape(WireReader r) {
       if (dim.field() == 1) size = dim.integer();
     }
     if (size < -1) r.damaged(str_cat("a dimension has size ", size));
+    if (size > Shape::kMaxElements) {
+      r.damaged(str_cat("a tensor has shape (..., ", size, ", ...)"));
+    }
     dims.push_back(size);
   }
   if (dims.size() > static_cast<size_t>(Shape::kMaxRank)) {
@@ -258,14 +261,13 @@ std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy) {
 }
 
 int64_t checked_num_elements(const Shape& shape, const WireReader& r) {
-  constexpr int64_t kMost = int64_t{1} << 56;
   int64_t product = 1;
   bool has_zero = false;
   for (int i = 0; i < shape.rank(); ++i) {
     const int64_t size = shape.dim(i);
     if (size == 0) {
       has_zero = true;
-    } else if (size < 0 || size > kMost / product) {
+    } else if (size < 0 || size > Shape::kMaxElements / product) {
       r.damaged(str_cat("a tensor has shape ", shape));
     } else {
       product *= size;
