@@ -14,7 +14,7 @@ SAN =
 BUILD = .build/cpp$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma = ,
 CXX_LAUNCHER = $(shell command -v ccache)
-CPP_FLAGS = -std=c++17 -O2 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -fopenmp -MMD -MP \
+CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -fopenmp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')

@@ -40,7 +40,7 @@ as_dims <- function(shape) {
 state_symbols <- function() {
   c(
     list(
-      Variable = new_variable, get_variable = get_variable,
+      Variable = new_reference_variable, get_variable = get_variable,
       convert_to_tensor = function(value, dtype = NULL, name = NULL, preferred_dtype = NULL,
                                    dtype_hint = NULL) {
         if (!is.null(dtype_hint)) preferred_dtype <- dtype_hint
@@ -79,11 +79,11 @@ variable_collections <- function(collections) {
 synchronizations <- c("VariableSynchronization.AUTO", "auto")
 aggregations <- c("VariableAggregation.NONE", "none")
 
-new_variable <- function(initial_value = NULL, trainable = NULL, collections = NULL,
-                         validate_shape = TRUE, caching_device = NULL, name = NULL,
-                         variable_def = NULL, dtype = NULL, expected_shape = NULL,
-                         import_scope = NULL, constraint = NULL, use_resource = NULL,
-                         synchronization = "auto", aggregation = "none", shape = NULL) {
+new_reference_variable <- function(initial_value = NULL, trainable = NULL, collections = NULL,
+                                   validate_shape = TRUE, caching_device = NULL, name = NULL,
+                                   variable_def = NULL, dtype = NULL, expected_shape = NULL,
+                                   import_scope = NULL, constraint = NULL, use_resource = NULL,
+                                   synchronization = "auto", aggregation = "none", shape = NULL) {
   unsupported(
     validate_shape, caching_device, variable_def, expected_shape, import_scope, synchronization,
     aggregation

@@ -56,8 +56,9 @@ SEXP serialized_state(SEXP x) {
   }
 }
 
-// In another process it is the files.
-SEXP unserialize(SEXP, SEXP state) { return state; }
+// In another process it is the files. The plain method would give them the attributes of what they
+// were saved for, which has none.
+SEXP unserialize(SEXP, SEXP state, SEXP, int, int) { return state; }
 
 R_xlen_t length(SEXP) { return 0; }
 
@@ -80,7 +81,7 @@ using namespace runhooks::r;
 void init_carried_class(DllInfo* library) {
   R_altrep_class_t type = R_make_altraw_class("carried_files", "runhooks", library);
   R_set_altrep_Serialized_state_method(type, serialized_state);
-  R_set_altrep_Unserialize_method(type, unserialize);
+  R_set_altrep_UnserializeEX_method(type, unserialize);
   R_set_altrep_Length_method(type, length);
   R_set_altvec_Dataptr_method(type, data_pointer);
   R_set_altvec_Dataptr_or_null_method(type, data_pointer_or_null);

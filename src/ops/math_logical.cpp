@@ -319,7 +319,7 @@ RUNHOOKS_REGISTER_OP("Select")
       return {Gradient(), g.op("Select", {op.input(0), dy[0], zeros}),
               g.op("Select", {op.input(0), zeros, dy[0]})};
     })
-    .endpoint("raw_ops.Select")
+    .r("raw_ops.Select(condition, x as t, y as e, name = NULL)")
     .summary("Elements or rows of t where the condition holds, else of e.")
     .example("b[2,3] f[2,3] f[2,3]")
     .example("b[2] f[2,3] f[2,3]")

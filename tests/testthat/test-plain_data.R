@@ -18,7 +18,7 @@ test_that("plain data of all kinds come back to a hook as they were", {
     count = 3L, na = c(TRUE, NA), x = c(a = 1.5, b = NA, c = NaN, d = -Inf), z = 1 + 2i,
     words = c("\u00e9", NA, ""), raw = as.raw(0:255), none = NULL, empty = list(),
     matrix = matrix(1:6, 2, dimnames = list(NULL, letters[1:3])), factor = factor(c("b", "a", "b")),
-    day = as.Date("2020-02-29"), time = as.POSIXct(1e9, tz = "UTC"),
+    day = as.Date("2020-02-29"), time = as.POSIXct("2001-09-09 01:46:40", tz = "UTC"),
     frame = data.frame(x = 1:3, y = letters[1:3], stringsAsFactors = TRUE),
     nested = list(list(structure(list(1), class = "mine")))
   )
@@ -76,8 +76,8 @@ test_that("a checkpoint with a promise as the state of a hook runs nothing", {
   bytes <- promise_bytes(witness)
   given <- "nothing"
   hook <- list(h = keeping_hook(NULL, function(state) given <<- state))
-  with_state <- function(name, is_string) {
-    model <- mtcars_model()
+  with_state <- function(name, is_string, env = parent.frame()) {
+    model <- mtcars_model(withr::local_tempdir(.local_envir = env))
     train(model, mtcars_input(), steps = 1)
     cpp_add_to_checkpoint(latest_checkpoint(model_dir(model)), name, bytes, is_string)
     model
