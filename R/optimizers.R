@@ -46,7 +46,7 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
 optimizers_rd <- function() {
   specs <- cpp_optimizer_specs()
   sections <- lapply(split(specs, factor(specs$type, unique(specs$type))), function(own) {
-    range <- ifelse(nzchar(own$range), paste0(" In ", own$range, "."), "")
+    range <- ifelse(nzchar(own$range), paste0(" In \\code{", own$range, "}."), "")
     default <- ifelse(nzchar(own$default), paste0(" = ", own$default), "")
     path <- sub("train.", "tf$train$", sub(",.*", "", own$endpoint[[1]]), fixed = TRUE)
     paste0(

@@ -134,7 +134,9 @@ class BiasAddKernel : public Kernel {
     const T *from = x.data<T>(), *b = bias.data<T>();
     T* y = out.data<T>();
     for (int64_t block = 0; block * n < x.num_elements(); ++block, from += n, y += n) {
-      for (int64_t i = 0; i < n; ++i) y[i] = from[i] + b[block % channels];
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = wrapping_add(from[i], b[block % channels]);
+      }
     }
   }
   bool channels_first_ = false;
@@ -160,7 +162,8 @@ class BiasAddGradKernel : public Kernel {
     T* y = sums.data<T>();
     std::fill(y, y + channels, T(0));
     for (int64_t block = 0; block * n < dy.num_elements(); ++block, from += n) {
-      for (int64_t i = 0; i < n; ++i) y[block % channels] += from[i];
+      T& sum = y[block % channels];
+      for (int64_t i = 0; i < n; ++i) sum = wrapping_add(sum, from[i]);
     }
   }
   bool channels_first_ = false;
