@@ -42,7 +42,7 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   optimizer
 }
 
-# The page's tables, made when it is written.
+# The page's tables, made when roxygen2 writes it. lint: allow caller
 optimizers_rd <- function() {
   specs <- cpp_optimizer_specs()
   sections <- lapply(split(specs, factor(specs$type, unique(specs$type))), function(own) {

@@ -15,6 +15,7 @@
 #' args(tf$stack)
 NULL
 
+# The table of the page, made when roxygen2 writes it. lint: allow caller
 tf_symbols_rd <- function() {
   core <- cpp_tf_symbols()
   core <- core[!startsWith(core$name, "raw_ops."), ]

@@ -62,6 +62,7 @@ std::atomic<uint64_t>& limit() {
 
 uint64_t memory_limit() { return limit(); }
 
+// lint: allow caller (tests want less memory)
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool take_memory(uint64_t bytes) {
