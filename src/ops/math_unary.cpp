@@ -65,7 +65,8 @@ KernelFactory floats() {
   }
 
 RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
-RUNHOOKS_GRADIENT_FN(RsqrtGradFn, T(-0.5) * dy * (y * y * y));
+// Rounded once: sums of what cancels, as in batch normalization, hang on the last bits.
+RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
 RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
 
 #undef RUNHOOKS_GRADIENT_FN
