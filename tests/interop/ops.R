@@ -78,7 +78,12 @@ functions <- list(
   cholesky = of_square(tf$cholesky), matrix_inverse = of_square(tf$matrix_inverse),
   matrix_determinant = of_square(tf$matrix_determinant), matrix_solve = of_square(tf$matrix_solve),
   matrix_triangular_solve = of_square(tf$matrix_triangular_solve),
-  self_adjoint_eig = of_square(tf$self_adjoint_eig), qr = function(x) tf$qr(x),
+  # squared, since the sign of an eigenvector is anybody's
+  self_adjoint_eig = function(x) {
+    parts <- of_square(tf$self_adjoint_eig)(x)
+    list(parts[[1]], tf$square(parts[[2]]))
+  },
+  qr = function(x) tf$qr(x),
   svd = function(x) tf$svd(x, compute_uv = FALSE)[1],
   crelu = tf$nn$crelu, swish = tf$nn$swish, sigmoid = tf$sigmoid, tanh = tf$tanh, sign = tf$sign,
   abs = tf$abs, sqrt = tf$sqrt, rsqrt = tf$rsqrt, reciprocal = tf$reciprocal

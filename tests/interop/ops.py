@@ -36,7 +36,7 @@ FUNCTIONS = {
     "matrix_determinant": lambda x: v1.matrix_determinant(square(x)),
     "matrix_solve": lambda x, y: v1.matrix_solve(square(x), y),
     "matrix_triangular_solve": lambda x, y: v1.matrix_triangular_solve(square(x), y),
-    "self_adjoint_eig": lambda x: v1.self_adjoint_eig(square(x)),
+    "self_adjoint_eig": lambda x: squared_vectors(*v1.self_adjoint_eig(square(x))),
     "qr": v1.qr,
     "svd": lambda x: v1.svd(x, compute_uv=False),
 }
@@ -46,6 +46,11 @@ def square(x):
     """Symmetric and positive definite."""
     n = x.shape[-1].value if hasattr(x.shape[-1], "value") else x.shape[-1]
     return v1.matmul(x, x, transpose_b=True) + tf.eye(n, dtype=x.dtype)
+
+
+def squared_vectors(values, vectors):
+    """The sign of an eigenvector is anybody's."""
+    return [values, tf.square(vectors)]
 
 
 def run(case):
