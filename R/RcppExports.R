@@ -259,6 +259,10 @@ cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
 }
 
+cpp_estimator_spec_check <- function(fields) {
+    invisible(.Call(`_runhooks_cpp_estimator_spec_check`, fields))
+}
+
 cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
     .Call(`_runhooks_cpp_monitored_new`, creator, scaffold, hooks, recovers)
 }

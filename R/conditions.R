@@ -40,13 +40,25 @@ condition_text <- function(condition) {
   if (length(text) == 1) as.character(text) else ""
 }
 
-# The frame of the function of ours that the user called: the outermost one of this package.
+# The frame of the function of ours that the user called: the outermost one of this package, or,
+# where the package has called a function of the user that builds a graph, the outermost in there.
 user_frame <- function() {
   ns <- topenv()
-  for (frame in sys.frames()) {
+  frames <- sys.frames()
+  inside <- seq_along(frames) > the$users_depth
+  for (frame in frames[inside]) {
     if (identical(topenv(frame), ns) && !identical(frame, globalenv())) return(frame)
   }
+  if (the$users_depth > 0) return(frames[[the$users_depth]])
   NULL
+}
+
+# Evaluates a call of a function of the user's: errors in there show their own calls.
+as_users_code <- function(expr) {
+  outer <- the$users_depth
+  on.exit(the$users_depth <- outer)
+  the$users_depth <- sys.nframe()
+  expr
 }
 
 # Conditions that steer a loop, by exact class: the last words of TensorFlow's error classes.

@@ -3,6 +3,8 @@
 # State that is set while an estimator calls the user's functions.
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
+# how many frames there were when the user's function was called
+the$users_depth <- 0L
 
 #' An input function from data in memory
 #'
@@ -25,8 +27,9 @@ the$mode <- NULL
 #' @param queue_capacity,num_threads Accepted; there is no queue.
 #' @param ... Further arguments have no effect; a message names them.
 #' @return A function of the estimator that returns a function of no argument, which adds the next
-#'   batch to the graph: `list(features, labels)` with a named list of tensors `[batch]` (or
-#'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
+#'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
+#'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
+#'   list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
 #'   codes from 0, or as strings where a column of the estimator takes strings. Without response
 #'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
@@ -196,6 +199,7 @@ new_input_fn <- function(
   batch_size,
   shuffle,
   num_epochs,
+  as_matrix = TRUE,
   call = parent.frame()
 ) {
   check_positive_whole(batch_size, call = call)
@@ -207,6 +211,8 @@ new_input_fn <- function(
       "{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call
     )
   }
+  # canned models take features by name, the user's own the columns as selected
+  selected <- features
   features <- sort(features, method = "radix")
   columns <- lapply(data[c(features, response)], flat_column)
   # labels are few
@@ -220,6 +226,9 @@ new_input_fn <- function(
     texts <- string_features(reads)
     function() {
       trained <- as_trained(columns, features, response, estimator, reads)
+      if (as_matrix && is_custom(estimator)) {
+        return(next_matrix(trained, selected, response, options))
+      }
       next_batch(trained, features, response, options, texts)
     }
   }
@@ -295,6 +304,40 @@ next_batch <- function(columns, features, response, options, texts = character()
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
 }
 
+# The same with the features as one tensor [batch, k]: columns of numbers side by side. Arrays of
+# more dimensions stay a named list.
+next_matrix <- function(columns, features, response, options) {
+  parts <- lapply(setNames(nm = features), function(name) {
+    encode_column(columns[[name]], name)
+  })
+  if (any(lengths(lapply(parts, dim)) > 2)) {
+    return(next_batch(columns, features, response, options))
+  }
+  is_word <- vapply(parts, is.character, NA)
+  if (any(is_word) && !all(is_word)) {
+    stop_runhooks(
+      c(
+        "The features of a custom model are one matrix: all numbers, or all strings.",
+        x = "{cli::qty(sum(is_word))}{.val {features[is_word]}} {?is/are} strings, the others
+             numbers.",
+        i = "Make a factor of it, or give {.fn numpy_input_fn} a named list."
+      ),
+      call = user_frame()
+    )
+  }
+  sparse <- vapply(parts, is_sparse_matrix, NA)
+  if (length(parts) > 1) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
+  is_logical <- vapply(parts, is.logical, NA)
+  if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
+  matrix <- if (length(parts) == 1 && sparse) parts[[1]] else do.call(cbind, unname(parts))
+  # the matrix has a type of its own where all of its columns have the same
+  types <- unique(lapply(parts, wanted_type))
+  if (length(types) == 1) attr(matrix, "dtype") <- types[[1]]
+  together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
+  input <- next_batch(together, "x", response, options)
+  if (length(response)) list(input[[1]]$x, input[[2]]) else input$x
+}
+
 # The type that np_array() gave a column.
 wanted_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
@@ -346,8 +389,22 @@ as_model_input <- function(input_fn, estimator, ..., is_limited = FALSE, call = 
     the$mode <- mode
     result <- if (n == 1) input_fn(estimator) else input_fn()
     if (is.function(result)) result <- result()
-    split_input(result)
+    input <- split_input(result)
+    if (is_custom(estimator)) return(list(given = lapply(input, as_tensors)))
+    if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
+    check_features(input$features)
+    check_labels(input$labels)
+    input
   }
+}
+
+# Whatever an input function returned, with tensors in the place of R's arrays.
+as_tensors <- function(x) {
+  if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
+  if (is.list(x)) return(lapply(x, as_tensors))
+  if (!is.atomic(x)) return(x)
+  type <- wanted_type(x)
+  cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
 split_input <- function(result) {
@@ -357,9 +414,7 @@ split_input <- function(result) {
   }
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
-  check_features(features)
-  check_labels(labels)
-  list(features, labels)
+  list(features = features, labels = labels)
 }
 
 check_features <- function(features, call = parent.frame()) {

@@ -689,6 +689,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_estimator_spec_check
+void cpp_estimator_spec_check(SEXP fields);
+RcppExport SEXP _runhooks_cpp_estimator_spec_check(SEXP fieldsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    cpp_estimator_spec_check(fields);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_monitored_new
 SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers);
 RcppExport SEXP _runhooks_cpp_monitored_new(SEXP creatorSEXP, SEXP scaffoldSEXP, SEXP hooksSEXP, SEXP recoversSEXP) {
@@ -1362,6 +1371,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
     {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},

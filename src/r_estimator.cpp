@@ -25,7 +25,7 @@ RunConfig config_from_r(SEXP list) {
 }
 
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
-// list>, labels).
+// list>, labels), or list(given = <anything>) for a model function of the user.
 InputFn input_fn_from_r(SEXP build) {
   auto function = std::make_shared<Held>(function_from_r(build, "the input"));
   return [function](Graph& graph, Mode mode) -> ModelInput {
@@ -35,6 +35,11 @@ InputFn input_fn_from_r(SEXP build) {
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     ModelInput input;
     const RList parts(result, "what an input function returns");
+    SEXP given = parts.find("given");
+    if (given != R_NilValue) {
+      input.given = std::make_shared<const Held>(given);
+      return input;
+    }
     const RList features(parts[0], "the features of an input function");
     SEXP labels = parts[1];
     for (R_xlen_t i = 0; i < features.size(); ++i) {
@@ -53,8 +58,10 @@ InputFn input_fn_from_r(SEXP build) {
 }
 
 // A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
-// built.
+// built. Or the user's own.
 ModelFn model_fn_from_r(SEXP spec) {
+  SEXP own = list_element(spec, "model_fn");
+  if (own != R_NilValue) return custom_model_from_r(own);
   const auto args = args_from_r(spec, "the estimator");
   const std::string type = args->text("type");
   args->set_owner(type + "()");

@@ -369,6 +369,11 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 HookPtr in_memory_evaluator_from_r(SEXP hook);
 
+// --- r_model_fn.cpp
+
+// A function of what the input function returned (ModelInput::given) and of the mode.
+ModelFn custom_model_from_r(SEXP model_fn);
+
 // --- r_saver.cpp
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver);

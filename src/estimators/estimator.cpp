@@ -124,7 +124,12 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   log(LogLevel::kInfo, "Calling model_fn.");
   built.spec = model_fn_(*built.graph, input, mode);
   log(LogLevel::kInfo, "Done calling model_fn.");
-  check_spec(built.spec);
+  check_spec(built.spec, *built.graph);
+  // A loss of shape [1] is taken as the number it holds.
+  Output& loss = built.spec.loss;
+  if (loss && loss.shape().has_rank() && loss.shape().rank() == 1) {
+    loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
+  }
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
   if (!built.spec.scaffold->saver) {
     SaverOptions options;
