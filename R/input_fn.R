@@ -221,7 +221,7 @@ new_input_fn <- function(
     texts <- string_features(reads)
     function() {
       trained <- as_trained(columns, features, response, estimator, reads)
-      next_batch(trained, features, response, options, texts)
+      next_rows(trained, features, response, options, texts)
     }
   }
 }
@@ -288,7 +288,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE) {
 }
 
 # The tensors of the next batch, in the default graph.
-next_batch <- function(columns, features, response, options, texts = character()) {
+next_rows <- function(columns, features, response, options, texts = character()) {
   encoded <- lapply(names(columns), function(name) {
     x <- columns[[name]]
     if (is.factor(x) && name %in% texts) as.character(x) else encode_column(x, name)
@@ -358,6 +358,7 @@ as_model_input <- function(input_fn, estimator, ..., is_limited = NULL, call = p
     the$mode <- mode
     result <- if (n == 1) input_fn(estimator) else input_fn()
     if (is.function(result)) result <- result()
+    if (is_dataset(result)) result <- next_batch(result)
     split_input(result)
   }
 }
