@@ -15,7 +15,8 @@ namespace {
 enum LeaveElement { kCondition, kKind, kMessage };
 
 bool is_leave(SEXP value) {
-  return TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
+  // an error that nobody catches jumps to the top level without a value, which is no R object then
+  return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
 }
 
 struct CallData {
