@@ -178,6 +178,7 @@ stop_selection <- function(expr, existing, arg, error, call) {
     c(
       "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
        that the data do not have: {.val {missing}}.",
+      near_hint(missing[[1]], existing),
       i = existing_names(existing)
     ),
     kind = "not_found", call = call
@@ -337,8 +338,16 @@ draw_seed <- function() {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-# `is_limited` is NULL but in training, where it says that the number of steps is given.
-as_model_input <- function(input_fn, estimator, ..., is_limited = NULL, call = parent.frame()) {
+# `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
+# what the caller's argument is called.
+as_model_input <- function(
+  input_fn,
+  estimator,
+  ...,
+  is_limited = NULL,
+  arg = "input_fn",
+  call = parent.frame()
+) {
   if (is.data.frame(input_fn)) {
     options <- list(...)
     fixed <- list(
@@ -348,7 +357,7 @@ as_model_input <- function(input_fn, estimator, ..., is_limited = NULL, call = p
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
+    stop_runhooks("{arg} must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
@@ -361,6 +370,18 @@ as_model_input <- function(input_fn, estimator, ..., is_limited = NULL, call = p
     if (is_dataset(result)) result <- next_batch(result)
     split_input(result)
   }
+}
+
+# How many batches an input function of data in memory has: rows and epochs say it. NULL where that
+# is not known, or without end. `input` is what as_model_input() gives.
+planned_steps <- function(input) {
+  inner <- environment(environment(input)$input_fn)
+  if (is.null(inner) || !identical(parent.env(inner), topenv())) return(NULL)
+  options <- inner$options
+  columns <- inner$columns
+  is_ours <- is.list(options) && is.list(columns) && is_number(options$batch_size)
+  if (!is_ours || is.null(options$num_epochs)) return(NULL)
+  ceiling(n_rows(columns[[1]]) * options$num_epochs / options$batch_size)
 }
 
 split_input <- function(result) {

@@ -313,6 +313,7 @@ class FetchTree {
     SEXP source = R_NilValue;  // the handle or the name, held by structure_
     size_t fetch = 0;
     bool is_leaf = true;
+    bool is_name = false;  // of an endpoint with several tensors
     bool is_bytes = false;  // a serialized message, which is no text even where it could be one
     SEXP names = R_NilValue;
     Held form;  // an empty list with these names, to be filled
@@ -321,6 +322,7 @@ class FetchTree {
   using Lookup = std::function<const Tensor&(size_t)>;
   Node parse(SEXP x, Graph& graph);
   Node leaf(SEXP source, const Fetch& fetch);
+  Node named(SEXP name, Graph& graph);
   static bool node_matches(const Node& node, SEXP x);
   static SEXP node_to_r(const Node& node, const Lookup& result);
 
