@@ -79,8 +79,10 @@ train.tf_estimator <- function(
     ),
     history = history
   )
+  history <- history(result$global_step)
+  remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  invisible(history(result$global_step))
+  invisible(history)
 }
 
 check_steps <- function(steps, arg, call = parent.frame()) {
