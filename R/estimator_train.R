@@ -99,8 +99,10 @@ train.tf_estimator <- function(
     ),
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )
+  history <- history(result$global_step)
+  remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  invisible(history(result$global_step))
+  invisible(history)
 }
 
 # One line after Ctrl-C.

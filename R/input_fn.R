@@ -216,7 +216,7 @@ new_input_fn <- function(
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
-  function(estimator) {
+  input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
@@ -225,6 +225,8 @@ new_input_fn <- function(
       next_rows(trained, features, response, options, texts)
     }
   }
+  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
 check_shuffle <- function(shuffle, call) {
