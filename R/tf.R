@@ -33,12 +33,25 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   }
   if (!is.null(symbol)) return(symbol)
   if (has_members) return(module)
+  stop_no_symbol(full, path)
+}
+
+# Names of the same module come first, then what ends alike elsewhere.
+stop_no_symbol <- function(full, path, call = parent.frame()) {
+  name <- substring(full, nchar(path) + 1)
+  in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
+  elsewhere <- tf_names()[sub(".*[.]", "", tf_names()) == name]
+  near <- cpp_near_names(name, names(structure(list(path = path), class = "runhooks_tf_module")))
+  found <- c(elsewhere, if (length(near)) paste0(path, near))
+  found <- utils::head(paste0("tf$", in_r(found[!grepl("^(python|raw_ops)[.]", found)])), 4) # nolint
+  module <- paste0("names(tf", if (nzchar(path)) paste0("$", sub("[$]$", "", in_r(path))), ")")
   stop_runhooks(
     c(
-      "{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.",
-      i = "See {.run names(tf)}."
+      "{.code tf${in_r(full)}} is not available.",
+      i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
+      i = "{.code {module}} lists what there is."
     ),
-    kind = "not_found"
+    kind = "not_found", call = call
   )
 }
 
@@ -79,9 +92,11 @@ tf_table <- function() {
     own <- tf_own_symbols()
     own <- c(own, alias_symbols(own))
     arguments <- setNames(core$arguments, core$name)
+    known <- unique(c(names(own), names(arguments)))
+    aliases <- alias_names(known)
     the$tf_table <- list(
       own = list2env(own), arguments = arguments, made = new.env(parent = emptyenv()),
-      names = unique(c(names(own), names(arguments)))
+      aliases = aliases, names = c(known, names(aliases))
     )
   }
   the$tf_table
@@ -92,6 +107,7 @@ tf_names <- function() tf_table()$names
 # The member of this name, NULL where there is none.
 tf_symbol <- function(name) {
   table <- tf_table()
+  if (name %in% names(table$aliases)) name <- table$aliases[[name]]
   own <- table$own[[name]]
   if (!is.null(own)) return(own)
   if (is.null(table$made[[name]]) && name %in% names(table$arguments)) {
@@ -106,7 +122,7 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    export_symbols()
+    export_symbols(), contrib_symbols(), graph_more_symbols()
   )
   do.call(c, list_of_modules)
 }

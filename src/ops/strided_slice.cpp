@@ -22,6 +22,8 @@ struct SliceSpec {
 
 struct SliceArguments {
   std::vector<int64_t> begin, end, strides;
+  bool is_known = true;  // else only their number is, and perhaps the strides
+  bool has_strides = true;
 };
 
 bool has_bit(const Operation& op, const char* mask, size_t i) {
@@ -94,9 +96,12 @@ SliceSpec slice_spec(const Operation& op, const Shape& in, const SliceArguments&
     } else if (has_bit(op, "new_axis_mask", i)) {
       spec.out.append(1);
     } else if (has_bit(op, "shrink_axis_mask", i)) {
-      spec.parts.push_back(one_of(a.begin[i], dim(), spec.parts.size()));
+      const int64_t n = a.is_known ? dim() : -1;
+      spec.parts.push_back(one_of(a.begin[i], n, spec.parts.size()));
     } else {
-      spec.parts.push_back(range_of(op, a, i, dim()));
+      const bool is_all = has_bit(op, "begin_mask", i) && has_bit(op, "end_mask", i);
+      const bool is_known = a.is_known || (is_all && a.has_strides);
+      spec.parts.push_back(range_of(op, a, i, is_known ? dim() : -1));
       spec.out.append(spec.parts.back().size);
     }
   }
@@ -137,8 +142,17 @@ bool read_arguments(int first, Get get, SliceArguments* a) {
 
 void strided_slice_shape(ShapeContext& c) {
   SliceArguments a;
-  const bool is_known = read_arguments(1, [&](int i) { return c.value(i); }, &a);
-  if (!is_known || !c.input(0).has_rank()) return;
+  const Shape& number = c.input(1);
+  a.is_known = read_arguments(1, [&](int i) { return c.value(i); }, &a);
+  if (!a.is_known && number.has_rank() && number.rank() == 1 && number.dim(0) >= 0) {
+    a.begin.assign(static_cast<size_t>(number.dim(0)), 0);
+    a.end = a.begin;
+    a.has_strides = c.value(3) != nullptr;
+    a.strides = a.has_strides ? c.value(3)->integers() : std::vector<int64_t>(a.begin.size(), 1);
+  } else if (!a.is_known) {
+    return;
+  }
+  if (!c.input(0).has_rank()) return;
   c.set_output(0, slice_spec(c.op(), c.input(0), a).out);
 }
 
