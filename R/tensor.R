@@ -180,6 +180,22 @@ length.tensorflow.tensor <- function(x) {
 
 # --- operators and functions
 
+# A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked. Called
+# by the core. lint: allow caller
+list_as_input <- function(x) {
+  if (inherits(x, "tensorflow.shape")) x <- x$as_list()
+  if (any(vapply(x, is_graph_element, NA))) {
+    return(tf$stack(lapply(unname(x), function(part) if (is.list(part)) list_as_input(part) else part)))
+  }
+  is_one <- vapply(x, function(part) is.atomic(part) && length(part) == 1, NA)
+  if (length(x) && !all(is_one)) {
+    stop_runhooks("A list of values cannot become one tensor: element {which(!is_one)[[1]]} is
+      {.obj_type_friendly {x[[which(!is_one)[[1]]]]}}.", call = user_frame())
+  }
+  values <- if (length(x)) unlist(x, use.names = FALSE) else integer()
+  array(values, length(values))
+}
+
 # Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.
 tf_op <- function(
   type,

@@ -94,3 +94,15 @@ test_that("functions of shapes give TensorFlow's values", {
     expect_equal(dim(tf$transpose(x)), c(4L, 3L, 2L))
   })
 })
+
+test_that("a list in the place of one tensor is its numbers, or its tensors stacked", {
+  with_values(function(run) {
+    x <- tf$constant(matrix(1:6, 2))
+    expect_equal(dim(tf$reshape(x, list(-1L, 2L))), c(3L, 2L))
+    expect_equal(dim(tf$reshape(x, list(6))), 6L)
+    expect_equal(dim(tf$reshape(tf$constant(1), list())), integer())
+    expect_equal(dim(tf$reshape(x, x$get_shape())), c(2L, 3L))
+    expect_equal(dim(run(tf$reshape(x, list(tf$size(x), 1L)))), c(6, 1))
+    expect_error(tf$reshape(x, list(1:2, 3)), "element 1 is an integer vector")
+  })
+})
