@@ -159,7 +159,9 @@ run_here <- function(case) {
   totals <- Map(function(y, i) tf$reduce_sum(y * i), outs, seq_along(outs))
   floats <- Filter(function(x) startsWith(x$dtype$name, "float"), inputs)
   grads <- if (length(floats)) tf$gradients(totals, floats)
-  grads <- Map(function(x, g) if (is.null(g)) tf$zeros_like(x) else g, floats, grads)
+  grads <- Map(function(x, g) {
+    if (is.null(g)) tf$zeros_like(x) else tf$convert_to_tensor(g)
+  }, floats, grads)
   session <- tf$Session()
   on.exit(session$close())
   lapply(session$run(c(unname(outs), unname(grads)), feed_dict = feeds), function(x) {

@@ -97,7 +97,8 @@ def run(case):
         total = [v1.reduce_sum(y * (i + 1)) for i, y in enumerate(outs)]
         floats = [x for x in inputs if x.dtype.is_floating]
         grads = tf.gradients(total, floats) if floats and case["gradient"] else []
-        grads = [tf.zeros_like(x) if g is None else g for x, g in zip(floats, grads)]
+        grads = [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g)
+                 for x, g in zip(floats, grads)]
         got = session.run(outs + grads, feeds)
         return [{"shape": list(v.shape), "values": [repr(float(e)) for e in v.ravel()]} for v in got]
 
