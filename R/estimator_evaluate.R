@@ -32,7 +32,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(name, null = TRUE)
   check_flag(simplify)
   input <- as_model_input(input_fn, object, ...)
-  hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
+  watch <- list(planned = planned_steps(input))
+  hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   metrics <- with_loop_conditions(cpp_estimator_evaluate(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
     if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
