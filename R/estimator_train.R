@@ -8,7 +8,8 @@
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
-#'   labels)` of tensors. For a model made from a formula a data frame, too.
+#'   labels)` of tensors. For a model made from a formula a data frame, too, or nothing: the data
+#'   that it was made of.
 #' @param steps How many more steps; `NULL`: as many as the input gives.
 #' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
 #'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
@@ -22,7 +23,8 @@
 #'   are in the event file of the folder `eval_validation`.
 #' @param stop [early_stopping()]: by which metric of `validation` to stop.
 #' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()]. The data
-#'   are read as often as `steps` or `max_steps` need, once where neither is given.
+#'   are read as often as `steps` or `max_steps` need; where nothing is given, as often as
+#'   converges, see [linear_regressor()].
 #' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
 #'   plot and make a data frame of. The state of the model is its folder.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
@@ -58,6 +60,7 @@ train.tf_estimator <- function(
   stop = NULL,
   ...
 ) {
+  if (missing(input_fn)) input_fn <- kept_data(object)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -96,8 +99,10 @@ train.tf_estimator <- function(
     ),
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )
+  history <- history(result$global_step)
+  remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  invisible(history(result$global_step))
+  invisible(history)
 }
 
 # One line after Ctrl-C.

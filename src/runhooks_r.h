@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/in_memory.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/plain_data.h"
@@ -132,6 +132,7 @@ inline const HandleKind kMonitored("runhooks_monitored_session");
 inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
 inline const HandleKind kSaver("runhooks_saver");
+inline const HandleKind kMade("runhooks_made");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
@@ -270,6 +271,11 @@ class RCallable : public Callable {
  private:
   Held function_;
 };
+
+// --- r_dataset.cpp
+
+// What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
+InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r_columns.cpp
 
