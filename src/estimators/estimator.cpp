@@ -5,17 +5,18 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
 #include "graph/endpoints.h"
-#include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
 #include "io/eval_metrics.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "nn/metric.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -357,8 +358,10 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     }
   }
   if (outputs.empty()) {
-    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "),
-                     ", provided ", str_join(options.predict_keys, ", "), ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+                        ", provided ", str_join(options.predict_keys, ", "), "."),
+                near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, built.spec.prediction_hooks);

@@ -1,10 +1,10 @@
 // Watches the loss for NaN (tf.train.NanTensorHook).
 #include <cmath>
 
+#include "base/log.h"
 #include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
 #include "hooks/value_format.h"
-#include "base/log.h"
 
 namespace runhooks {
 
@@ -58,8 +58,7 @@ class NanTensorHook : public RunHook {
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
     if (!rates.empty() && rates.front().second.op->type() == "Const") {
       const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(": it is ", short_number(now), ", try ",
-                      short_number(now / 10));
+      rate += str_cat(": it is ", short_number(now), ", try ", short_number(now / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(
