@@ -91,6 +91,10 @@ cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
+cpp_specs <- function(what) {
+    .Call(`_runhooks_cpp_specs`, what)
+}
+
 cpp_tf_call <- function(endpoint, given) {
     .Call(`_runhooks_cpp_tf_call`, endpoint, given)
 }
@@ -227,6 +231,10 @@ cpp_coordinator_should_stop <- function(pointer) {
     .Call(`_runhooks_cpp_coordinator_should_stop`, pointer)
 }
 
+cpp_hook_check <- function(hook) {
+    invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
@@ -299,10 +307,6 @@ cpp_monitored_hooks <- function(pointer) {
     .Call(`_runhooks_cpp_monitored_hooks`, pointer)
 }
 
-cpp_hook_types <- function() {
-    .Call(`_runhooks_cpp_hook_types`)
-}
-
 cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
     .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver)
 }
@@ -353,10 +357,6 @@ cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
 
 cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
-}
-
-cpp_optimizer_specs <- function() {
-    .Call(`_runhooks_cpp_optimizer_specs`)
 }
 
 cpp_optimizer_check <- function(spec) {

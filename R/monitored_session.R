@@ -124,7 +124,8 @@ monitored_training_session <- function(
   all_hooks <- c(
     name_hooks(as_hook_list(chief_only_hooks), "chief_only_hooks"),
     summary_hooks(
-      if (is.null(summary_dir)) checkpoint_dir else summary_dir, log_step_count_steps, summaries
+      if (is.null(summary_dir)) checkpoint_dir else summary_dir, log_step_count_steps, summaries,
+      scaffold
     ),
     checkpoint_hooks(checkpoint_dir, checkpoints),
     hooks
@@ -141,18 +142,14 @@ interval <- function(steps, secs, default) {
   list(steps = positive(steps), secs = positive(secs))
 }
 
-summary_hooks <- function(dir, log_step_count_steps, summaries) {
+summary_hooks <- function(dir, log_step_count_steps, summaries, scaffold) {
   if (is.null(dir)) return(NULL)
   hooks <- list()
   if (!is.null(log_step_count_steps) && log_step_count_steps > 0) {
     hooks <- list(hook_step_counter(every_n_steps = log_step_count_steps, output_dir = dir))
   }
-  saves <- !is.null(summaries$steps) || !is.null(summaries$secs)
-  if (saves && "SummarySaverHook" %in% cpp_hook_types()) {
-    saver <- new_builtin_hook(
-      "SummarySaverHook",
-      save_steps = summaries$steps, save_secs = summaries$secs, output_dir = path.expand(dir)
-    )
+  if (!is.null(summaries$steps) || !is.null(summaries$secs)) {
+    saver <- hook_summary_saver(summaries$steps, summaries$secs, dir, scaffold = scaffold)
     hooks <- c(hooks, list(saver))
   }
   hooks

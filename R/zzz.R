@@ -1,3 +1,4 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
+  complete_hook_constructors(topenv())
 }

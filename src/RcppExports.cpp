@@ -265,6 +265,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_specs
+SEXP cpp_specs(Text what);
+RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_tf_call
 SEXP cpp_tf_call(Text endpoint, SEXP given);
 RcppExport SEXP _runhooks_cpp_tf_call(SEXP endpointSEXP, SEXP givenSEXP) {
@@ -610,6 +620,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_hook_check
+void cpp_hook_check(SEXP hook);
+RcppExport SEXP _runhooks_cpp_hook_check(SEXP hookSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type hook(hookSEXP);
+    cpp_hook_check(hook);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_log_setup
 void cpp_log_setup();
 RcppExport SEXP _runhooks_cpp_log_setup() {
@@ -796,15 +815,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_hook_types
-std::vector<std::string> cpp_hook_types();
-RcppExport SEXP _runhooks_cpp_hook_types() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_hook_types());
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_scaffold_new
 SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op, SEXP saver);
 RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP, SEXP saverSEXP) {
@@ -957,15 +967,6 @@ RcppExport SEXP _runhooks_cpp_optimizer_names() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(cpp_optimizer_names());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_optimizer_specs
-SEXP cpp_optimizer_specs();
-RcppExport SEXP _runhooks_cpp_optimizer_specs() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_specs());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1320,6 +1321,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
+    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
@@ -1354,6 +1356,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
+    {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_log", (DL_FUNC) &_runhooks_cpp_log, 2},
@@ -1372,7 +1375,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
     {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
     {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
-    {"_runhooks_cpp_hook_types", (DL_FUNC) &_runhooks_cpp_hook_types, 0},
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
@@ -1386,7 +1388,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
-    {"_runhooks_cpp_optimizer_specs", (DL_FUNC) &_runhooks_cpp_optimizer_specs, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},

@@ -360,7 +360,6 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 // NULL where the list has no such element.
 SEXP list_element(SEXP list, const char* name);
 // The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
-std::shared_ptr<Args> hook_args_from_r(SEXP hook);
 HookPtr hook_from_r(SEXP hook, const std::string& label);
 HookList hooks_from_r(SEXP hooks);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);

@@ -1,8 +1,8 @@
 // Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
 #include "hooks/early_stopping_hook.h"
 
-#include "graph/variable.h"
 #include "base/log.h"
+#include "graph/variable.h"
 
 namespace runhooks {
 
@@ -50,6 +50,6 @@ bool EarlyStoppingHook::should_stop(Session&) {
   return *answer.get_if<bool>();
 }
 
-RUNHOOKS_REGISTER_HOOK(EarlyStoppingHook);
+RUNHOOKS_REGISTER_HOOK(EarlyStoppingHook, "");
 
 }  // namespace runhooks

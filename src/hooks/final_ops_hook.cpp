@@ -37,6 +37,11 @@ void FinalOpsHook::end(Session& session) {
   store_->call({Value::of(list)});
 }
 
-RUNHOOKS_REGISTER_HOOK(FinalOpsHook);
+RUNHOOKS_REGISTER_HOOK(FinalOpsHook,
+                       "hook_final_ops, train.FinalOpsHook",
+                       {"final_ops = NULL: any. A tensor, an operation, a variable, the name of "
+                        "one, or a list of these, nested to any depth.",
+                        "feed_fn = NULL: function", "store = NULL: function",
+                        "values = NULL: function"});
 
 }  // namespace runhooks

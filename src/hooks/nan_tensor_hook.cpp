@@ -1,8 +1,8 @@
 // Watches the loss for NaN (tf.train.NanTensorHook).
 #include <cmath>
 
-#include "hooks/hook_registry.h"
 #include "base/log.h"
+#include "hooks/hook_registry.h"
 
 namespace runhooks {
 
@@ -21,12 +21,7 @@ class NanTensorHook : public RunHook {
   explicit NanTensorHook(const Args& args)
       : args_(args),
         fails_(args.flag("fail_on_nan_loss", true)),
-        with_infinite_(args.flag("with_infinite", false)) {
-    if (!args.has("loss_tensor")) {
-      invalid_argument("`loss_tensor` of ", args.owner(),
-                       " must be a tensor or the name of one, not NULL.");
-    }
-  }
+        with_infinite_(args.flag("with_infinite", false)) {}
   std::string name() const override { return "NanTensorHook"; }
 
   void begin(Graph& graph) override {
@@ -58,6 +53,12 @@ class NanTensorHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(NanTensorHook);
+RUNHOOKS_REGISTER_HOOK(
+    NanTensorHook,
+    "hook_nan_tensor, train.NanTensorHook",
+    {"loss_tensor: tensor. The loss: a tensor or the name of one "
+     "(`\"linear/head/weighted_loss/Sum:0\"`).",
+     "fail_on_nan_loss = TRUE: flag. TRUE: an error; FALSE: a logged warning, and the loop stops.",
+     "with_infinite = FALSE: flag"});
 
 }  // namespace runhooks

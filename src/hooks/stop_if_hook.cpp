@@ -164,9 +164,9 @@ using StopIfNoDecreaseHook = StopIfNoImprovementHook<false>;
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(StopIfHigherHook);
-RUNHOOKS_REGISTER_HOOK(StopIfLowerHook);
-RUNHOOKS_REGISTER_HOOK(StopIfNoIncreaseHook);
-RUNHOOKS_REGISTER_HOOK(StopIfNoDecreaseHook);
+RUNHOOKS_REGISTER_HOOK(StopIfHigherHook, "");
+RUNHOOKS_REGISTER_HOOK(StopIfLowerHook, "");
+RUNHOOKS_REGISTER_HOOK(StopIfNoIncreaseHook, "");
+RUNHOOKS_REGISTER_HOOK(StopIfNoDecreaseHook, "");
 
 }  // namespace runhooks

@@ -1,4 +1,6 @@
 // Elementwise ops of one operand, and Cast.
+#include "ops/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/elementwise.h"
