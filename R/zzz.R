@@ -1,4 +1,5 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
   complete_hook_constructors(topenv())
+  the$pid <- Sys.getpid()
 }

@@ -31,6 +31,19 @@ needs_zlib <- function(root) {
   any(grepl("\\bzlib\\b", fields))
 }
 
+# R's own flags have -g where a distribution built it, and its install does not strip: 220 MB of
+# debug information around 6 MB. Symbols stay, in which R CMD check looks; RUNHOOKS_SYMBOLS=yes in
+# the environment keeps all.
+strip_rules <- c(
+  ".PHONY: all debug-free",
+  "all: debug-free",
+  "debug-free: $(SHLIB)",
+  paste0(
+    "\t@if test \"$(RUNHOOKS_SYMBOLS)\" != yes && command -v strip > /dev/null; ",
+    "then strip -S $(SHLIB) || true; fi"
+  )
+)
+
 makevars <- function(root) {
   objects <- object_lists(root)
   lists <- Map(make_list, names(objects), objects)
@@ -40,6 +53,8 @@ makevars <- function(root) {
     "PKG_CPPFLAGS = -I.",
     # threads are a library of their own where glibc is older than 2.34
     paste0("PKG_LIBS = -pthread", if (needs_zlib(root)) " -lz"),
+    "",
+    strip_rules,
     "",
     unlist(lists, use.names = FALSE),
     "",

@@ -38,6 +38,7 @@ export R_MAKEVARS_USER="$work/Makevars" MAKEFLAGS="-j2 --no-print-directory" CCA
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export R_LIBS="$work/lib${R_LIBS:+:$R_LIBS}"
+export RUNHOOKS_SYMBOLS=yes
 export MAKE="env -u LD_PRELOAD ${MAKE:-make}"
 export LD_PRELOAD="$asan:$stdcxx"
 

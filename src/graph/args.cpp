@@ -1,7 +1,9 @@
 #include "graph/args.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <iomanip>
+#include <limits>
 #include <sstream>
 
 #include "graph/variable.h"
@@ -50,6 +52,8 @@ void append_content(const Value& value, std::ostream& out) {
     out << *operation;
   } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
     out << variable->get();
+  } else if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
+    out << made->get();
   } else if (const auto* tensor = value.get_if<Tensor>()) {
     out << dtype_name(tensor->dtype()) << str_cat(tensor->shape());
     for (int64_t i = 0; i < tensor->num_elements(); ++i) {
@@ -76,6 +80,7 @@ const char* Value::kind() const {
   static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
                                        "a string", "a tensor",   "an operation",   "a variable",
                                        "an array", "a function", "a list",         "a named list"};
+  if (const auto* made = get_if<std::shared_ptr<Made>>()) return (*made)->kind();
   return kKinds[data_.index()];
 }
 

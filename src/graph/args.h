@@ -27,6 +27,14 @@ class Callable {
   virtual const void* identity() const { return this; }
 };
 
+// What the core has made and scripts hold by a handle, such as a dataset.
+class Made {
+ public:
+  virtual ~Made() = default;
+  // "a dataset", for messages; an argument of the kind "dataset" must be one.
+  virtual const char* kind() const = 0;
+};
+
 using ValueList = std::vector<Value>;
 
 class Value {
@@ -42,7 +50,8 @@ class Value {
                                Tensor,
                                std::shared_ptr<Callable>,
                                std::shared_ptr<ValueList>,
-                               std::shared_ptr<Args>>;
+                               std::shared_ptr<Args>,
+                               std::shared_ptr<Made>>;
   Value() = default;
   Value(Variant data) : data_(std::move(data)) {}  // NOLINT
   template <typename T>
@@ -99,6 +108,14 @@ class Args {
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
   std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing
+  // Throws where it is no T; `kind` says what is expected.
+  template <typename T>
+  std::shared_ptr<T> made(const std::string& name, const char* kind) const {
+    const auto* object = required(name).template get_if<std::shared_ptr<Made>>();
+    std::shared_ptr<T> wanted = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
+    if (!wanted) fail_kind(name, kind, required(name));
+    return wanted;
+  }
 
  private:
   const Value& required(const std::string& name) const;

@@ -98,12 +98,13 @@ const ArgKind kArgKinds[] = {
     {"listeners", "", nullptr},
 };
 
-const ArgKind& find_kind(const ArgSpec& spec) {
+// NULL for other words: what the core has made, see Made ("dataset").
+const ArgKind* find_kind(const ArgSpec& spec) {
   const std::string name = spec.kind.substr(0, spec.kind.find('('));
   for (const ArgKind& kind : kArgKinds) {
-    if (name == kind.name) return kind;
+    if (name == kind.name) return &kind;
   }
-  fail(Code::kInternal, "`", spec.name, "` is declared to be '", spec.kind, "', which is no kind.");
+  return nullptr;
 }
 
 // A short value itself, else what it is.
@@ -119,10 +120,12 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
   auto fail_with = [&](const std::string& wanted, const std::string& got) {
     invalid_argument(args.label(spec.name), " must be ", wanted, ", not ", got, ".");
   };
-  const ArgKind& kind = find_kind(spec);
-  if (!kind.accepts || (value.is_null() && spec.is_null_good)) return;
-  if (!kind.accepts(value)) {
-    fail_with(kind.wanted, kind.shows_value ? described(value) : value.kind());
+  if (value.is_null() && spec.is_null_good) return;
+  const ArgKind* kind = find_kind(spec);
+  if (!kind && value.kind() != "a " + spec.kind) fail_with("a " + spec.kind, described(value));
+  if (!kind || !kind->accepts) return;
+  if (!kind->accepts(value)) {
+    fail_with(kind->wanted, kind->shows_value ? described(value) : value.kind());
   }
   double x;
   if (!value_number(value, &x)) return;
@@ -138,12 +141,6 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
 
 }  // namespace
 
-std::vector<std::string> arg_kind_names() {
-  std::vector<std::string> names;
-  for (const ArgKind& kind : kArgKinds) names.emplace_back(kind.name);
-  return names;
-}
-
 ArgSpec parse_arg_spec(const std::string& line) {
   ArgSpec spec;
   const size_t colon = line.find(": "), stop = line.find(". ", colon);
@@ -151,7 +148,8 @@ ArgSpec parse_arg_spec(const std::string& line) {
   const size_t equals = head.find(" = ");
   spec.name = trimmed(head.substr(0, equals));
   if (equals != std::string::npos) spec.fallback = trimmed(head.substr(equals + 3));
-  const std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
+  std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
+  if (stop == std::string::npos && what.back() == '.') what.pop_back();  // there is no more
   const size_t in = what.find(" in ");
   spec.kind = what.substr(0, in);
   const size_t or_null = spec.kind.find(" or NULL");

@@ -21,16 +21,13 @@ struct ArgSpec {
   std::string name;
   std::string fallback;  // its default in R's words; empty: it must be given
   bool is_null_good = false;
-  std::string kind;      // what a value must be: a word of arg_kind_names(), or "function(a, b)"
-  std::string range;     // "[0, 1]", "(0, Inf)" or empty
+  std::string kind;   // what a value must be: "number" (or a tensor), "flag", "tensors", ...
+  std::string range;  // "[0, 1]", "(0, Inf)" or empty
   std::string doc;
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
 };
 ArgSpec parse_arg_spec(const std::string& line);
-// "number" (or a tensor), "plain number", "whole number", "flag", "string", "path", "function",
-// "tensor", "tensors", "any", ...
-std::vector<std::string> arg_kind_names();
 // Throws where an argument is not one of `specs`, is missing, or is of another kind or out of its
 // range. For a "number", tensors, variables and functions stand for values that are not known yet.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
@@ -46,6 +43,7 @@ class Factory {
     // How scripts call it ("train.AdamOptimizer") and with what; empty where R has its constructor.
     std::string endpoint;
     std::vector<ArgSpec> arguments;
+    std::string summary;
   };
 
   static Factory& instance() {
@@ -55,8 +53,9 @@ class Factory {
   bool add(const char* type,
            Make make,
            const char* endpoint = "",
-           std::initializer_list<const char*> arguments = {}) {
-    Entry entry{type, make, endpoint, {}};
+           std::initializer_list<const char*> arguments = {},
+           const char* summary = "") {
+    Entry entry{type, make, endpoint, {}, summary};
     for (const char* line : arguments) entry.arguments.push_back(parse_arg_spec(line));
     entries_.push_back(std::move(entry));
     return true;
