@@ -1,4 +1,4 @@
-# What the core has registered, with its arguments: their defaults, kinds, ranges and words. Constructors
+# What the core has registered, with its arguments: defaults, kinds, ranges, words. Constructors
 # and pages are made of it.
 
 # A data frame of arguments by type. One without words is the core's own.

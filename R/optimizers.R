@@ -45,7 +45,7 @@ rate_function <- function(f) {
 optimizers_rd <- function() {
   sections <- lapply(registered("optimizer"), function(specs) {
     default <- ifelse(nzchar(specs$default), paste0(" = ", specs$default), "")
-    path <- sub("train.", "tf$train$", endpoints_of(specs)[[1]], fixed = TRUE)
+    path <- paste0("tf$", gsub(".", "$", endpoints_of(specs)[[1]], fixed = TRUE))
     items <- paste0("\\item{\\code{", specs$name, default, "}}{", specs$doc, range_rd(specs), "}")
     paste0(
       "@section ", path, ":\n", "\\describe{\n", paste0(items, collapse = "\n"), "\n}"
