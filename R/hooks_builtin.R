@@ -110,6 +110,22 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
 #' hook_summary_saver(save_steps = 10, output_dir = tempdir(), summary_op = "loss:0")
 hook_summary_saver <- builtin_hook("SummarySaverHook")
 
+#' Save summaries when a loop has ended well
+#'
+#' Computes the summaries once more at the end and writes them as one event of the last step.
+#'
+#' @eval hook_params("SummaryAtEndHook")
+#' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_invalid_argument` without `log_dir`; `runhooks_error_not_found`
+#'   at the end of the loop for a name that is not in the graph.
+#' @seealso The class `tf.contrib.training.SummaryAtEndHook` of TensorFlow 1.x;
+#'   [hook_summary_saver()] for summaries at intervals; [read_events()].
+#' @family hooks
+#' @export
+#' @examples
+#' hook_summary_at_end(tempdir(), summary_op = "loss:0")
+hook_summary_at_end <- builtin_hook("SummaryAtEndHook")
+
 #' Watch the loss for NaN
 #'
 #' @eval hook_params("NanTensorHook")

@@ -25,6 +25,7 @@ good <- list(
   StopAtStepHook = list(num_steps = 1),
   CheckpointSaverHook = list(tempdir(), save_steps = 1),
   SummarySaverHook = list(save_steps = 1, summary_op = "loss:0"),
+  SummaryAtEndHook = list(log_dir = tempdir()),
   NanTensorHook = list("loss"),
   GlobalStepWaiterHook = list(0),
   FeedFnHook = list(function() NULL),
