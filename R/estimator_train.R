@@ -4,7 +4,8 @@
 #'
 #' Runs steps of training until one of these: `steps` more steps are made, the global step is
 #' `max_steps`, the input ends, or a hook asks to stop. A model whose folder has a checkpoint goes
-#' on from there.
+#' on from there. Data of an [input_fn()] go on, too, where the training before stopped in the
+#' middle of them: see there.
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
@@ -24,6 +25,15 @@
 #'   written; `runhooks_error_data_loss` for a damaged checkpoint;
 #'   `runhooks_error_nan_loss` for a loss that is NaN or infinite (with an infinite one TensorFlow
 #'   goes on); whatever a hook raises.
+#' @section Folders: `model_dir` is made absolute when the model is made, so that it means the same
+#'   after `setwd()`. The folder remembers, in its file `runhooks.data`, what was trained in it:
+#'   kind of model, head, layers, columns by their content, response and optimizer. A model that is
+#'   another one is refused by these words (`runhooks_error_failed_precondition`); rates,
+#'   regularization and the like may change, the optimizer too where the model only evaluates and
+#'   predicts. Folders that TensorFlow wrote, which have no such file, are taken as they are.
+#' @section Warnings: What the core warns of (class `runhooks_warning`, and
+#'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
+#'   `tryCatch(warning = )` cuts nothing off.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
 #'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
 #'   `tryCatch(train(...), interrupt = function(condition) condition$history)`. A time limit
@@ -62,10 +72,18 @@ train.tf_estimator <- function(
   is_limited <- !is.null(steps) || !is.null(max_steps)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
-  if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
+  begun_at <- if (!is.null(max_steps) || is.data.frame(input_fn)) {
+    cpp_saved_global_step(model_dir(object))
+  }
+  if (!is.null(max_steps)) limit <- max(max_steps - begun_at, 0)
   hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
+  check_folder_memory(object, "train")
+  note_lost_folder(object)
+  input <- remembering_input(input, object)
+  # also where the loop is left by an error or an interrupt
+  on.exit(note_training(object, input_fn))
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
   history <- function(step = NULL) recorded_history(hooks, step, model_dir(object), started)
@@ -76,7 +94,11 @@ train.tf_estimator <- function(
     ),
     history = history
   )
+  if (!result$was_skipped && cpp_has_checkpoint(model_dir(object))) remember_model(object)
   keep_checkpoint(object)
+  if (is.data.frame(input_fn) && !is_limited) {
+    note_pass(result$global_step - begun_at, input_fn, ...)
+  }
   invisible(history(result$global_step))
 }
 
@@ -85,6 +107,16 @@ check_steps <- function(steps, arg, call = parent.frame()) {
   if (!is.null(steps) && steps <= 0) {
     stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
   }
+}
+
+# A pass over few rows is less than most expect of a training.
+note_pass <- function(steps, data, batch_size = 128, num_epochs = 1, ...) {
+  if (!identical(as.numeric(num_epochs), 1) || steps < 1) return(invisible())
+  cli::cli_inform(c(
+    "{.fn train} made {steps} step{?s}: one pass over {nrow(data)} row{?s} in batches of
+     {batch_size}.",
+    i = "Give {.code steps = } or {.code num_epochs = } to train longer."
+  ))
 }
 
 # A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as

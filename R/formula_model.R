@@ -280,7 +280,8 @@ response_classes <- function(x, name, call) {
 
 # The features of data, and the response where it is wanted, as an input function.
 blueprint_input_fn <- function(
-  model, data, batch_size = 128, shuffle = "auto", num_epochs = 1, ..., call = parent.frame()
+  model, data, batch_size = 128, shuffle = "auto", num_epochs = 1, ..., resume = TRUE,
+  call = parent.frame()
 ) {
   blueprint <- model$blueprint
   if (is.null(blueprint)) {
@@ -304,7 +305,9 @@ blueprint_input_fn <- function(
   features <- names(columns)
   value <- formula_value(response$name, response$expr, data, blueprint$constants, call)
   columns[[response$name]] <- if (blueprint$as_words) as.character(value) else value
-  new_input_fn(columns, features, response$name, batch_size, shuffle, num_epochs, call = call)
+  new_input_fn(
+    columns, features, response$name, batch_size, shuffle, num_epochs, resume, call = call
+  )
 }
 
 required_column <- function(data, name, call) {

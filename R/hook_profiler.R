@@ -40,8 +40,9 @@ hook_profiler <- function(save_steps = NULL, save_secs = NULL, output_dir = "",
     stop_runhooks("Either every_secs or every_steps should be provided.")
   }
   new_builtin_hook("ProfilerHook",
-    save_steps = save_steps, save_secs = save_secs, output_dir = path.expand(output_dir),
-    show_dataflow = show_dataflow, show_memory = show_memory
+    save_steps = save_steps, save_secs = save_secs,
+    output_dir = absolute_path(output_dir, "output_dir"), show_dataflow = show_dataflow,
+    show_memory = show_memory
   )
 }
 

@@ -146,9 +146,10 @@ hook_checkpoint_saver <- function(checkpoint_dir, save_secs = NULL, save_steps =
   check_scaffold(scaffold)
   check_flag(save_graph_def)
   new_builtin_hook("CheckpointSaverHook",
-    checkpoint_dir = path.expand(checkpoint_dir), save_secs = save_secs, save_steps = save_steps,
-    checkpoint_basename = checkpoint_basename, listeners = as_listener_list(listeners),
-    saver = saver, scaffold = scaffold, save_graph_def = save_graph_def
+    checkpoint_dir = absolute_path(checkpoint_dir, "checkpoint_dir"), save_secs = save_secs,
+    save_steps = save_steps, checkpoint_basename = checkpoint_basename,
+    listeners = as_listener_list(listeners), saver = saver, scaffold = scaffold,
+    save_graph_def = save_graph_def
   )
 }
 
@@ -188,7 +189,7 @@ hook_step_counter <- function(
   }
   new_builtin_hook("StepCounterHook",
     every_n_steps = every_n_steps, every_n_secs = every_n_secs,
-    output_dir = if (!is.null(output_dir)) path.expand(output_dir)
+    output_dir = absolute_path(output_dir, "output_dir")
   )
 }
 
@@ -244,7 +245,7 @@ hook_summary_saver <- function(
   }
   new_builtin_hook("SummarySaverHook",
     save_steps = save_steps, save_secs = save_secs,
-    output_dir = if (!is.null(output_dir)) path.expand(output_dir),
+    output_dir = absolute_path(output_dir, "output_dir"),
     summary_op = if (!is.null(summary_op)) check_summary_op(summary_op), scaffold = scaffold
   )
 }

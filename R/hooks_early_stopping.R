@@ -84,8 +84,8 @@ new_stop_if_hook <- function(
   check_flag(restore_best_weights, arg = "restore_best_weights", call = call)
   if (is.null(eval_dir)) eval_dir <- file.path(model_dir(estimator), "eval")
   new_builtin_hook(type,
-    metric_name = metric_name, eval_dir = path.expand(eval_dir), min_steps = min_steps,
-    run_every_secs = run_every_secs, run_every_steps = run_every_steps,
+    metric_name = metric_name, eval_dir = absolute_path(eval_dir, "eval_dir"),
+    min_steps = min_steps, run_every_secs = run_every_secs, run_every_steps = run_every_steps,
     restore_best_weights = restore_best_weights, model_dir = model_dir(estimator), ...
   )
 }

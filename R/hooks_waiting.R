@@ -46,7 +46,7 @@ hook_stop_at_checkpoint_step <- function(model_dir, last_step, wait_after_file_c
   if (is_estimator(model_dir)) return(hook_stop_at_step(last_step = last_step))
   check_string(model_dir)
   new_builtin_hook("StopAtCheckpointStepHook",
-    model_dir = path.expand(model_dir), last_step = last_step,
+    model_dir = absolute_path(model_dir), last_step = last_step,
     wait_after_file_check_secs = wait_after_file_check_secs
   )
 }

@@ -44,7 +44,7 @@ class NanTensorHook : public RunHook {
       if (!is_odd(values.result(0), false)) hints = {"The loss is infinite."};
       throw Error(Code::kNanLoss, "NaN loss during training.", hints);
     }
-    log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
+    warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
