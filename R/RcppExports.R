@@ -37,6 +37,10 @@ cpp_linear_model <- function(features, columns, units, sparse_combiner, collecti
     .Call(`_runhooks_cpp_linear_model`, features, columns, units, sparse_combiner, collections, trainable)
 }
 
+cpp_near_names <- function(name, known) {
+    .Call(`_runhooks_cpp_near_names`, name, known)
+}
+
 #' Where the innermost loop is: NULL, or the hook, the method and the global step.
 #' @noRd
 cpp_run_where <- function() {
@@ -45,6 +49,10 @@ cpp_run_where <- function() {
 
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
     .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
+}
+
+cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
+    .Call(`_runhooks_cpp_tensors_dataset`, type, columns, dtypes, owner)
 }
 
 cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners) {
@@ -265,6 +273,34 @@ cpp_checkpoint_whole_names <- function(path) {
 
 cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
+}
+
+cpp_dataset <- function(type, args, owner) {
+    .Call(`_runhooks_cpp_dataset`, type, args, owner)
+}
+
+cpp_dataset_info <- function(handle) {
+    .Call(`_runhooks_cpp_dataset_info`, handle)
+}
+
+cpp_dataset_collect <- function(handle, n) {
+    .Call(`_runhooks_cpp_dataset_collect`, handle, n)
+}
+
+cpp_iterator <- function(dataset, dtypes, shapes) {
+    .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
+}
+
+cpp_iterator_initializer <- function(iterator, dataset) {
+    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset)
+}
+
+cpp_iterator_get_next <- function(iterator) {
+    .Call(`_runhooks_cpp_iterator_get_next`, iterator)
+}
+
+cpp_dataset_specs <- function() {
+    .Call(`_runhooks_cpp_dataset_specs`)
 }
 
 cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {

@@ -136,7 +136,10 @@ describe_estimator <- function(x) {
 # What the core needs of an estimator.
 core_spec <- function(object) {
   spec <- object$spec
-  structure(lapply(unclass(spec), core_value), owner = attr(spec, "owner"))
+  structure(
+    lapply(unclass(spec), core_value), owner = attr(spec, "owner"),
+    metric_fns = object$metric_fns
+  )
 }
 
 # Specifications within specifications as plain lists.

@@ -103,6 +103,7 @@ kind_words <- c(
 # training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
 # what its columns read.
 as_trained <- function(columns, features, response, estimator, reads, response_name = response) {
+  columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
   if (is.null(estimator)) return(columns)
   known <- training_record(estimator)
   labels <- model_labels(estimator)
@@ -113,6 +114,7 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
     record <- learn_columns(
       known, columns, intersect(features, read), if (length(response)) response_name
     )
+    record$formula <- formula_record(estimator$blueprint)
   }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   is_feature <- seq_along(features)

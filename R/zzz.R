@@ -1,3 +1,4 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
+  the$pid <- Sys.getpid()
 }

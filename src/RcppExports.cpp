@@ -108,6 +108,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_near_names
+SEXP cpp_near_names(Text name, Texts known);
+RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< Texts >::type known(knownSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_near_names(name, known));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_where
 SEXP cpp_run_where();
 RcppExport SEXP _runhooks_cpp_run_where() {
@@ -130,6 +141,19 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< bool >::type resumes(resumesSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tensors_dataset
+SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner);
+RcppExport SEXP _runhooks_cpp_tensors_dataset(SEXP typeSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP ownerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_tensors_dataset(type, columns, dtypes, owner));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -708,6 +732,81 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
     Rcpp::traits::input_parameter< Texts >::type names(namesSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_values(path, names));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset
+SEXP cpp_dataset(Text type, SEXP args, Text owner);
+RcppExport SEXP _runhooks_cpp_dataset(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type args(argsSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset(type, args, owner));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset_info
+SEXP cpp_dataset_info(SEXP handle);
+RcppExport SEXP _runhooks_cpp_dataset_info(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_info(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset_collect
+SEXP cpp_dataset_collect(SEXP handle, double n);
+RcppExport SEXP _runhooks_cpp_dataset_collect(SEXP handleSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_collect(handle, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator
+SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes);
+RcppExport SEXP _runhooks_cpp_iterator(SEXP datasetSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator(dataset, dtypes, shapes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator_initializer
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator_get_next
+SEXP cpp_iterator_get_next(SEXP iterator);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset_specs
+SEXP cpp_dataset_specs();
+RcppExport SEXP _runhooks_cpp_dataset_specs() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_specs());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1329,8 +1428,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
+    {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
+    {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
@@ -1386,6 +1487,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
+    {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
+    {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
+    {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
+    {"_runhooks_cpp_dataset_specs", (DL_FUNC) &_runhooks_cpp_dataset_specs, 0},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
     {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},

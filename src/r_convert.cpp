@@ -385,6 +385,7 @@ Value value_from_r(SEXP x) {
   if (is_tensor(x)) return Value::of(tensor_of(x));
   if (is_operation(x)) return Value::of(operation_of(x));
   if (is_variable(x)) return Value::of(variable_of(x));
+  if (is_handle(x, kMade)) return Value::of(from_handle<Made>(x, kMade));
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
   }

@@ -22,13 +22,14 @@ void check_columns(const Rcpp::IntegerVector& dim,
 }
 
 // A dgCMatrix of the package Matrix, which is kept column by column, turned into rows.
-SparseRows sparse_rows_from_r(SEXP x) {
+std::shared_ptr<const SparseRows> sparse_rows_from_r(SEXP x) {
   const Rcpp::S4 matrix(x);
   const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),
                             start = matrix.slot("p");
   const Rcpp::NumericVector value = matrix.slot("x");
   check_columns(dim, start, row, value);
-  SparseRows rows;
+  const auto made = std::make_shared<SparseRows>();
+  SparseRows& rows = *made;
   rows.width = dim[1];
   rows.starts.assign(static_cast<size_t>(dim[0]) + 1, 0);
   for (const int r : row) ++rows.starts[static_cast<size_t>(r) + 1];
@@ -43,7 +44,15 @@ SparseRows sparse_rows_from_r(SEXP x) {
       rows.values[place] = value[k];
     }
   }
-  return rows;
+  return made;
+}
+
+DType wanted_type(SEXP dtypes, R_xlen_t i) {
+  if (TYPEOF(dtypes) != STRSXP || i >= Rf_xlength(dtypes)) {
+    invalid_argument("Each column of a dataset needs the name of a type, or NA.");
+  }
+  SEXP name = STRING_ELT(dtypes, i);
+  return name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
 }
 
 // The graph's checkpoints get the position of the iterator that `output` comes from.
@@ -61,6 +70,17 @@ void resume_input(const Output& output,
 
 }  // namespace
 
+namespace runhooks {
+namespace r {
+
+InMemoryColumn column_from_r(SEXP x, DType wanted) {
+  if (Rf_inherits(x, "dgCMatrix")) return InMemoryColumn(sparse_rows_from_r(x));
+  return InMemoryColumn(rows_from_r(x, wanted));
+}
+
+}  // namespace r
+}  // namespace runhooks
+
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
 // a type's name or NA for each. With `resumes` checkpoints have the position.
@@ -75,17 +95,8 @@ SEXP cpp_next_batch(SEXP columns,
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
     const RList given(columns, "the columns of a dataset");
-    if (TYPEOF(dtypes) != STRSXP || Rf_xlength(dtypes) != given.size()) {
-      invalid_argument("Each column of a dataset needs the name of a type, or NA.");
-    }
     for (R_xlen_t i = 0; i < given.size(); ++i) {
-      if (Rf_inherits(given[i], "dgCMatrix")) {
-        rows.emplace_back(sparse_rows_from_r(given[i]));
-        continue;
-      }
-      SEXP name = STRING_ELT(dtypes, i);
-      const DType wanted = name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
-      rows.emplace_back(rows_from_r(given[i], wanted));
+      rows.push_back(column_from_r(given[i], wanted_type(dtypes, i)));
     }
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
@@ -99,5 +110,32 @@ SEXP cpp_next_batch(SEXP columns,
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
     return list;
+  });
+}
+
+// A dataset of tensors, whole (TensorDataset) or row by row (TensorSliceDataset).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
+  return border([&]() -> SEXP {
+    const bool has_rows = type == "TensorSliceDataset";
+    const auto components = std::make_shared<ValueList>();
+    const RList given(columns, "the tensors of a dataset");
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      const DType wanted = wanted_type(dtypes, i);
+      if (!has_rows) {
+        components->push_back(Value::of(tensor_from_r(given[i], wanted)));
+        continue;
+      }
+      const InMemoryColumn column = column_from_r(given[i], wanted);
+      if (column.sparse) {
+        components->push_back(
+            Value::of(std::shared_ptr<Made>(std::const_pointer_cast<SparseRows>(column.sparse))));
+      } else {
+        components->push_back(Value::of(column.tensor));
+      }
+    }
+    Args args(owner);
+    args.set("components", Value::of(components));
+    return make_handle<Made>(make_dataset(type, args), kMade);
   });
 }

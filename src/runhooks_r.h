@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/in_memory.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/plain_data.h"
@@ -159,6 +159,7 @@ inline const HandleKind kMonitored("runhooks_monitored_session");
 inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
 inline const HandleKind kSaver("runhooks_saver");
+inline const HandleKind kMade("runhooks_made");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
@@ -298,6 +299,11 @@ class RCallable : public Callable {
   Held function_;
 };
 
+// --- r_dataset.cpp
+
+// What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
+InMemoryColumn column_from_r(SEXP x, DType wanted);
+
 // --- r_columns.cpp
 
 // A tensor or a sparse one.
@@ -334,6 +340,7 @@ class FetchTree {
     SEXP source = R_NilValue;  // the handle or the name, held by structure_
     size_t fetch = 0;
     bool is_leaf = true;
+    bool is_name = false;  // of an endpoint with several tensors
     bool is_bytes = false;  // a serialized message, which is no text even where it could be one
     SEXP names = R_NilValue;
     Held form;  // an empty list with these names, to be filled
@@ -342,6 +349,7 @@ class FetchTree {
   using Lookup = std::function<const Tensor&(size_t)>;
   Node parse(SEXP x, Graph& graph);
   Node leaf(SEXP source, const Fetch& fetch);
+  Node named(SEXP name, Graph& graph);
   static bool node_matches(const Node& node, SEXP x);
   static SEXP node_to_r(const Node& node, const Lookup& result);
 

@@ -7,9 +7,17 @@ if (!file.exists("NAMESPACE")) {
 source("tools/attributes.R")
 invisible(write_wrappers("."))
 roxygen2::roxygenise(".", roclets = "namespace", load_code = "source")
-if (system2("sh", "tools/install.sh") != 0) quit(save = "no", status = 1)
+install <- function() if (system2("sh", "tools/install.sh") != 0) quit(save = "no", status = 1)
+install()
 # a fresh process reads the fresh install
-fresh <- function(code) system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)))
+rscript <- function(...) system2(file.path(R.home("bin"), "Rscript"), c(...))
+fresh <- function(code) rscript("-e", shQuote(code))
+before <- readLines("R/datasets.R")
+if (rscript("tools/datasets.R") != 0) quit(save = "no", status = 1)
+if (!identical(readLines("R/datasets.R"), before)) {
+  roxygen2::roxygenise(".", roclets = "namespace", load_code = "source")
+  install()
+}
 status <- fresh("roxygen2::roxygenise('.', load_code = 'installed')")
 if (status == 0) status <- fresh("knitr::knit('README.Rmd', 'README.md', quiet = TRUE)")
 quit(save = "no", status = status)

@@ -1,5 +1,8 @@
 #include "data/dataset.h"
 
+#include "base/random.h"
+#include "data/dataset_function.h"
+
 namespace runhooks {
 
 void ElementSink::copy(int i, const Tensor& value) {
@@ -8,11 +11,146 @@ void ElementSink::copy(int i, const Tensor& value) {
   if (value.num_bytes() > 0) std::memcpy(to.raw(), value.raw(), value.num_bytes());
 }
 
-Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
+void ElementSink::put_all(Components components) {
+  for (size_t i = 0; i < components.size(); ++i) {
+    put(static_cast<int>(i), std::move(components[i]));
+  }
+}
+
+void ComponentsSink::put(int i, Tensor value) {
   const auto place = static_cast<size_t>(i);
   if (components_.size() <= place) components_.resize(place + 1);
-  components_[place] = Tensor(dtype, shape);
-  return components_[place];
+  components_[place] = std::move(value);
+}
+
+Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
+  put(i, Tensor(dtype, shape));
+  return components_[static_cast<size_t>(i)];
+}
+
+// --- seeds
+
+namespace {
+
+constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's
+
+}  // namespace
+
+IteratorContext::IteratorContext(const Graph& graph)
+    : has_graph_seed_(graph.has_seed()), graph_seed_(static_cast<uint64_t>(graph.seed())) {}
+
+Seeds IteratorContext::seeds(std::optional<int64_t> own) {
+  Seeds seeds;
+  if (own) {
+    seeds = {has_graph_seed_ ? graph_seed_ : kDefaultGraphSeed, static_cast<uint64_t>(*own)};
+  } else {
+    if (!has_graph_seed_ && !has_root_) {
+      root_ = fresh_seed();
+      has_root_ = true;
+    }
+    seeds = {has_graph_seed_ ? graph_seed_ : root_, static_cast<uint64_t>(++used_)};
+  }
+  if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = 2147483647;
+  return seeds;
+}
+
+IteratorContext IteratorContext::fork() {
+  const Seeds own = seeds(std::nullopt);
+  IteratorContext child;
+  child.has_graph_seed_ = has_graph_seed_;
+  child.graph_seed_ = graph_seed_;
+  child.has_root_ = true;
+  child.root_ = own.seed;
+  child.used_ = static_cast<int64_t>(own.seed2) << 32;
+  return child;
+}
+
+NamedTensors IteratorContext::save() const {
+  return {{"root", Tensor::scalar(static_cast<int64_t>(has_graph_seed_ ? graph_seed_ : root_))},
+          {"used", Tensor::scalar(used_)}};
+}
+
+void IteratorContext::restore(const NamedTensors& state) {
+  const auto root = static_cast<uint64_t>(state_integer(state, "root"));
+  used_ = state_integer(state, "used");
+  (has_graph_seed_ ? graph_seed_ : root_) = root;
+  has_root_ = true;
+}
+
+// --- kinds
+
+std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args) {
+  std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, args);
+  dataset->type_ = type;
+  dataset->args_ = args;
+  return dataset;
+}
+
+namespace {
+
+std::string describe(const Value& value);
+
+template <typename Items, typename Describe>
+std::string describe_all(const Items& items, Describe describe_one) {
+  std::vector<std::string> words;
+  for (const auto& item : items) words.push_back(describe_one(item));
+  return str_join(words, ", ");
+}
+
+std::string describe_tensor(DType dtype, const Shape& shape) {
+  return str_cat(dtype_name(dtype), shape);
+}
+
+std::string describe_made(const Made& made) {
+  if (const auto* dataset = dynamic_cast<const Dataset*>(&made)) return dataset->description();
+  if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
+    return str_cat("function ", static_cast<unsigned long>(function->fingerprint()));
+  }
+  return made.kind();
+}
+
+std::string describe(const Value& value) {
+  double number;
+  if (value_number(value, &number)) return str_cat(number);
+  if (const auto* flag = value.get_if<bool>()) return *flag ? "TRUE" : "FALSE";
+  if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');
+  if (const auto* tensor = value.get_if<Tensor>()) {
+    return describe_tensor(tensor->dtype(), tensor->shape());
+  }
+  if (const auto* output = value.get_if<Output>()) {
+    return describe_tensor(output->dtype(), output->shape());
+  }
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    return "(" + describe_all(**list, describe) + ")";
+  }
+  if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
+    return "(" +
+           describe_all(
+               (*args)->items(),
+               [](const auto& item) { return item.first + " = " + describe(item.second); }) +
+           ")";
+  }
+  if (const auto* made = value.get_if<std::shared_ptr<Made>>()) return describe_made(**made);
+  return value.kind();
+}
+
+}  // namespace
+
+std::string Dataset::description() const {
+  std::vector<std::string> own;
+  std::string input;
+  for (const auto& [name, value] : args_.items()) {
+    if (value.is_null() || name == "seed") continue;
+    if (name == "dataset") {
+      input = " of " + describe(value);
+    } else {
+      own.push_back(name + " = " + describe(value));
+    }
+  }
+  std::string type = type_;
+  const std::string ending = "Dataset";
+  if (type.size() > ending.size()) type.resize(type.size() - ending.size());
+  return str_cat(type, "(", str_join(own, ", "), ")", input);
 }
 
 }  // namespace runhooks

@@ -5,15 +5,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/args.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
 
 namespace runhooks {
 
-// The components of an element.
+// The components of an element. One that is a dataset is a variant (Tensor::variant()).
 using Components = std::vector<Tensor>;
 
 // Where an iterator puts the components of an element.
@@ -25,23 +27,52 @@ class ElementSink {
   virtual Tensor& allocate(int i, DType dtype, const Shape& shape) = 0;
   // Component i from a tensor that the caller may change afterwards.
   void copy(int i, const Tensor& value);
+  // Component i, a tensor that nobody changes from now on.
+  virtual void put(int i, Tensor value) { copy(i, value); }
+  void put_all(Components components);
 };
 
 // Takes elements as tensors, new ones each time.
 class ComponentsSink : public ElementSink {
  public:
   Tensor& allocate(int i, DType dtype, const Shape& shape) override;
+  void put(int i, Tensor value) override;
   Components take() { return std::move(components_); }
 
  private:
   Components components_;
 };
 
+struct Seeds {
+  uint64_t seed = 0, seed2 = 0;
+};
+
+// Where iterators have their seeds from, as TensorFlow combines them: the graph's and the
+// dataset's own; where nobody gave one they are drawn from the embedding language's generator.
+class IteratorContext {
+ public:
+  IteratorContext() = default;
+  explicit IteratorContext(const Graph& graph);
+
+  Seeds seeds(std::optional<int64_t> own);
+  // For iterators that are made later, on any thread: draws now what it may need then.
+  IteratorContext fork();
+  NamedTensors save() const;
+  void restore(const NamedTensors& state);
+
+ private:
+  bool has_graph_seed_ = false, has_root_ = false;
+  uint64_t graph_seed_ = 0, root_ = 0;
+  int64_t used_ = 0;  // seeds given out that nobody had chosen
+};
+
 class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;
-  // The next element; FALSE at the end, then nothing has been allocated.
+  // The next element; FALSE at the end, then nothing has been put.
   virtual bool next(ElementSink& sink) = 0;
+  // Back to the first element, for another pass; random numbers go on.
+  virtual void rewind() = 0;
   // How far it has come, seeds included: an iterator of the same pipeline that takes it over goes
   // on with the same elements. Those of what it reads from are below paths of their own.
   virtual NamedTensors save() const = 0;
@@ -49,25 +80,62 @@ class DatasetIterator {
   virtual void restore(const NamedTensors& state) = 0;
   // Rows delivered so far, and whole passes through the data.
   virtual int64_t rows_seen() const = 0;
-  virtual int64_t epoch() const = 0;
+  virtual int64_t epoch() const { return 0; }
 };
 
-class Dataset {
+class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  public:
-  virtual ~Dataset() = default;
+  const char* kind() const override { return "a dataset"; }
   // The components of an element; the batch dimension is unknown where a batch may be short.
   virtual std::vector<DType> dtypes() const = 0;
   virtual std::vector<Shape> shapes() const = 0;
-  virtual std::unique_ptr<DatasetIterator> make_iterator() const = 0;
+  virtual std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const = 0;
+  std::unique_ptr<DatasetIterator> make_iterator() const {
+    IteratorContext context;
+    return iterator(context);
+  }
   // What its elements depend on, but for their values and for seeds: a state is good for pipelines
-  // of the same description.
-  virtual std::string description() const = 0;
+  // of the same description. Of what make_dataset() has made: its type and arguments.
+  virtual std::string description() const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
+
+ protected:
+  // For iterators, which keep their dataset.
+  template <typename D>
+  static std::shared_ptr<const D> self(const D* dataset) {
+    return std::static_pointer_cast<const D>(dataset->shared_from_this());
+  }
+
+ private:
+  friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
+  std::string type_;
+  Args args_;
 };
 
-// The next element of the dataset as tensors of the graph, by operations IteratorV2 and
-// IteratorGetNext. A session begins anew at the first element.
+// A dataset of a registered kind.
+std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
+
+// Registers a kind of datasets: the function that makes it of its arguments, the R function that
+// does (datasets.R is written of these lines), what arguments are, what it is. An argument of the
+// kind "dataset" is what it reads from. Kinds whose R function is no more than a call of the core
+// have their examples in the R function's name's file below inst/examples/datasets.
+#define RUNHOOKS_REGISTER_DATASET(type, make, ...)                                       \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(dataset_registered_, __COUNTER__) = \
+      Factory<Dataset>::instance().add(type, make, __VA_ARGS__)
+
+// The handle of an iterator in the graph, an operation IteratorV2. With a dataset a session begins
+// at its first element; without (NULL) when an initializer has been run.
+Output make_iterator_op(Graph& graph,
+                        const std::vector<DType>& dtypes,
+                        const std::vector<Shape>& shapes,
+                        std::shared_ptr<const Dataset> dataset);
+// The operation that makes the iterator begin with the dataset's first element.
+Operation* make_iterator_initializer(const Output& iterator,
+                                     std::shared_ptr<const Dataset> dataset);
+// The components of the iterator's next element, an operation IteratorGetNext.
+std::vector<Output> iterator_get_next(const Output& iterator);
+// That of an iterator that begins by itself.
 std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset);
 
 // The position of the iterator with this handle (an output of IteratorV2), as checkpoints keep it.

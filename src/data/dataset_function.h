@@ -14,8 +14,10 @@
 
 namespace runhooks {
 
-class DatasetFunction : public std::enable_shared_from_this<DatasetFunction> {
+class DatasetFunction : public Made, public std::enable_shared_from_this<DatasetFunction> {
  public:
+  const char* kind() const override { return "a graph function"; }
+
   // Adds the function to a graph; a closure of the embedding language is one that does. Called
   // once, when the function is made: what runs later is the graph.
   using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;

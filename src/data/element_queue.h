@@ -25,14 +25,13 @@ class ElementQueue {
   bool empty() const { return elements_.empty(); }
   void push(Element element) { elements_.push_back(std::move(element)); }
   Element pop();
+  void clear() { elements_.clear(); }
 
   // The tensors themselves are the state. One of elements of another type or shape is kDataLoss.
   NamedTensors save() const;
   void restore(const NamedTensors& state);
 
  private:
-  Components read_components(const NamedTensors& state) const;
-
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   std::deque<Element> elements_;

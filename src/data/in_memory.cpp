@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMemoryDataset> {
+class InMemoryDataset : public Dataset {
  public:
   InMemoryDataset(std::vector<InMemoryColumn> columns, const InMemoryOptions& options)
       : columns_(std::move(columns)), options_(options) {
@@ -45,7 +45,7 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
     }
     return all;
   }
-  std::unique_ptr<DatasetIterator> make_iterator() const override;
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
 
   const std::vector<InMemoryColumn>& columns() const { return columns_; }
@@ -61,19 +61,6 @@ class InMemoryDataset : public Dataset, public std::enable_shared_from_this<InMe
   int64_t rows_ = 0;
 };
 
-// Rows `order[0 ... n - 1]` of a sparse matrix, or from row `position` on where there is no order.
-void spread_rows(
-    const SparseRows& from, double* to, const int64_t* order, int64_t position, int64_t n) {
-  std::fill(to, to + n * from.width, 0.0);
-  for (int64_t i = 0; i < n; ++i, to += from.width) {
-    const auto row = static_cast<size_t>(order ? order[i] : position + i);
-    for (auto k = static_cast<size_t>(from.starts[row]);
-         k < static_cast<size_t>(from.starts[row + 1]); ++k) {
-      to[from.columns[k]] = from.values[k];
-    }
-  }
-}
-
 class InMemoryIterator : public DatasetIterator {
  public:
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
@@ -88,7 +75,7 @@ class InMemoryIterator : public DatasetIterator {
 
   bool next(ElementSink& sink) override {
     if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
-    if (!dataset_->has_epoch(epoch_)) return false;
+    if (!dataset_->has_epoch(epoch_ - first_epoch_)) return false;
     if (dataset_->options().shuffle && order_.empty()) shuffle();
     const int64_t n = std::min(dataset_->options().batch_size, rows_left());
     targets_.clear();
@@ -107,6 +94,7 @@ class InMemoryIterator : public DatasetIterator {
 
   NamedTensors save() const override {
     return {{"epoch", Tensor::scalar(epoch_)},
+            {"first_epoch", Tensor::scalar(first_epoch_)},
             {"position", Tensor::scalar(position_)},
             {"rows_seen", Tensor::scalar(rows_seen_)},
             {"seed", Tensor::scalar(static_cast<int64_t>(seed_))}};
@@ -114,25 +102,33 @@ class InMemoryIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     const int64_t epoch = state_integer(state, "epoch"), seed = state_integer(state, "seed"),
                   position = state_integer(state, "position"),
+                  first_epoch = state_integer(state, "first_epoch"),
                   rows_seen = state_integer(state, "rows_seen");
-    if (epoch < 0 || position < 0 || position > dataset_->rows() || rows_seen < 0) {
+    if (first_epoch < 0 || epoch < first_epoch || position < 0 || position > dataset_->rows() ||
+        rows_seen < 0) {
       fail(Code::kDataLoss, "There is no row ", position, " of epoch ", epoch, " in ",
            dataset_->rows(), " rows of data.");
     }
     seed_ = static_cast<uint64_t>(seed);
+    first_epoch_ = first_epoch;
     begin_epoch(epoch);
     position_ = position;
     rows_seen_ = rows_seen;
   }
   int64_t rows_seen() const override { return rows_seen_; }
   int64_t epoch() const override { return epoch_; }
+  // Epochs are counted on, as each has an order of its own.
+  void rewind() override {
+    begin_epoch(position_ == 0 ? epoch_ : epoch_ + 1);
+    first_epoch_ = epoch_;
+  }
 
  private:
   // Enough to tell whether a batch is full.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.num_epochs == 0) return options.batch_size;
-    const int64_t epochs_after = options.num_epochs - epoch_ - 1;
+    const int64_t epochs_after = options.num_epochs - (epoch_ - first_epoch_) - 1;
     const int64_t in_this = dataset_->rows() - position_;
     if (in_this >= options.batch_size || epochs_after > options.batch_size)
       return options.batch_size;
@@ -172,7 +168,7 @@ class InMemoryIterator : public DatasetIterator {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
     if (column.sparse) {
-      spread_rows(*column.sparse, reinterpret_cast<double*>(target), order, position_, n);
+      column.sparse->spread(reinterpret_cast<double*>(target), order, position_, n);
       return;
     }
     const auto* source = static_cast<const char*>(column.tensor.raw());
@@ -190,12 +186,12 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<size_t> row_bytes_;
   std::vector<char*> targets_;
   std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
-  int64_t epoch_ = 0, position_ = 0, rows_seen_ = 0;
+  int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };
 
-std::unique_ptr<DatasetIterator> InMemoryDataset::make_iterator() const {
-  return std::make_unique<InMemoryIterator>(shared_from_this());
+std::unique_ptr<DatasetIterator> InMemoryDataset::iterator(IteratorContext&) const {
+  return std::make_unique<InMemoryIterator>(self(this));
 }
 
 std::string InMemoryDataset::description() const {
@@ -209,6 +205,16 @@ std::string InMemoryDataset::description() const {
 }
 
 }  // namespace
+
+void SparseRows::spread(double* to, const int64_t* order, int64_t position, int64_t n) const {
+  std::fill(to, to + n * width, 0.0);
+  for (int64_t i = 0; i < n; ++i, to += width) {
+    const auto row = static_cast<size_t>(order ? order[i] : position + i);
+    for (auto k = static_cast<size_t>(starts[row]); k < static_cast<size_t>(starts[row + 1]); ++k) {
+      to[columns[k]] = values[k];
+    }
+  }
+}
 
 Shape InMemoryColumn::shape() const {
   if (!sparse) return tensor.shape();

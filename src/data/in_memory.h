@@ -8,7 +8,11 @@
 namespace runhooks {
 
 // A matrix of float64 of which only some elements are kept, row by row; the others are 0.
-struct SparseRows {
+struct SparseRows : Made {
+  const char* kind() const override { return "a sparse matrix"; }
+  // Rows `order[0 ... n - 1]`, or from row `position` on where there is no order, with their zeros.
+  void spread(double* to, const int64_t* order, int64_t position, int64_t n) const;
+
   int64_t width = 0;
   std::vector<int64_t> starts;  // of each row, and the end
   std::vector<int32_t> columns;
@@ -18,7 +22,7 @@ struct SparseRows {
 // A tensor, or rows that become dense batch by batch.
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
-  InMemoryColumn(SparseRows rows) : sparse(std::make_shared<const SparseRows>(std::move(rows))) {}
+  InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}
   DType dtype() const { return sparse ? DType::kFloat64 : tensor.dtype(); }
   Shape shape() const;
 

@@ -8,20 +8,30 @@ namespace {
 class IteratorKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
-    const Operation& op = c.op();
-    const auto* dataset = static_cast<const Dataset*>(op.payload.get());
-    if (!dataset) fail(Code::kFailedPrecondition, "The iterator has not been given a dataset.");
-    c.set_output_resource(0, &iterator_resource(c.resources(), op.name(), *dataset));
+    c.set_output_resource(0, &iterator_resource(c.resources(), c.op()));
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
+};
+
+class InitializeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    c.input_resource<IteratorResource>(0).begin(dataset_of(c.op()), c.op().graph());
+  }
 };
 
 class GetNextKernel : public Kernel, public ElementSink {
  public:
   void compute(KernelContext& c) override {
     context_ = &c;
-    if (!c.input_resource<IteratorResource>(0).iterator->next(*this)) {
+    DatasetIterator* iterator = c.input_resource<IteratorResource>(0).iterator.get();
+    if (!iterator) {
+      fail(Code::kFailedPrecondition,
+           "GetNext() failed because the iterator has not been initialized. Ensure that you have "
+           "run the initializer operation for this iterator before getting the next element.");
+    }
+    if (!iterator->next(*this)) {
       throw Error(Code::kOutOfRange, "End of sequence");
     }
   }
@@ -69,9 +79,18 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .endpoint("raw_ops.IteratorGetNext")
     .summary("The next element of a dataset.");
 
-std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset) {
-  const std::vector<DType> dtypes = dataset->dtypes();
-  const std::vector<Shape> shapes = dataset->shapes();
+// Ours: TensorFlow's takes the dataset as a tensor, and there is none here.
+RUNHOOKS_REGISTER_OP("_MakeIterator")
+    .input("iterator: resource, iterator")
+    .kernel(kernel_of<InitializeKernel>())
+    .stateful()
+    .not_differentiable()
+    .summary("Begins with the first element of its dataset.");
+
+Output make_iterator_op(Graph& graph,
+                        const std::vector<DType>& dtypes,
+                        const std::vector<Shape>& shapes,
+                        std::shared_ptr<const Dataset> dataset) {
   Operation* handle = graph.op("IteratorV2")
                           .attr("shared_name", "")
                           .attr("container", "")
@@ -79,12 +98,41 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
                           .attr("output_shapes", shapes);
   handle->payload = std::const_pointer_cast<Dataset>(dataset);
   graph.add_to_collection("iterators", handle->output(0));
-  Operation* next = graph.op("IteratorGetNext", {handle->output(0)})
-                        .attr("output_types", dtypes)
-                        .attr("output_shapes", shapes);
+  return handle->output(0);
+}
+
+Operation* make_iterator_initializer(const Output& iterator,
+                                     std::shared_ptr<const Dataset> dataset) {
+  const auto& dtypes = iterator.op->attr<std::vector<DType>>("output_types");
+  const auto& shapes = iterator.op->attr<std::vector<Shape>>("output_shapes");
+  const std::vector<Shape> own = dataset->shapes();
+  bool fits = dtypes == dataset->dtypes();
+  for (size_t i = 0; fits && i < shapes.size(); ++i) fits = shapes[i].is_compatible_with(own[i]);
+  if (!fits) {
+    invalid_argument(
+        "The elements of the dataset have other types or shapes than those of the "
+        "iterator.");
+  }
+  Operation* op = iterator.graph().op("_MakeIterator", {iterator}).named("MakeIterator");
+  op->payload = std::const_pointer_cast<Dataset>(dataset);
+  return op;
+}
+
+std::vector<Output> iterator_get_next(const Output& iterator) {
+  Operation* next =
+      iterator.graph()
+          .op("IteratorGetNext", {iterator})
+          .attr("output_types", iterator.op->attr<std::vector<DType>>("output_types"))
+          .attr("output_shapes", iterator.op->attr<std::vector<Shape>>("output_shapes"));
   std::vector<Output> components;
   for (int i = 0; i < next->num_outputs(); ++i) components.push_back(next->output(i));
   return components;
+}
+
+std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset) {
+  const std::vector<DType> dtypes = dataset->dtypes();
+  const std::vector<Shape> shapes = dataset->shapes();
+  return iterator_get_next(make_iterator_op(graph, dtypes, shapes, std::move(dataset)));
 }
 
 DatasetIterator* find_iterator(const ResourceManager& resources, const std::string& op_name) {

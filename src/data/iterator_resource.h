@@ -10,19 +10,31 @@
 
 namespace runhooks {
 
+// Without an iterator until it is initialized.
 class IteratorResource : public Resource {
  public:
   const char* kind() const override { return "iterator"; }
+  // At the first element of the dataset.
+  void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
+    IteratorContext context(graph);
+    iterator = of->iterator(context);
+    dataset = std::move(of);
+  }
+
+  std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
 };
 
-// One that is at the first element where the session has none yet.
-inline IteratorResource& iterator_resource(ResourceManager& resources,
-                                           const std::string& op_name,
-                                           const Dataset& dataset) {
-  return resources.get_or_create<IteratorResource>(op_name, [&dataset] {
+// The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an
+// initializer.
+inline std::shared_ptr<const Dataset> dataset_of(const Operation& op) {
+  return std::static_pointer_cast<const Dataset>(op.payload);
+}
+
+inline IteratorResource& iterator_resource(ResourceManager& resources, const Operation& op) {
+  return resources.get_or_create<IteratorResource>(op.name(), [&] {
     auto made = std::make_unique<IteratorResource>();
-    made->iterator = dataset.make_iterator();
+    if (const auto dataset = dataset_of(op)) made->begin(dataset, op.graph());
     return made;
   });
 }

@@ -10,7 +10,7 @@ namespace {
 
 const std::string kSource = "source/", kFunction = "function/", kQueue = "queue/";
 
-class MapDataset : public Dataset, public std::enable_shared_from_this<MapDataset> {
+class MapDataset : public Dataset {
  public:
   MapDataset(std::shared_ptr<const Dataset> source,
              std::shared_ptr<const DatasetFunction> function,
@@ -20,7 +20,7 @@ class MapDataset : public Dataset, public std::enable_shared_from_this<MapDatase
   }
   std::vector<DType> dtypes() const override { return function_->dtypes(); }
   std::vector<Shape> shapes() const override { return function_->shapes(); }
-  std::unique_ptr<DatasetIterator> make_iterator() const override;
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override {
     return str_cat("map (function = ", static_cast<unsigned long>(function_->fingerprint()),
                    ", ahead = ", ahead_, ") of ", source_->description());
@@ -40,9 +40,9 @@ class MapDataset : public Dataset, public std::enable_shared_from_this<MapDatase
 
 class MapIterator : public DatasetIterator {
  public:
-  explicit MapIterator(std::shared_ptr<const MapDataset> dataset)
+  MapIterator(std::shared_ptr<const MapDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)),
-        source_(dataset_->source().make_iterator()),
+        source_(dataset_->source().iterator(context)),
         function_(dataset_->function().instantiate()),
         queue_(dataset_->dtypes(), dataset_->shapes()) {}
 
@@ -50,12 +50,14 @@ class MapIterator : public DatasetIterator {
     while (queue_.size() < dataset_->ahead() + 1 && pull()) continue;
     if (queue_.empty()) return false;
     const Element element = queue_.pop();
-    for (size_t i = 0; i < element.components.size(); ++i) {
-      sink.copy(static_cast<int>(i), element.components[i]);
-    }
+    sink.put_all(element.components);
     rows_seen_ = element.rows_seen;
     epoch_ = element.epoch;
     return true;
+  }
+  void rewind() override {
+    source_->rewind();
+    queue_.clear();
   }
   NamedTensors save() const override {
     NamedTensors state = {{"rows_seen", Tensor::scalar(rows_seen_)},
@@ -93,8 +95,8 @@ class MapIterator : public DatasetIterator {
   int64_t rows_seen_ = 0, epoch_ = 0;
 };
 
-std::unique_ptr<DatasetIterator> MapDataset::make_iterator() const {
-  return std::make_unique<MapIterator>(shared_from_this());
+std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<MapIterator>(self(this), context);
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ void append_content(const Value& value, std::ostream& out) {
     out << *operation;
   } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
     out << variable->get();
+  } else if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
+    out << made->get();
   } else if (const auto* tensor = value.get_if<Tensor>()) {
     out << dtype_name(tensor->dtype()) << str_cat(tensor->shape());
     for (int64_t i = 0; i < tensor->num_elements(); ++i) {
@@ -78,6 +80,7 @@ const char* Value::kind() const {
   static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
                                        "a string", "a tensor",   "an operation",   "a variable",
                                        "an array", "a function", "a list",         "a named list"};
+  if (const auto* made = get_if<std::shared_ptr<Made>>()) return (*made)->kind();
   return kKinds[data_.index()];
 }
 
@@ -264,6 +267,8 @@ void check_argument(const ArgSpec& spec, const Value& value, const std::string& 
   if (spec.kind == "any") return;
   if (spec.kind == "flag" && !value.get_if<bool>()) fail_with("TRUE or FALSE", given);
   if (spec.kind == "string" && !value.get_if<std::string>()) fail_with("a string", given);
+  const bool is_plain = spec.kind == "number" || spec.kind == "flag" || spec.kind == "string";
+  if (!is_plain && value.kind() != "a " + spec.kind) fail_with("a " + spec.kind, given);
   if (spec.kind != "number" || is_not_known_yet(value)) return;
   if (!value_number(value, &x)) fail_with("a number or a tensor", given);
   if (spec.range.empty()) return;
@@ -281,7 +286,8 @@ ArgSpec parse_arg_spec(const std::string& line) {
   const size_t equals = head.find(" = ");
   spec.name = trimmed(head.substr(0, equals));
   if (equals != std::string::npos) spec.fallback = trimmed(head.substr(equals + 3));
-  const std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
+  std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
+  if (stop == std::string::npos && what.back() == '.') what.pop_back();  // there is no more
   const size_t in = what.find(" in ");
   spec.kind = what.substr(0, in);
   if (stop != std::string::npos) spec.doc = trimmed(line.substr(stop + 2));

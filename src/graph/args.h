@@ -28,6 +28,14 @@ class Callable {
   virtual const void* identity() const { return this; }
 };
 
+// What the core has made and scripts hold by a handle, such as a dataset.
+class Made {
+ public:
+  virtual ~Made() = default;
+  // "a dataset", for messages; an argument of the kind "dataset" must be one.
+  virtual const char* kind() const = 0;
+};
+
 using ValueList = std::vector<Value>;
 
 class Value {
@@ -43,7 +51,8 @@ class Value {
                                Tensor,
                                std::shared_ptr<Callable>,
                                std::shared_ptr<ValueList>,
-                               std::shared_ptr<Args>>;
+                               std::shared_ptr<Args>,
+                               std::shared_ptr<Made>>;
   Value() = default;
   Value(Variant data) : data_(std::move(data)) {}  // NOLINT
   template <typename T>
@@ -97,6 +106,14 @@ class Args {
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
   std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing
+  // Throws where it is no T; `kind` says what is expected.
+  template <typename T>
+  std::shared_ptr<T> made(const std::string& name, const char* kind) const {
+    const auto* object = required(name).template get_if<std::shared_ptr<Made>>();
+    std::shared_ptr<T> wanted = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
+    if (!wanted) fail_kind(name, kind, required(name));
+    return wanted;
+  }
 
  private:
   const Value& required(const std::string& name) const;
@@ -119,15 +136,16 @@ bool value_number(const Value& value, double* number);
 struct ArgSpec {
   std::string name;
   std::string fallback;  // its default in R's words; empty: it must be given
-  std::string kind;      // "number", "flag", "string", "any": what a plain value must be
-  std::string range;     // "[0, 1]", "(0, Inf)" or empty
+  // "number", "flag", "string", "any": what a plain value must be; else of which kind what is made.
+  std::string kind;
+  std::string range;  // "[0, 1]", "(0, Inf)" or empty
   std::string doc;
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
 };
 ArgSpec parse_arg_spec(const std::string& line);
-// Throws where an argument is not one of `specs`, is missing, or is a plain value of another kind or
-// out of its range. Tensors, variables and functions stand for values that are not known yet.
+// Throws where an argument is not one of `specs`, is missing, or is a plain value of another kind
+// or out of its range. Tensors, variables and functions stand for values that are not known yet.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
 // Things made from Args by the name of their type, each registered in its own file.
@@ -141,6 +159,7 @@ class Factory {
     // How scripts call it ("train.AdamOptimizer") and with what; empty where R has its constructor.
     std::string endpoint;
     std::vector<ArgSpec> arguments;
+    std::string summary;
   };
 
   static Factory& instance() {
@@ -150,8 +169,9 @@ class Factory {
   bool add(const char* type,
            Make make,
            const char* endpoint = "",
-           std::initializer_list<const char*> arguments = {}) {
-    Entry entry{type, make, endpoint, {}};
+           std::initializer_list<const char*> arguments = {},
+           const char* summary = "") {
+    Entry entry{type, make, endpoint, {}, summary};
     for (const char* line : arguments) entry.arguments.push_back(parse_arg_spec(line));
     entries_.push_back(std::move(entry));
     return true;

@@ -119,6 +119,17 @@ Tensor Tensor::zeros(DType dtype, const Shape& shape) {
   return t;
 }
 
+Tensor Tensor::variant(std::shared_ptr<void> object) {
+  Tensor t(DType::kVariant, Shape());
+  t.buffer_->object = std::move(object);
+  return t;
+}
+
+const std::shared_ptr<void>& Tensor::object() const {
+  static const auto* none = new std::shared_ptr<void>;
+  return buffer_ ? buffer_->object : *none;
+}
+
 const std::shared_ptr<StringDictionary>& Tensor::dictionary() const { return buffer_->dictionary; }
 
 void Tensor::set_dictionary(std::shared_ptr<StringDictionary> dictionary) {

@@ -29,6 +29,7 @@ class Buffer {
   size_t capacity() const { return capacity_; }
 
   std::shared_ptr<StringDictionary> dictionary;
+  std::shared_ptr<void> object;
 
  private:
   Buffer() = default;
@@ -111,6 +112,10 @@ class Tensor {
   const std::shared_ptr<StringDictionary>& dictionary() const;
   void set_dictionary(std::shared_ptr<StringDictionary> dictionary);
   const std::string& string_at(int64_t i) const;
+
+  // A scalar of type variant: a thing of the core that travels with tensors, such as a dataset.
+  static Tensor variant(std::shared_ptr<void> object);
+  const std::shared_ptr<void>& object() const;
 
   // One element of a numeric or boolean tensor as a double.
   double number_at(int64_t i) const;

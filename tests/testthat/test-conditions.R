@@ -178,3 +178,17 @@ test_that("failing runs leave nothing behind", {
   expect_lt(sum(gc()[, 2]) - used, 2)
   expect_equal(cpp_held_count(), held)
 })
+
+test_that("an error of the core that nobody catches ends a script, not R by a crash", {
+  script <- paste0(
+    "library(runhooks); reg.finalizer(globalenv(), function(e) cat('alive'), onexit = TRUE); ",
+    "tf$constant(1L) - 0.5"
+  )
+  ended <- processx::run(
+    child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE
+  )
+  expect_equal(ended$status, 1)
+  expect_match(ended$stderr, "0.5 cannot become an element of type int32")
+  expect_no_match(ended$stderr, "segfault")
+  expect_match(ended$stdout, "alive")
+})

@@ -89,14 +89,6 @@ test_that("words under column_numeric() are refused by column, value and row", {
   expect_message(train(codes, input_fn(Sepal.Length ~ Species, iris)), "setosa")
 })
 
-test_that("one pass over a data frame says how little that was", {
-  model <- linear_regressor(mpg ~ wt, data = mtcars)
-  expect_message(train(model, mtcars), "made 1 step: one pass over 32 rows in batches of 128")
-  expect_message(train(model, mtcars, batch_size = 8), "made 4 steps")
-  expect_no_message(train(model, mtcars, steps = 2))
-  expect_no_message(train(model, mtcars, num_epochs = 2))
-})
-
 test_that("an input that ends before its steps says how it would not", {
   expect_message(
     train(mtcars_model(), mtcars_input(), steps = 500),

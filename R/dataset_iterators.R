@@ -1,0 +1,180 @@
+# Iterators: datasets in graphs.
+
+#' Iterators of datasets
+#'
+#' An iterator brings the elements of a dataset into the default graph: each run of what
+#' `iterator_get_next()` gives is the next element. One of `make_iterator_one_shot()` begins at the
+#' first element in each session; one of `make_iterator_initializable()` whenever its initializer
+#' is run; one of `make_iterator_from_structure()` takes any dataset of these types and shapes, by
+#' an initializer of `iterator_make_initializer()`.
+#'
+#' @param dataset A dataset.
+#' @param output_types,output_shapes Types and shapes of the elements, as [output_types()] and
+#'   [output_shapes()] give them.
+#' @param shared_name Accepted; sessions share nothing.
+#' @param iterator An iterator.
+#' @param name Name of the operation.
+#' @return An iterator, with members `get_next()`, `initializer`, `make_initializer(dataset)`,
+#'   `output_types`, `output_shapes`; its next element, in the form of the dataset's; an operation.
+#' @section Errors: At the end of the data `runhooks_error_out_of_range`, see
+#'   [until_out_of_range()]; `runhooks_error_failed_precondition` before an initializer was run.
+#' @family datasets
+#' @export
+#' @examples
+#' batch <- range_dataset(0, 4) %>%
+#'   dataset_batch(2) %>%
+#'   make_iterator_one_shot() %>%
+#'   iterator_get_next()
+#' with(tf$Session() %as% sess, {
+#'   until_out_of_range(print(sess$run(batch)))
+#' })
+make_iterator_one_shot <- function(dataset) {
+  check_dataset(dataset)
+  new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
+}
+
+#' @rdname make_iterator_one_shot
+#' @export
+make_iterator_initializable <- function(dataset, shared_name = NULL) {
+  check_dataset(dataset)
+  iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
+  with_initializer(iterator, cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle))
+}
+
+#' @rdname make_iterator_one_shot
+#' @export
+make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
+  types <- flatten_form(output_types)
+  form <- form_of(output_types)
+  shapes <- if (is.null(output_shapes)) vector("list", length(types)) else
+    shapes_in_form(output_shapes, form)
+  info <- list(dtypes = vapply(types, dtype_name, ""), dims = lapply(shapes, plain_shape))
+  new_iterator(NULL, info, form)
+}
+
+# Shapes are lists or vectors themselves, so the form says where one begins.
+shapes_in_form <- function(shapes, form) {
+  if (!is.list(form)) return(list(shapes))
+  do.call(c, c(list(list()), unname(Map(shapes_in_form, shapes, form))))
+}
+
+plain_shape <- function(shape) {
+  if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
+  if (is.null(shape)) return(NULL)
+  vapply(as.list(shape), function(d) if (is.null(d) || is.na(d)) NA_real_ else as.double(d), 0)
+}
+
+new_iterator <- function(dataset, info, form) {
+  handle <- cpp_iterator(dataset, info$dtypes, info$dims)
+  structure(list(handle = handle, info = info, form = form), class = "tf_iterator")
+}
+
+with_initializer <- function(iterator, initializer) {
+  fields <- unclass(iterator)
+  fields$initializer <- initializer
+  structure(fields, class = "tf_iterator")
+}
+
+check_iterator <- function(x, arg = "iterator", call = parent.frame()) {
+  check_arg(inherits(x, "tf_iterator"), x, "an iterator", arg, call)
+}
+
+#' @rdname make_iterator_one_shot
+#' @export
+iterator_get_next <- function(iterator, name = NULL) {
+  check_iterator(iterator)
+  fields <- unclass(iterator)
+  fill_form(fields$form, cpp_iterator_get_next(fields$handle))
+}
+
+#' @rdname make_iterator_one_shot
+#' @export
+iterator_initializer <- function(iterator) {
+  check_iterator(iterator)
+  initializer <- unclass(iterator)$initializer
+  if (is.null(initializer)) {
+    stop_runhooks("This iterator has no initializer of its own.", kind = "invalid_argument")
+  }
+  initializer
+}
+
+#' @rdname make_iterator_one_shot
+#' @export
+iterator_make_initializer <- function(iterator, dataset, name = NULL) {
+  check_iterator(iterator)
+  check_dataset(dataset)
+  fields <- unclass(iterator)
+  if (!identical(fields$form, dataset$form)) {
+    stop_runhooks("The elements of {.arg dataset} have another form than those of the iterator.")
+  }
+  cpp_iterator_initializer(fields$handle, dataset$handle)
+}
+
+#' @export
+`$.tf_iterator` <- function(x, name) {
+  switch(name,
+    get_next = function(name = NULL) iterator_get_next(x),
+    initializer = iterator_initializer(x),
+    make_initializer = function(dataset, name = NULL) iterator_make_initializer(x, dataset),
+    output_types = output_types(x),
+    output_shapes = output_shapes(x),
+    form = unclass(x)$form,
+    stop_no_member(x, name)
+  )
+}
+
+#' @export
+print.tf_iterator <- function(x, ...) {
+  info <- unclass(x)$info
+  cat("<tf_iterator> of ", length(info$dtypes), " components\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+#' The tensors of a next batch
+#'
+#' @param dataset A dataset or an iterator.
+#' @return The next element as tensors of the default graph, in the form of the dataset's elements.
+#' @family datasets
+#' @export
+#' @examples
+#' batch <- next_batch(range_dataset(0, 4) %>% dataset_batch(2))
+next_batch <- function(dataset) {
+  if (inherits(dataset, "tf_iterator")) return(iterator_get_next(dataset))
+  check_dataset(dataset)
+  iterator_get_next(make_iterator_one_shot(dataset))
+}
+
+#' Until the data end
+#'
+#' `until_out_of_range()` evaluates an expression again and again until a dataset in it ends or
+#' `break` does; `with_dataset()` evaluates it once and ends quietly where a dataset ends.
+#' `out_of_range_handler` is a handler for `tryCatch(error = )` that does the same.
+#'
+#' @param expr An expression, evaluated where it stands.
+#' @param e A condition.
+#' @return `NULL`, invisibly; of `with_dataset()` the value of the expression.
+#' @family datasets
+#' @export
+#' @examples
+#' value <- next_batch(range_dataset(0, 3))
+#' with(tf$Session() %as% sess, {
+#'   until_out_of_range(print(sess$run(value)))
+#' })
+until_out_of_range <- function(expr) {
+  loop <- call("while", TRUE, substitute(expr))
+  tryCatch(eval(loop, parent.frame()), runhooks_error_out_of_range = function(e) NULL)
+  invisible()
+}
+
+#' @rdname until_out_of_range
+#' @export
+with_dataset <- function(expr) {
+  tryCatch(expr, runhooks_error_out_of_range = function(e) invisible())
+}
+
+#' @rdname until_out_of_range
+#' @export
+out_of_range_handler <- function(e) {
+  if (!inherits(e, "runhooks_error_out_of_range")) stop(e)
+  invisible()
+}

@@ -1,0 +1,1 @@
+dataset_collect(range_dataset(0, 5))

@@ -1,0 +1,332 @@
+#include "data/ahead.h"
+
+#include <chrono>
+#include <map>
+#include <system_error>
+
+#include "base/interrupt.h"
+#include "base/threads.h"
+#include "data/elements.h"
+#include "data/transformation.h"
+
+#ifndef _WIN32
+#include <signal.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+// Nobody's signal handlers run in a worker.
+class WithoutSignals {
+ public:
+#ifndef _WIN32
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+#endif
+};
+
+}  // namespace
+
+class Ahead::Pause {
+ public:
+  explicit Pause(Ahead& ahead) : ahead_(ahead), lock_(ahead.mutex_) {
+    ++ahead_.pauses_;
+    ahead_.changed_.wait(lock_, [this] { return ahead_.busy_ == 0; });
+  }
+  ~Pause() {
+    --ahead_.pauses_;
+    ahead_.changed_.notify_all();
+  }
+
+ private:
+  Ahead& ahead_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+Ahead::Ahead(std::unique_ptr<DatasetIterator> input, const Options& options, Work work)
+    : input_(std::move(input)), options_(options), work_(std::move(work)) {}
+
+Ahead::~Ahead() { stop(); }
+
+void Ahead::start() {
+  if (!threads_.empty() || stops_) return;
+  const WithoutSignals none;
+  for (size_t i = 0; i < options_.workers; ++i) {
+    try {
+      threads_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error&) {
+      break;  // the machine has no more threads to give
+    }
+  }
+}
+
+void Ahead::stop() {
+  if (threads_.empty()) return;
+  if (in_forked_child()) {
+    // they are those of the parent: there is nobody to wait for
+    for (std::thread& thread : threads_) new std::thread(std::move(thread));
+    threads_.clear();
+    return;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool Ahead::may_read() const {
+  // what comes after an error is read when it has been seen
+  const bool has_failed = !items_.empty() && items_.back()->error;
+  return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
+}
+
+Ahead::ItemPtr Ahead::read(std::unique_lock<std::mutex>& lock) {
+  auto item = std::make_shared<Item>();
+  ComponentsSink sink;
+  bool has_element = false;
+  is_reading_ = true;
+  lock.unlock();
+  try {
+    has_element = input_->next(sink);
+  } catch (...) {
+    item->error = std::current_exception();
+  }
+  item->components = sink.take();
+  item->rows_seen = input_->rows_seen();
+  item->epoch = input_->epoch();
+  lock.lock();
+  is_reading_ = false;
+  if (!has_element && !item->error) {
+    is_over_ = true;
+    return nullptr;
+  }
+  item->is_done = item->error != nullptr;
+  items_.push_back(item);
+  return item;
+}
+
+void Ahead::finish_alone(Item& item) {
+  if (item.is_done) return;
+  make(0, item);
+  item.is_done = true;
+}
+
+void Ahead::make(size_t worker, Item& item) {
+  try {
+    item.components = work_(worker, std::move(item.components));
+  } catch (...) {
+    item.error = std::current_exception();
+  }
+}
+
+void Ahead::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock) {
+  if (item->is_done) return;
+  lock.unlock();
+  make(worker, *item);
+  lock.lock();
+  item->is_done = true;
+}
+
+void Ahead::work(size_t worker) {
+  const SingleThreaded one;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] {
+      const bool has_work = !unmade_.empty() || (!options_.reads_on_caller && may_read());
+      return stops_ || (pauses_ == 0 && has_work);
+    });
+    if (stops_) return;
+    ++busy_;
+    ItemPtr item;
+    if (!unmade_.empty()) {
+      item = unmade_.front();
+      unmade_.pop_front();
+    } else {
+      item = read(lock);
+      changed_.notify_all();  // the next one may be read
+    }
+    if (item) finish(worker, item, lock);
+    --busy_;
+    changed_.notify_all();
+  }
+}
+
+void Ahead::read_for_workers(std::unique_lock<std::mutex>& lock) {
+  while (options_.reads_on_caller && may_read()) {
+    const ItemPtr item = read(lock);
+    if (item && !item->is_done) unmade_.push_back(item);
+    changed_.notify_all();
+  }
+}
+
+bool Ahead::deliver(ElementSink& sink, Item& item) {
+  rows_seen_ = item.rows_seen;
+  epoch_ = item.epoch;
+  if (item.error) std::rethrow_exception(item.error);
+  sink.put_all(std::move(item.components));
+  return true;
+}
+
+bool Ahead::next_alone(ElementSink& sink) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (items_.empty() && !is_over_) read(lock);
+  if (items_.empty()) return false;
+  const ItemPtr item = items_.front();
+  items_.pop_front();
+  lock.unlock();
+  finish_alone(*item);
+  return deliver(sink, *item);
+}
+
+bool Ahead::next(ElementSink& sink) {
+  if (in_forked_child()) return next_alone(sink);
+  start();
+  if (threads_.empty()) return next_alone(sink);
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    read_for_workers(lock);
+    if (!items_.empty() && items_.front()->is_done) break;
+    if (items_.empty() && is_over_ && !is_reading_) return false;
+    changed_.wait_for(lock, std::chrono::milliseconds(50));
+    lock.unlock();
+    check_interrupt();
+    lock.lock();
+  }
+  const ItemPtr item = items_.front();
+  items_.pop_front();
+  lock.unlock();
+  changed_.notify_all();
+  return deliver(sink, *item);
+}
+
+void Ahead::rewind() {
+  const Pause pause(*this);
+  items_.clear();
+  unmade_.clear();
+  input_->rewind();
+  is_over_ = false;
+}
+
+namespace {
+
+// Errors as a part of a state: who goes on meets them in their places.
+struct SavedErrors {
+  std::vector<int64_t> places, codes;
+  std::vector<std::string> texts;
+
+  void add(size_t place, const std::exception_ptr& error) {
+    Code code = Code::kUnknown;
+    std::string text = "The input failed.";
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error& known) {
+      code = known.code();
+      text = known.message();
+    } catch (...) {
+    }
+    places.push_back(static_cast<int64_t>(place));
+    codes.push_back(static_cast<int64_t>(code));
+    texts.push_back(text);
+  }
+  void save(NamedTensors& state) const {
+    state["error_places"] = Tensor::vector(places);
+    state["error_codes"] = Tensor::vector(codes);
+    state["errors"] = Tensor::strings({static_cast<int64_t>(texts.size())}, texts);
+  }
+  // By place.
+  static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state) {
+    const std::vector<int64_t> places = state_integers(state, "error_places"),
+                               codes = state_integers(state, "error_codes");
+    const auto texts = state.find("errors");
+    const bool fits = codes.size() == places.size() && texts != state.end() &&
+                      texts->second.dtype() == DType::kString &&
+                      texts->second.num_elements() == static_cast<int64_t>(places.size());
+    if (!fits) fail(Code::kDataLoss, "The state of queued elements is damaged.");
+    std::map<int64_t, std::exception_ptr> errors;
+    for (size_t i = 0; i < places.size(); ++i) {
+      errors[places[i]] = std::make_exception_ptr(
+          Error(static_cast<Code>(codes[i]), texts->second.string_at(static_cast<int64_t>(i))));
+    }
+    return errors;
+  }
+};
+
+}  // namespace
+
+NamedTensors Ahead::save() {
+  const Pause pause(*this);
+  while (!unmade_.empty()) {
+    finish_alone(*unmade_.front());
+    unmade_.pop_front();
+  }
+  NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
+  std::vector<const Components*> made;
+  SavedErrors errors;
+  std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
+  for (const ItemPtr& item : items_) {
+    rows_seen.push_back(item->rows_seen);
+    epochs.push_back(item->epoch);
+    if (item->error) {
+      errors.add(rows_seen.size() - 1, item->error);
+    } else {
+      made.push_back(&item->components);
+    }
+  }
+  errors.save(state);
+  state["rows_seen"] = Tensor::vector(rows_seen);
+  state["epoch"] = Tensor::vector(epochs);
+  add_subtree(state, "made/", save_elements(made));
+  add_subtree(state, "input/", input_->save());
+  return state;
+}
+
+void Ahead::restore(const NamedTensors& state,
+                    const std::vector<DType>& dtypes,
+                    const std::vector<Shape>& shapes) {
+  const Pause pause(*this);
+  std::vector<Components> made = read_elements(subtree(state, "made/"), dtypes, shapes);
+  const std::vector<int64_t> rows_seen = state_integers(state, "rows_seen"),
+                             epochs = state_integers(state, "epoch");
+  const std::map<int64_t, std::exception_ptr> errors = SavedErrors::read(state);
+  const bool is_over = state_flag(state, "is_over");
+  const bool fits =
+      rows_seen.size() == made.size() + errors.size() + 1 && epochs.size() == rows_seen.size() &&
+      (errors.empty() ||
+       (errors.begin()->first > 0 && errors.rbegin()->first < int64_t(rows_seen.size())));
+  if (!fits) {
+    fail(Code::kDataLoss, "The state of queued elements is damaged.");
+  }
+  input_->restore(subtree(state, "input/"));
+  items_.clear();
+  unmade_.clear();
+  auto next_made = made.begin();
+  for (size_t i = 1; i < rows_seen.size(); ++i) {
+    auto item = std::make_shared<Item>();
+    item->is_done = true;
+    item->rows_seen = rows_seen[i];
+    item->epoch = epochs[i];
+    const auto error = errors.find(static_cast<int64_t>(i));
+    if (error == errors.end()) {
+      item->components = std::move(*next_made++);
+    } else {
+      item->error = error->second;
+    }
+    items_.push_back(item);
+  }
+  rows_seen_ = rows_seen[0];
+  epoch_ = epochs[0];
+  is_over_ = is_over;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,29 @@
+// What lives here: elements side by side: stacked to a batch, and as a part of a state.
+// Who may use it: data.
+// What it must not know: where elements come from, R.
+#pragma once
+
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace runhooks {
+
+// The elements stacked along a new first dimension, into the sink. Elements of different shapes are
+// an error that says which.
+void put_stacked(const std::vector<Components>& elements, ElementSink& sink);
+
+// Component `k` of all elements as one tensor; all are of its type and shape.
+Tensor stack_component(const std::vector<const Components*>& elements, size_t k);
+// Row `i` of a tensor, in memory of its own.
+Tensor row_of(const Tensor& tensor, int64_t i);
+
+// Elements as they are kept in a state: component by component, in one tensor where all have one
+// shape. An element that was left empty (of a buffer that is not full) must not be among them.
+NamedTensors save_elements(const std::vector<const Components*>& elements);
+// Those of another type or shape are kDataLoss.
+std::vector<Components> read_elements(const NamedTensors& state,
+                                      const std::vector<DType>& dtypes,
+                                      const std::vector<Shape>& shapes);
+
+}  // namespace runhooks

@@ -1,0 +1,79 @@
+// The input again and again.
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int64_t kForever = -1;
+
+class RepeatDataset : public Transformation {
+ public:
+  explicit RepeatDataset(const Args& args)
+      : Transformation(dataset_argument(args)), count_(args.integer("count", kForever)) {
+    if (count_ < 0) count_ = kForever;
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
+
+ private:
+  int64_t count_;
+};
+
+class RepeatIterator : public TransformationIterator<RepeatDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    while (dataset_->has_epoch(epoch_)) {
+      if (input_->next(sink)) {
+        has_element_ = true;
+        return true;
+      }
+      // of an input without elements there is no end to wait for
+      if (!has_element_) return false;
+      ++epoch_;
+      has_element_ = false;
+      if (dataset_->has_epoch(epoch_)) input_->rewind();
+    }
+    return false;
+  }
+  int64_t epoch() const override { return passes_ + epoch_; }
+
+ protected:
+  void rewind_own() override {
+    passes_ += epoch_;
+    epoch_ = 0;
+    has_element_ = false;
+  }
+  NamedTensors save_own() const override {
+    return {{"epoch", Tensor::scalar(epoch_)},
+            {"passes", Tensor::scalar(passes_)},
+            {"has_element", Tensor::scalar(has_element_)}};
+  }
+  void restore_own(const NamedTensors& state) override {
+    epoch_ = state_count(state, "epoch");
+    passes_ = state_count(state, "passes");
+    has_element_ = state_flag(state, "has_element");
+  }
+
+ private:
+  int64_t epoch_ = 0, passes_ = 0;  // of this pass through the repeated data, and before it
+  bool has_element_ = false;        // in this epoch
+};
+
+std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<RepeatIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "RepeatDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<RepeatDataset>(args);
+    },
+    "dataset_repeat",
+    {"dataset: dataset.", "count = NULL: number. How often; `NULL` or -1 for ever."},
+    "The elements again and again.");
+
+}  // namespace
+
+}  // namespace runhooks

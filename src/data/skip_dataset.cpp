@@ -1,0 +1,55 @@
+// The input without its first elements.
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class SkipDataset : public Transformation {
+ public:
+  explicit SkipDataset(const Args& args)
+      : Transformation(dataset_argument(args)), count_(args.integer("count")) {}
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t count() const { return count_; }
+
+ private:
+  int64_t count_;
+};
+
+class SkipIterator : public TransformationIterator<SkipDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    if (dataset_->count() < 0) return false;
+    for (; skipped_ < dataset_->count(); ++skipped_) {
+      ComponentsSink dropped;
+      if (!input_->next(dropped)) return false;
+    }
+    return input_->next(sink);
+  }
+
+ protected:
+  void rewind_own() override { skipped_ = 0; }
+  NamedTensors save_own() const override { return {{"skipped", Tensor::scalar(skipped_)}}; }
+  void restore_own(const NamedTensors& state) override { skipped_ = state_count(state, "skipped"); }
+
+ private:
+  int64_t skipped_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> SkipDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<SkipIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "SkipDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<SkipDataset>(args);
+    },
+    "dataset_skip",
+    {"dataset: dataset.", "count: number. How many; -1 for all."},
+    "The elements without the first ones.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,85 @@
+// What lives here: what datasets that read from one other dataset have in common.
+// Who may use it: data.
+// What it must not know: particular transformations, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace runhooks {
+
+inline std::shared_ptr<const Dataset> dataset_argument(const Args& args,
+                                                       const std::string& name = "dataset") {
+  return args.made<const Dataset>(name, "a dataset");
+}
+
+// Its elements are of the input's types and shapes where it does not say otherwise.
+class Transformation : public Dataset {
+ public:
+  explicit Transformation(std::shared_ptr<const Dataset> input) : input_(std::move(input)) {}
+  std::vector<DType> dtypes() const override { return input_->dtypes(); }
+  std::vector<Shape> shapes() const override { return input_->shapes(); }
+  bool runs_on_main_thread() const override { return input_->runs_on_main_thread(); }
+  const Dataset& input() const { return *input_; }
+
+ private:
+  std::shared_ptr<const Dataset> input_;
+};
+
+// An iterator of dataset D, a Transformation. What is its own of the state stands beside "input/".
+template <typename D>
+class TransformationIterator : public DatasetIterator {
+ public:
+  TransformationIterator(std::shared_ptr<const D> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)), input_(dataset_->input().iterator(context)) {}
+  void rewind() override {
+    input_->rewind();
+    rewind_own();
+  }
+  NamedTensors save() const override {
+    NamedTensors state = save_own();
+    add_subtree(state, "input/", input_->save());
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    restore_own(state);
+    input_->restore(subtree(state, "input/"));
+  }
+  int64_t rows_seen() const override { return input_->rows_seen(); }
+  int64_t epoch() const override { return input_->epoch(); }
+
+ protected:
+  virtual void rewind_own() {}
+  virtual NamedTensors save_own() const { return {}; }
+  virtual void restore_own(const NamedTensors& /*state*/) {}
+
+  std::shared_ptr<const D> dataset_;
+  std::unique_ptr<DatasetIterator> input_;
+};
+
+// An integer of a state that must not be below 0.
+inline int64_t state_count(const NamedTensors& state, const std::string& name) {
+  const int64_t count = state_integer(state, name);
+  if (count < 0) fail(Code::kDataLoss, "'", name, "' cannot be ", count, ".");
+  return count;
+}
+
+inline std::vector<int64_t> state_integers(const NamedTensors& state, const std::string& name) {
+  const auto found = state.find(name);
+  const bool is_there = found != state.end() && found->second.dtype() == DType::kInt64;
+  if (!is_there) fail(Code::kDataLoss, "The state has no integers '", name, "'.");
+  return found->second.integers();
+}
+
+inline bool state_flag(const NamedTensors& state, const std::string& name) {
+  const auto found = state.find(name);
+  const bool is_flag = found != state.end() && found->second.dtype() == DType::kBool &&
+                       found->second.num_elements() == 1;
+  if (!is_flag) fail(Code::kDataLoss, "The state has no flag '", name, "'.");
+  return *found->second.data<bool>();
+}
+
+}  // namespace runhooks
