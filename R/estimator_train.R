@@ -88,7 +88,10 @@ train.tf_estimator <- function(
   planned <- if (is.null(limit)) planned_steps(input) else limit
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
-  watch <- list(planned = planned, suffix = validation_suffix(watched$record, watched$metric))
+  watch <- list(
+    planned = planned, suffix = validation_suffix(watched$record, watched$metric),
+    may_stop = !is.null(stop)
+  )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
@@ -112,8 +115,10 @@ train.tf_estimator <- function(
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )
   if (!result$was_skipped && cpp_has_checkpoint(model_dir(object))) remember_model(object)
+  history <- history(result$global_step)
+  remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  invisible(history(result$global_step))
+  invisible(history)
 }
 
 # One line after Ctrl-C.

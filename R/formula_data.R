@@ -77,7 +77,7 @@ frame_features <- function(blueprint, frame) {
     value <- feature_value(parts, values)
     if (is.factor(value)) array_like(as.character(value), value) else value
   })
-  setNames(features, names(blueprint$features))
+  setNames(features, unname(blueprint$keys[names(blueprint$features)]))
 }
 
 # The features of data, and the response, as an input function. In training what is not given is
@@ -164,14 +164,33 @@ stop_missing_features <- function(missing, existing, call) {
   )
 }
 
-# The data of the constructor, for train() without any.
+# The data of the last training or of the constructor, for methods without any.
 kept_data <- function(object, call = parent.frame()) {
-  if (!is.null(object$data)) return(object$data)
+  data <- unclass(object$estimator)$kept$data
+  if (is.null(data)) data <- object$data
+  if (!is.null(data)) return(data)
   stop_runhooks(
     c(
       "{.arg input_fn} is missing.",
       i = "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
     ),
     call = call
+  )
+}
+
+# What predict() has no argument for.
+refuse_prediction <- function(extras, call) {
+  if (length(extras) == 0) return(invisible())
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  known <- c("newdata", "type", "hooks", "checkpoint_path", "predict_keys", "simplify")
+  advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
+    "New data are {.arg newdata}: {.code predict(model, newdata = data)}."
+  } else {
+    near <- near_name(name, known)
+    if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
+  }
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  stop_runhooks(
+    c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
   )
 }

@@ -289,6 +289,16 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
+  if (is.data.frame(validation) && is.null(object$blueprint)) {
+    stop_runhooks(
+      c(
+        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not made
+         from a formula.",
+        i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
+      ),
+      call = call
+    )
+  }
   evaluator <- new_evaluator_hook(
     object, as_model_input(validation, object, arg = "validation", call = call),
     name = validation_name, every_n_iter = validation_interval(stop, planned)

@@ -24,7 +24,7 @@ hook_progress_bar <- function() {
 
 # The functions that the core's hook calls: draw(run, loss, global_step, is_last) and finish(runs).
 # `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
-# gives what else belongs on the line.
+# gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
   started <- Sys.time()
@@ -43,7 +43,8 @@ progress_bar <- function(mode, steps, watch = list()) {
     })
     if (is_last) line$finish()
   }
-  list(draw = if (shows_progress()) draw, finish = function(runs) check_reached(mode, runs, steps))
+  finish <- function(runs) if (!isTRUE(watch$may_stop)) check_reached(mode, runs, steps)
+  list(draw = if (shows_progress()) draw, finish = finish)
 }
 
 # Where cli would show it as one line that changes.

@@ -235,7 +235,7 @@ new_input_fn <- function(
   options <- list(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume
   )
-  function(estimator) {
+  input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
@@ -244,6 +244,8 @@ new_input_fn <- function(
       next_rows(trained, features, response, options, texts)
     }
   }
+  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
 check_shuffle <- function(shuffle, call) {

@@ -58,8 +58,8 @@ class NanTensorHook : public RunHook {
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
     if (!rates.empty() && rates.front().second.op->type() == "Const") {
       const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(": it is ", format_value(Tensor::scalar<float>(static_cast<float>(now))), ", try ",
-                      format_value(Tensor::scalar<float>(static_cast<float>(now / 10))));
+      rate += str_cat(": it is ", short_number(now), ", try ",
+                      short_number(now / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(
