@@ -47,8 +47,8 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -73,6 +73,14 @@ cpp_predictions_next <- function(pointer) {
 
 cpp_predictions_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_predictions_close`, pointer))
+}
+
+cpp_save_running <- function(folder, scratch) {
+    .Call(`_runhooks_cpp_save_running`, folder, scratch)
+}
+
+cpp_is_training <- function(folder) {
+    .Call(`_runhooks_cpp_is_training`, folder)
 }
 
 cpp_estimator_check <- function(spec) {
@@ -251,8 +259,8 @@ cpp_log_verbosity <- function(level) {
     .Call(`_runhooks_cpp_log_verbosity`, level)
 }
 
-cpp_log <- function(level, text) {
-    invisible(.Call(`_runhooks_cpp_log`, level, text))
+cpp_has_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
 cpp_latest_checkpoint <- function(folder) {

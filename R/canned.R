@@ -31,7 +31,8 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
     args[setdiff(names(args), c("formula", "data"))], config
   )
   cpp_estimator_check(core_spec(model))
-  model$call <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
+  written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
+  model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
   model
 }

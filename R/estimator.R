@@ -108,6 +108,7 @@ str.tf_estimator <- function(object, ...) {
 }
 
 describe_estimator <- function(x) {
+  if (!is.null(x$formula)) return(describe_formula_model(x))
   kind <- if (inherits(x, "tf_estimator_regressor")) {
     "regressor"
   } else if (inherits(x, "tf_estimator_classifier")) {

@@ -65,7 +65,7 @@ prepare_argument <- function(x, name, kind, call) {
     check_method(x, name, wanted, call)
   }
   switch(kind,
-    path = if (is_string(x)) path.expand(x) else x,
+    path = absolute_path(x, name, call),
     listeners = as_listener_list(x, call),
     saver = {
       check_saver(x, call)

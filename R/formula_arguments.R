@@ -12,7 +12,8 @@ constructor_arguments <- function(constructor, type, call) {
   refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
   is_given <- function(name) !eval(base::call("missing", as.name(name)), call)
   settled <- list(
-    args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type
+    args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type,
+    places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)
   absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)
@@ -66,6 +67,8 @@ reseat <- function(settled, from, to, defaults, call) {
     )
   }
   settled$args[to] <- list(value)
+  settled$places[[to]] <- from
+  if (is_taken) settled$places[[from]] <- to
   settled$given <- union(setdiff(settled$given, from), to)
   if (is_taken) {
     settled$args[from] <- list(there)
@@ -74,6 +77,15 @@ reseat <- function(settled, from, to, defaults, call) {
     settled$args[from] <- defaults[from]
   }
   settled
+}
+
+# The call with each argument by the name of its place; a formula is called so.
+settled_call <- function(call, settled) {
+  names <- names(call)
+  for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
+  if (is_formula(settled$args$feature_columns)) names[names == "feature_columns"] <- "formula"
+  names(call) <- names
+  call
 }
 
 stop_absent <- function(name, settled, call) {

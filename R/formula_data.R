@@ -77,14 +77,14 @@ frame_features <- function(blueprint, frame) {
     value <- feature_value(parts, values)
     if (is.factor(value)) array_like(as.character(value), value) else value
   })
-  setNames(features, names(blueprint$features))
+  setNames(features, unname(blueprint$keys[names(blueprint$features)]))
 }
 
 # The features of data, and the response, as an input function. In training what is not given is
 # chosen by the number of rows: `is_limited` says that steps are, and is NULL elsewhere.
 blueprint_input_fn <- function(
   model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
-  given = character(), call = parent.frame()
+  given = character(), resume = TRUE, call = parent.frame()
 ) {
   blueprint <- model$blueprint
   if (is.null(blueprint)) {
@@ -113,7 +113,7 @@ blueprint_input_fn <- function(
   if (!"num_epochs" %in% given) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
-  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, call = call)
+  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume, call = call)
 }
 
 # --- how training reads data
@@ -132,7 +132,7 @@ is_deep <- function(model) startsWith(model$spec$type, "dnn")
 
 refuse_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
-  known <- c("batch_size", "shuffle", "num_epochs")
+  known <- c("batch_size", "shuffle", "num_epochs", "resume")
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
@@ -164,14 +164,33 @@ stop_missing_features <- function(missing, existing, call) {
   )
 }
 
-# The data of the constructor, for train() without any.
+# The data of the last training or of the constructor, for methods without any.
 kept_data <- function(object, call = parent.frame()) {
-  if (!is.null(object$data)) return(object$data)
+  data <- unclass(object$estimator)$kept$data
+  if (is.null(data)) data <- object$data
+  if (!is.null(data)) return(data)
   stop_runhooks(
     c(
       "{.arg input_fn} is missing.",
       i = "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
     ),
     call = call
+  )
+}
+
+# What predict() has no argument for.
+refuse_prediction <- function(extras, call) {
+  if (length(extras) == 0) return(invisible())
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  known <- c("newdata", "type", "hooks", "checkpoint_path", "predict_keys", "simplify")
+  advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
+    "New data are {.arg newdata}: {.code predict(model, newdata = data)}."
+  } else {
+    near <- near_name(name, known)
+    if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
+  }
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  stop_runhooks(
+    c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
   )
 }

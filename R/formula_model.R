@@ -31,6 +31,7 @@ formula_arguments <- function(settled, kind, folder, call) {
   blueprint$na <- as_na_action(args$na.action, data[used], blueprint, call)
   filled <- fill_missing(data, blueprint$na$constants)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
+  blueprint$labels <- attr(terms$feature_columns, "labels")
   frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   head <- if (kind == "regressor") list(type = "regression_head") else args$head
@@ -46,7 +47,7 @@ formula_arguments <- function(settled, kind, folder, call) {
   list(
     args = args, spec = if (kind == "regressor") spec, blueprint = blueprint,
     formula = formula,
-    data = as_kept_data(data[used])
+    data = as_kept_data(data[used], settled$args$data)
   )
 }
 
@@ -77,8 +78,10 @@ used_columns <- function(formula, terms, columns, weight) {
 }
 
 # What fitted(), residuals() and train() without data go by: a reference, no copy.
-as_kept_data <- function(data) {
-  structure(data, class = "data.frame", row.names = .set_row_names(n_rows(data[[1]])))
+as_kept_data <- function(data, given) {
+  n <- n_rows(data[[1]])
+  rows <- if (is.data.frame(given)) attr(given, "row.names") else .set_row_names(n)
+  structure(data, class = "data.frame", row.names = rows)
 }
 
 check_formula_data <- function(data, call) {
@@ -118,7 +121,7 @@ new_blueprint <- function(formula, data, weight, call) {
   list(
     response = list(name = term_name(left), expr = if (is.call(left)) left),
     response_variables = all.vars(left), weight = weight,
-    variables = list(), features = list(), crosses = list(), terms = list(),
+    variables = list(), features = list(), keys = character(), crosses = list(), terms = list(),
     constants = formula_constants(left, names(data), environment(formula))
   )
 }
@@ -173,8 +176,8 @@ formula_variables <- function(formula, data, blueprint, call) {
   all_terms <- lapply(seq_len(ncol(uses)), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
-  if (isTRUE(attr(formula, "main_effects"))) all_terms <- all_terms[lengths(all_terms) == 1]
-  all_terms
+  is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
+  structure(all_terms[is_left], labels = attr(terms, "term.labels")[is_left])
 }
 
 # The blueprint with the variables and features of terms.
@@ -189,19 +192,34 @@ add_terms <- function(blueprint, terms, data, call) {
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     words <- names(term)[is_word]
     numbers <- names(term)[!is_word]
-    if (length(words)) blueprint$features[[product_name(words)]] <- words
+    blueprint <- add_feature(blueprint, words)
     if (length(words) > 1) {
       values <- lapply(setNames(nm = words), formula_value, data, blueprint, call)
       blueprint$crosses[[product_name(words)]] <- crossed_levels(values, blueprint, words)
     }
     if (length(numbers)) {
       check_product(numbers, is_word, blueprint, call)
-      blueprint$features[[product_name(numbers)]] <- numbers
+      blueprint <- add_feature(blueprint, numbers)
     }
     blueprint$terms[[product_name(names(term))]] <- list(words = words, numbers = numbers)
   }
   blueprint
 }
+
+# Features are fed by their keys, after which variables are named: `I(a + b)` and `I(a - b)` must
+# differ in more than what no name of a variable has.
+add_feature <- function(blueprint, parts) {
+  name <- product_name(parts)
+  if (length(parts) == 0 || name %in% names(blueprint$features)) return(blueprint)
+  key <- name
+  while (variable_scope_name(key) %in% variable_scope_name(blueprint$keys)) key <- paste0(key, "_1")
+  blueprint$features[[name]] <- parts
+  blueprint$keys[[name]] <- key
+  blueprint
+}
+
+# As the core names the variables of a column.
+variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
 # Which combinations of words there are; the folder of an earlier training may know more.
 crossed_levels <- function(values, blueprint, words) {
@@ -299,7 +317,7 @@ response_value <- function(data, blueprint, call) {
 term_column <- function(term, blueprint, is_deep) {
   name <- product_name(names(term))
   parts <- blueprint$terms[[name]]
-  feature <- product_name(parts$numbers)
+  feature <- if (length(parts$numbers)) blueprint$keys[[product_name(parts$numbers)]]
   scale <- lapply(parts[c("center", "scale")], as.list)
   if (length(parts$words) == 0) {
     width <- max(vapply(blueprint$variables[parts$numbers], `[[`, 1L, "width"))
@@ -315,7 +333,8 @@ term_column <- function(term, blueprint, is_deep) {
   } else {
     blueprint$variables[[words]]$levels
   }
-  column <- column_categorical_with_vocabulary_list(words, vocabulary_list = levels)
+  key <- blueprint$keys[[words]]
+  column <- column_categorical_with_vocabulary_list(key, vocabulary_list = levels)
   if (length(parts$numbers)) {
     fields <- list(
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,

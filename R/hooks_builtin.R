@@ -88,7 +88,7 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
   refuse_argument(summary_writer, "summary_writer", environment())
   new_builtin_hook("StepCounterHook",
     every_n_steps = every_n_steps, every_n_secs = every_n_secs,
-    output_dir = if (is_string(output_dir)) path.expand(output_dir) else output_dir
+    output_dir = absolute_path(output_dir, "output_dir")
   )
 }
 

@@ -69,7 +69,7 @@ new_stop_if_hook <- function(type, frame) {
   check_stopped_estimator(given$estimator, call = frame)
   folder <- model_dir(given$estimator)
   if (is.null(given$eval_dir)) given$eval_dir <- file.path(folder, "eval")
-  if (is_string(given$eval_dir)) given$eval_dir <- path.expand(given$eval_dir)
+  given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
   own <- given[names(given) != "estimator"]
   do.call(
     new_builtin_hook, c(list(type), own, list(model_dir = folder, say = say_early_stopping))
@@ -232,6 +232,16 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   if (is.null(validation)) {
     if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
+  }
+  if (is.data.frame(validation) && is.null(object$blueprint)) {
+    stop_runhooks(
+      c(
+        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not made
+         from a formula.",
+        i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
+      ),
+      call = call
+    )
   }
   evaluator <- new_evaluator_hook(
     object, as_model_input(validation, object, arg = "validation", call = call),

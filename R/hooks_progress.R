@@ -24,7 +24,7 @@ hook_progress_bar <- function() {
 
 # The functions that the core's hook calls: draw(run, loss, global_step, is_last) and finish(runs).
 # `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
-# gives what else belongs on the line.
+# gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
   started <- Sys.time()
@@ -43,7 +43,8 @@ progress_bar <- function(mode, steps, watch = list()) {
     })
     if (is_last) line$finish()
   }
-  list(draw = if (shows_progress()) draw, finish = function(runs) check_reached(mode, runs, steps))
+  finish <- function(runs) if (!isTRUE(watch$may_stop)) check_reached(mode, runs, steps)
+  list(draw = if (shows_progress()) draw, finish = finish)
 }
 
 # Where cli would show it as one line that changes.
@@ -53,27 +54,31 @@ shows_progress <- function() {
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# A line of cli's; the innermost one that is open can be ended from outside.
+# A line of cli's; the innermost one that is open can be ended from outside. An interrupt waits for
+# cli, which could not go on where it was left.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
   finish <- function() {
     if (is.null(id)) return(invisible())
-    cli::cli_progress_done(id = id)
+    suspendInterrupts(cli::cli_progress_done(id = id))
     id <<- NULL
     the$line <- NULL
   }
   show <- function(line) {
     text <<- line
-    if (is.null(id)) {
-      end_progress_line()
-      id <<- cli::cli_progress_bar(
-        format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
-        clear = FALSE, .auto_close = FALSE, .envir = parent.env(environment())
-      )
-      the$line <- list(finish = finish)
-    }
-    cli::cli_progress_update(id = id, force = TRUE)
+    where <- parent.env(environment())
+    suspendInterrupts({
+      if (is.null(id)) {
+        end_progress_line()
+        id <<- cli::cli_progress_bar(
+          format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
+          clear = FALSE, .auto_close = FALSE, .envir = where
+        )
+        the$line <- list(finish = finish)
+      }
+      cli::cli_progress_update(id = id, force = TRUE, .envir = where)
+    })
   }
   list(show = show, finish = finish)
 }
@@ -116,8 +121,12 @@ vague_time <- function(secs) {
 check_reached <- function(mode, runs, steps) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
+  advice <- if (mode == "train" && runs < steps) {
+    "\nWhere the input has ended, `num_epochs = NULL` in input_fn() reads it as often as needed."
+  }
   message(
-    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps)
+    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps),
+    advice
   )
 }
 

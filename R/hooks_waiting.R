@@ -37,7 +37,7 @@ hook_stop_at_checkpoint_step <- function(model_dir, last_step, wait_after_file_c
   if (is.null(model_dir)) stop_plain("model_dir must be specified.")
   if (is_estimator(model_dir)) return(hook_stop_at_step(last_step = last_step))
   new_builtin_hook("StopAtCheckpointStepHook",
-    model_dir = if (is_string(model_dir)) path.expand(model_dir) else model_dir,
+    model_dir = absolute_path(model_dir),
     last_step = last_step, wait_after_file_check_secs = wait_after_file_check_secs
   )
 }

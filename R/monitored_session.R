@@ -157,9 +157,7 @@ summary_hooks <- function(dir, log_step_count_steps, summaries, scaffold) {
 
 checkpoint_hooks <- function(dir, checkpoints) {
   if (is.null(dir) || (is.null(checkpoints$steps) && is.null(checkpoints$secs))) return(NULL)
-  list(hook_checkpoint_saver(
-    path.expand(dir), save_secs = checkpoints$secs, save_steps = checkpoints$steps
-  ))
+  list(hook_checkpoint_saver(dir, save_secs = checkpoints$secs, save_steps = checkpoints$steps))
 }
 
 # Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
@@ -181,11 +179,12 @@ chief_session_creator <- function(
   check_scaffold(scaffold)
   check_string(checkpoint_dir, null = TRUE)
   check_string(checkpoint_filename_with_path, null = TRUE)
-  expand <- function(path) if (!is.null(path)) path.expand(path)
   new_session_creator(
     "ChiefSessionCreator", scaffold,
-    checkpoint_dir = expand(checkpoint_dir),
-    checkpoint_filename_with_path = expand(checkpoint_filename_with_path)
+    checkpoint_dir = absolute_path(checkpoint_dir, "checkpoint_dir"),
+    checkpoint_filename_with_path = absolute_path(
+      checkpoint_filename_with_path, "checkpoint_filename_with_path"
+    )
   )
 }
 

@@ -151,7 +151,7 @@ missing_lines <- function(missing) {
 }
 
 stop_missing_rows <- function(missing, blueprint, call) {
-  rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
+  rows <- sum(Reduce(`|`, missing))
   all <- length(missing[[1]]) # nolint: used by cli
   lines <- missing_lines(missing)
   lines <- gsub("([{}])", "\\1\\1", lines)

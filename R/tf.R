@@ -304,7 +304,8 @@ error_symbols <- function() {
 logging_symbols <- function() {
   line <- function(level) {
     force(level)
-    function(msg, ...) cpp_log(level, sprintf(msg, ...))
+    # the user's own line is no warning of ours
+    function(msg, ...) if (level >= cpp_log_verbosity(NULL)) show_line(level, sprintf(msg, ...))
   }
   c(
     setNames(as.list(log_levels), paste0("logging.", names(log_levels))),

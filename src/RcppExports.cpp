@@ -129,8 +129,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -139,7 +139,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type num_epochs(num_epochsSEXP);
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed));
+    Rcpp::traits::input_parameter< bool >::type resumes(resumesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -220,6 +221,27 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     cpp_predictions_close(pointer);
     return R_NilValue;
+END_RCPP
+}
+// cpp_save_running
+SEXP cpp_save_running(Text folder, Text scratch);
+RcppExport SEXP _runhooks_cpp_save_running(SEXP folderSEXP, SEXP scratchSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_save_running(folder, scratch));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_is_training
+bool cpp_is_training(Text folder);
+RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_estimator_check
@@ -671,14 +693,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_log
-void cpp_log(int level, Text text);
-RcppExport SEXP _runhooks_cpp_log(SEXP levelSEXP, SEXP textSEXP) {
+// cpp_has_checkpoint
+bool cpp_has_checkpoint(Text folder);
+RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< int >::type level(levelSEXP);
-    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
-    cpp_log(level, text);
-    return R_NilValue;
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_latest_checkpoint
@@ -1409,13 +1431,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 6},
+    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
+    {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
+    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
     {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
@@ -1460,7 +1484,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
-    {"_runhooks_cpp_log", (DL_FUNC) &_runhooks_cpp_log, 2},
+    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},

@@ -357,12 +357,17 @@ Operation* Graph::operation(const std::string& name) const {
 
 namespace {
 
-std::vector<std::string> tensor_names(const Graph& graph) {
+// An endpoint first: what "losss" meant is rather "loss" than "loss:0", a summary.
+std::vector<std::string> near_tensors(const Graph& graph,
+                                      const std::string& name,
+                                      const std::string& op_name) {
+  std::vector<std::string> hint = near_hint(op_name, endpoint_names(graph));
+  if (!hint.empty()) return hint;
   std::vector<std::string> names;
   for (const auto& op : graph.operations()) {
     for (int i = 0; i < op->num_outputs(); ++i) names.push_back(op->output(i).name());
   }
-  return names;
+  return near_hint(name, names);
 }
 
 }  // namespace
@@ -396,7 +401,7 @@ Output Graph::tensor(const std::string& name) const {
         Code::kNotFound,
         str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
                 op_name, "', does not exist in the graph."),
-        near_hint(name, tensor_names(*this)));
+        near_tensors(*this, name, op_name));
   }
   const int index = std::stoi(digits);
   if (index >= op->num_outputs()) {

@@ -48,7 +48,7 @@ Output tensor_named(Graph& graph, const std::string& name) {
   for (const auto& end : endpoint(graph, name.substr(0, slash))) {
     if (end.first == key) return end.second;
   }
-  return graph.operation(name)->output(0);  // says what there is
+  return graph.tensor(name + ":0");  // says what there is
 }
 
 }  // namespace

@@ -171,11 +171,9 @@ class LearningRateHook : public RunHook {
   }
   void tell(Session& session) {
     has_news_ = false;
-    const std::string text =
-        str_cat("Step ", step_.now(session), ": \"", plateau_->metric().name(),
-                "\" gets no better; the learning rate is ",
-                format_value(Tensor::scalar<float>(static_cast<float>(rates_.front().now))),
-                " from here on.");
+    const std::string text = str_cat("Step ", step_.now(session), ": \"", plateau_->metric().name(),
+                                     "\" gets no better; the learning rate is ",
+                                     short_number(rates_.front().now), " from here on.");
     if (say_) {
       say_->call({Value::of(std::string("message")), Value::of(text)});
     } else {

@@ -40,7 +40,7 @@ class NanTensorHook : public RunHook {
       throw Error(Code::kNanLoss, "NaN loss during training.",
                   advice(context.session(), !is_odd(values.result(0), false)));
     }
-    log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
+    warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
@@ -53,8 +53,7 @@ class NanTensorHook : public RunHook {
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
     if (!rates.empty() && rates.front().second.op->type() == "Const") {
       const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(": it is ", format_value(Tensor::scalar<float>(static_cast<float>(now))),
-                      ", try ", format_value(Tensor::scalar<float>(static_cast<float>(now / 10))));
+      rate += str_cat(": it is ", short_number(now), ", try ", short_number(now / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(

@@ -55,8 +55,8 @@ class StepCounterHook : public RunHook {
   }
   // Five times in the life of the process, as TensorFlow does.
   void warn_stuck(int64_t stale) const {
-    log_first_n(
-        LogLevel::kWarn,
+    warn_first_n(
+        "global_step",
         str_cat("It seems that global step (tf.train.get_global_step) has not been increased. "
                 "Current value "
                 "(could be stable): ",

@@ -73,7 +73,7 @@ class StopIfHook : public EarlyStoppingHook {
     if (best.step == step().now(session)) return;
     if (best_weights_.restore(session, best.step)) {
       say("message", str_cat("The model has the weights of step ", best.step, " again, where \"",
-                             metric_name(), "\" was best: ", number_text(best.value),
+                             metric_name(), "\" was best: ", short_number(best.value),
                              ". They are also kept in ", best_weights_.folder(), "."));
       return;
     }
@@ -101,8 +101,8 @@ class StopIfThresholdHook : public StopIfHook {
   bool should_stop_for(const std::vector<Seen>& seen) override {
     for (const Seen& one : seen) {
       if (!(kHigher ? one.value > threshold_ : one.value < threshold_)) continue;
-      set_reason(str_cat("since \"", metric_name(), "\" was ", number_text(one.value), " at step ",
-                         one.step, ", ", kHigher ? "above " : "below ", number_text(threshold_)));
+      set_reason(str_cat("since \"", metric_name(), "\" was ", short_number(one.value), " at step ",
+                         one.step, ", ", kHigher ? "above " : "below ", short_number(threshold_)));
       log(LogLevel::kInfo,
           str_cat("At step ", one.step, ", metric \"", metric_name(), "\" has value ",
                   number_text(one.value), " which is ", kHigher ? "greater than" : "less than",
@@ -136,7 +136,7 @@ class StopIfNoImprovementHook : public StopIfHook {
       const int64_t steps = one.step - best->step;
       if (steps < max_steps_) continue;
       set_reason(str_cat("since \"", metric_name(), "\" has been no better for ", steps,
-                         " steps: it was ", number_text(best->value), " at step ", best->step));
+                         " steps: it was ", short_number(best->value), " at step ", best->step));
       log(LogLevel::kInfo,
           str_cat("No ", kIncrease ? "increase" : "decrease", " in metric \"", metric_name(),
                   "\" for ", steps, " steps, which is greater than or equal to max steps (",
