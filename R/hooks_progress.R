@@ -121,8 +121,12 @@ vague_time <- function(secs) {
 check_reached <- function(mode, runs, steps) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
+  advice <- if (mode == "train" && runs < steps) {
+    "\nWhere the input has ended, `num_epochs = NULL` in input_fn() reads it as often as needed."
+  }
   message(
-    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps)
+    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps),
+    advice
   )
 }
 

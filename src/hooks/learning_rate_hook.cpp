@@ -193,6 +193,12 @@ class LearningRateHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(LearningRateHook);
+RUNHOOKS_REGISTER_HOOK(LearningRateHook,
+                       "",
+                       {"schedule = NULL: function", "metric_name = NULL: string",
+                        "eval_dir = NULL: path", "higher = FALSE: flag",
+                        "factor = 0.1: plain number in (0, 1)", "patience = NULL: whole number",
+                        "min_delta = 0: plain number", "min_rate = 0: plain number",
+                        "say = NULL: function"});
 
 }  // namespace runhooks

@@ -23,12 +23,7 @@ class NanTensorHook : public RunHook {
   explicit NanTensorHook(const Args& args)
       : args_(args),
         fails_(args.flag("fail_on_nan_loss", true)),
-        with_infinite_(args.flag("with_infinite", false)) {
-    if (!args.has("loss_tensor")) {
-      invalid_argument("`loss_tensor` of ", args.owner(),
-                       " must be a tensor or the name of one, not NULL.");
-    }
-  }
+        with_infinite_(args.flag("with_infinite", false)) {}
   std::string name() const override { return "NanTensorHook"; }
 
   void begin(Graph& graph) override {
@@ -45,7 +40,7 @@ class NanTensorHook : public RunHook {
       throw Error(Code::kNanLoss, "NaN loss during training.",
                   advice(context.session(), !is_odd(values.result(0), false)));
     }
-    log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
+    warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
@@ -79,6 +74,12 @@ class NanTensorHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(NanTensorHook);
+RUNHOOKS_REGISTER_HOOK(
+    NanTensorHook,
+    "hook_nan_tensor, train.NanTensorHook",
+    {"loss_tensor: tensor. The loss: a tensor or the name of one "
+     "(`\"linear/head/weighted_loss/Sum:0\"`).",
+     "fail_on_nan_loss = TRUE: flag. TRUE: an error; FALSE: a logged warning, and the loop stops.",
+     "with_infinite = FALSE: flag"});
 
 }  // namespace runhooks
