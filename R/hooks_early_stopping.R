@@ -171,7 +171,8 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
   if (missing(patience)) {
     stop_runhooks(
       c(
-        "{.arg patience} is missing: how many steps may pass without a better {.val {metric_name}}?",
+        "{.arg patience} is missing: how many steps may pass without a better
+         {.val {metric_name}}?",
         i = "For example {.code early_stopping({.val {metric_name}}, patience = 500)}."
       )
     )
@@ -196,7 +197,8 @@ print.runhooks_early_stopping <- function(x, ...) {
   better <- if (x$mode == "min") "lower" else "higher"
   # lint: allow stdout
   cat(sprintf(
-    "Early stopping when \"%s\" has been no %s for %.0f steps\n", x$metric_name, better, x$patience
+    "Early stopping when \"%s\" has been no %s for %.0f steps\n",
+    x$metric_name, better, x$patience
   ))
   invisible(x)
 }
@@ -210,7 +212,8 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
     any(grepl("^(false_positives|false_negatives|mean_cosine_distance)$", words))) {
     return("min")
   }
-  is_up <- grepl("accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou", words)
+  up <- "accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou"
+  is_up <- grepl(up, words)
   if (any(is_up) && metric_name != "accuracy_baseline") return("max")
   stop_runhooks(
     c(
@@ -246,8 +249,8 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   if (is.data.frame(validation) && is.null(object$blueprint)) {
     stop_runhooks(
       c(
-        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not made
-         from a formula.",
+        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not
+         made from a formula.",
         i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
       ),
       call = call
@@ -305,7 +308,8 @@ stop_by_evaluations <- function(object, stop, hooks, call) {
   if (is.null(evaluator)) {
     stop_runhooks(
       c(
-        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed on.",
+        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed
+         on.",
         i = "Give a data frame or an {.fn input_fn}: {.code train(model, data, validation = test,
              stop = early_stopping(...))}."
       ),

@@ -51,9 +51,10 @@ test_that("the newest metric of the validation data is on the line", {
 
 test_that("a message of a hook stands below the line, not in it", {
   model <- mtcars_model()
-  lines <- shown(train(model, mtcars_input(num_epochs = NULL), steps = 9, hooks = hook_early_stopping(
+  stops <- hook_early_stopping(
     model, function() TRUE, run_every_secs = NULL, run_every_steps = 1
-  )))
+  )
+  lines <- shown(train(model, mtcars_input(num_epochs = NULL), steps = 9, hooks = stops))
   expect_match(lines, "^Training stopped early at step 1, ", all = FALSE)
 })
 
@@ -65,7 +66,8 @@ test_that("no terminal, no bar; nor where it is turned off, nor in a forked proc
   skip_on_os("windows") # lint: allow skip (there are no forks)
   withr::local_options(cli.dynamic = TRUE)
   expect_true(shows_progress())
-  expect_equal(parallel::mclapply(1:2, function(i) shows_progress(), mc.cores = 2), list(FALSE, FALSE))
+  in_forks <- parallel::mclapply(1:2, function(i) shows_progress(), mc.cores = 2)
+  expect_equal(in_forks, list(FALSE, FALSE))
 })
 
 test_that("a run that is short of its steps says so", {
