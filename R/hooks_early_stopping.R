@@ -233,6 +233,16 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
+  if (!is.data.frame(validation) && !is.function(validation)) {
+    stop_runhooks(
+      c(
+        "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
+         formula, not {.obj_type_friendly {validation}}.",
+        i = if (is.numeric(validation)) "Split the data before: a share of them is not taken."
+      ),
+      call = call
+    )
+  }
   if (is.data.frame(validation) && is.null(object$blueprint)) {
     stop_runhooks(
       c(

@@ -84,7 +84,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       throw Error(Code::kInvalidArgument,
                   str_cat("before_run() of hook `", label_,
                           "` must return NULL or session_run_args(), not an object of type ",
-                          Rf_type2char(TYPEOF(request)), "."));
+                          Rf_type2char(TYPEOF(request)), "."),
+                  {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
     }
     const RunArgs* args = requested_.update(request, context.session().graph());
     has_request_ = true;

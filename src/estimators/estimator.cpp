@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
 #include "estimators/running_training.h"
@@ -359,8 +360,10 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     }
   }
   if (outputs.empty()) {
-    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "),
-                     ", provided ", str_join(options.predict_keys, ", "), ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+                        ", provided ", str_join(options.predict_keys, ", "), "."),
+                near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, built.spec.prediction_hooks);
