@@ -38,7 +38,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_folder_memory(object, "eval")
-  if (is.null(checkpoint_path)) check_trained(object, "it is evaluated")
+  if (is.null(checkpoint_path)) check_weights_there(object, "it is evaluated")
   weights <- weights_of_now(object, checkpoint_path)
   on.exit(weights$forget())
   metrics <- with_loop_conditions(cpp_estimator_evaluate(

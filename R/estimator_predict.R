@@ -79,7 +79,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   input <- as_model_input(input_fn, object)
   hooks <- finish_hooks(as_hook_list(hooks), "infer")
   check_folder_memory(object, "infer")
-  if (is.null(checkpoint_path)) check_trained(object, "it predicts")
+  if (is.null(checkpoint_path)) check_weights_there(object, "it predicts")
   start <- function() {
     weights <- weights_of_now(object, checkpoint_path)
     on.exit(weights$forget())

@@ -224,7 +224,7 @@ note_training <- function(object, input_fn) {
 
 # A warning where the model was never trained, as its values are initial ones then; an error where
 # it was, elsewhere. `purpose` is what is asked of it.
-check_trained <- function(object, purpose, call = parent.frame()) {
+check_weights_there <- function(object, purpose, call = parent.frame()) {
   folder <- model_dir(object)
   if (cpp_has_checkpoint(folder) || cpp_is_training(folder)) return(invisible())
   trained_in <- unclass(object$estimator)$kept$trained_in

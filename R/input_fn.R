@@ -358,6 +358,15 @@ draw_seed <- function() {
 
 # --- what estimators make of an input function
 
+# An input function has been told how to read; what is said again has no effect.
+note_unread <- function(unread) {
+  if (is.null(unread)) unread <- "..."
+  cli::cli_inform(c(
+    "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
+    i = "How data are read is said to {.fn input_fn}."
+  ))
+}
+
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
 # `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
@@ -376,6 +385,8 @@ as_model_input <- function(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
+  } else if (...length()) {
+    note_unread(names(list(...)))
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {

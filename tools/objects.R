@@ -38,10 +38,9 @@ strip_rules <- c(
   ".PHONY: all debug-free",
   "all: debug-free",
   "debug-free: $(SHLIB)",
-  paste0(
-    "\t@if test \"$(RUNHOOKS_SYMBOLS)\" != yes && command -v strip > /dev/null; ",
-    "then strip -S $(SHLIB) || true; fi"
-  )
+  "\t@if test -z \"$(RUNHOOKS_SYMBOLS)\" && command -v strip > /dev/null; then \\",
+  "\t  strip -S $(SHLIB) || true; \\",
+  "\tfi"
 )
 
 makevars <- function(root) {

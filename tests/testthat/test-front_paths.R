@@ -37,7 +37,8 @@ test_that("every path that is kept is absolute", {
 })
 
 test_that("absolute paths stay as they are, on any system", {
-  for (path in c("/a/../b", "C:/x", "c:\\x", "//server/share", "\\\\server\\share")) {
+  whole <- c("/a/../b", "C:/x", "c:\\x", "//server/share", "\\\\server\\share") # lint: allow path
+  for (path in whole) {
     expect_identical(absolute_path(path), path)
   }
   expect_identical(absolute_path("~/x"), path.expand("~/x"))

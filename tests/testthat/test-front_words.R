@@ -89,6 +89,13 @@ test_that("words under column_numeric() are refused by column, value and row", {
   expect_message(train(codes, input_fn(Sepal.Length ~ Species, iris)), "setosa")
 })
 
+test_that("what an input function was not asked is said to have no effect", {
+  expect_message(
+    train(mtcars_model(), mtcars_input(), batch_size = 4, steps = 2),
+    "`batch_size` has no effect", fixed = TRUE
+  )
+})
+
 test_that("an input that ends before its steps says how it would not", {
   expect_message(
     train(mtcars_model(), mtcars_input(), steps = 500),
