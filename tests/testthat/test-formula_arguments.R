@@ -34,6 +34,8 @@ test_that("formula and data may stand first, second, or by name", {
 test_that("what is missing is said with what to write", {
   expect_error(linear_regressor(), "feature_columns.*mpg ~ wt, data.*column_numeric\\(\"wt\"\\)")
   expect_error(linear_regressor(data = mtcars), "`formula` is missing")
+  expect_error(linear_regressor(mtcars), "A data frame needs a formula")
+  expect_error(linear_regressor("mpg ~ wt", mtcars), "\"mpg ~ wt\" is a string.*without quotes")
   expect_error(linear_regressor(mpg ~ wt), "`data` is missing: a formula needs a data frame")
   expect_error(dnn_regressor(mpg ~ wt, data = mtcars), "hidden_units.*hidden_units = c\\(16, 8\\)")
   expect_error(dnn_classifier(), "hidden_units")
