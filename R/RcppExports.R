@@ -51,6 +51,18 @@ cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
     .Call(`_runhooks_cpp_tensors_dataset`, type, columns, dtypes, owner)
 }
 
+cpp_dataset_function <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_function`, dataset, builder)
+}
+
+cpp_dataset_maker <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_maker`, dataset, builder)
+}
+
+cpp_generator <- function(closures, dtypes, shapes) {
+    .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
+}
+
 cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners) {
     .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners)
 }

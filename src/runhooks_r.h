@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "data/in_memory.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/plain_data.h"
@@ -17,6 +16,9 @@
 #include "session/run_hook.h"
 
 namespace runhooks {
+
+struct InMemoryColumn;
+
 namespace r {
 
 // --- r_conditions.cpp: errors across the border

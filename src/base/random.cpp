@@ -1,6 +1,7 @@
 #include "base/random.h"
 
 #include <random>
+#include <utility>
 
 namespace runhooks {
 
@@ -12,10 +13,17 @@ uint64_t seed_of_the_machine() {
 }
 
 uint64_t (*seed_source)() = seed_of_the_machine;
+thread_local SeedsFrom* seeds_from = nullptr;
 
 }  // namespace
 
-uint64_t fresh_seed() { return seed_source(); }
+uint64_t fresh_seed() { return seeds_from ? seeds_from->source_() : seed_source(); }
+
+SeedsFrom::SeedsFrom(std::function<uint64_t()> source)
+    : source_(std::move(source)), outer_(seeds_from) {
+  seeds_from = this;
+}
+SeedsFrom::~SeedsFrom() { seeds_from = outer_; }
 
 void set_seed_source(uint64_t (*source)()) { seed_source = source; }
 
