@@ -37,6 +37,10 @@ cpp_linear_model <- function(features, columns, units, sparse_combiner, collecti
     .Call(`_runhooks_cpp_linear_model`, features, columns, units, sparse_combiner, collections, trainable)
 }
 
+cpp_near_names <- function(name, known) {
+    .Call(`_runhooks_cpp_near_names`, name, known)
+}
+
 #' Where the innermost loop is: NULL, or the hook, the method and the global step.
 #' @noRd
 cpp_run_where <- function() {

@@ -1,19 +1,19 @@
 # What the constructors of canned estimators have in common: each argument is checked in one place.
 
 # `call` is the frame of a constructor, whose arguments are all checked, after columns have taken
-# the place of a formula where it has `data`; `kind` is "regressor",
+# the place of a formula where it has one; `kind` is "regressor",
 # "classifier" or "estimator". The columns and whatever else the core needs go into the
 # specification.
 canned_estimator <- function(type, kind, call = parent.frame()) {
-  arguments <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-  args <- mget(arguments, envir = call)
-  derived <- if ("data" %in% arguments) formula_arguments(args, type, kind, call)
-  if (!is.null(derived)) args <- derived$args
-  arguments <- intersect(arguments, names(args))
+  constructor <- sys.function(sys.parent())
+  settled <- constructor_arguments(constructor, type, call)
+  check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
+  config <- as_run_config(settled$args$config, settled$args$model_dir, call)
+  derived <- formula_arguments(settled, kind, config$model_dir, call)
+  args <- derived$args
   checks <- argument_checks()
-  for (name in intersect(names(checks), arguments)) checks[[name]](args[[name]], name, call)
-  config <- as_run_config(args$config, args$model_dir, call)
-  spec <- args[setdiff(arguments, not_in_spec)]
+  for (name in intersect(names(checks), names(args))) checks[[name]](args[[name]], name, call)
+  spec <- c(args[setdiff(names(args), not_in_spec)], derived$spec)
   for (name in grep("feature_columns$", names(spec), value = TRUE)) {
     if (!is.null(spec[[name]])) spec[[name]] <- as_column_list(spec[[name]], name, call)
   }
@@ -27,14 +27,20 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
   spec[is_vector] <- lapply(spec[is_vector], plain_vector)
   spec <- spec[is_vector | lengths(spec) > 0]
   model <- new_canned_estimator(
-    type, camel_case(type), kind, canned_class(type, kind), spec, args, config
+    type, camel_case(type), kind, canned_class(type, kind), spec,
+    args[setdiff(names(args), c("formula", "data"))], config
   )
   cpp_estimator_check(core_spec(model))
-  model$blueprint <- derived$blueprint
+  written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
+  model$call <- settled_call(written, settled)
+  for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
   model
 }
 
-not_in_spec <- c("model_dir", "config", "warm_start_from")
+not_in_spec <- c(
+  "model_dir", "config", "warm_start_from", "formula", "data", "normalize", "na.action",
+  "learning_rate"
+)
 
 # "dnn_linear_combined_regressor" is "DNNLinearCombinedRegressor".
 camel_case <- function(type) {

@@ -7,7 +7,7 @@
 #'
 #' @inheritParams linear_regressor
 #' @param optimizer As for [linear_regressor()]. A name takes the learning rate 0.3.
-#' @param data A data frame for a formula, which may stand in the place of `model_dir`; its left
+#' @param formula,data A formula and its data frame, which may also stand first and second; its left
 #'   side is the response, of the right side nothing is used.
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_baseline_regressor`, `tf_estimator_classifier_baseline_classifier` or
@@ -24,7 +24,9 @@
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
 baseline_regressor <- function(model_dir = NULL, label_dimension = 1L, weight_column = NULL,
                                optimizer = "Ftrl", config = NULL, loss_reduction = "sum",
-                               data = NULL) {
+                               formula = NULL, data = NULL,
+                               normalize = TRUE, na.action = stats::na.fail,
+                               learning_rate = NULL, ...) {
   canned_estimator("baseline_regressor", "regressor")
 }
 
@@ -32,13 +34,17 @@ baseline_regressor <- function(model_dir = NULL, label_dimension = 1L, weight_co
 #' @export
 baseline_classifier <- function(model_dir = NULL, n_classes = 2L, weight_column = NULL,
                                 label_vocabulary = NULL, optimizer = "Ftrl", config = NULL,
-                                loss_reduction = "sum", data = NULL) {
+                                loss_reduction = "sum", formula = NULL, data = NULL,
+                                normalize = TRUE, na.action = stats::na.fail,
+                               learning_rate = NULL, ...) {
   canned_estimator("baseline_classifier", "classifier")
 }
 
 #' @rdname baseline_regressor
 #' @export
 baseline_estimator <- function(head, model_dir = NULL, optimizer = "Ftrl", config = NULL,
-                               data = NULL) {
+                               formula = NULL, data = NULL,
+                               normalize = TRUE, na.action = stats::na.fail,
+                               learning_rate = NULL, ...) {
   canned_estimator("baseline_estimator", "estimator")
 }

@@ -19,8 +19,8 @@
 #'   `tf_estimator_classifier_dnn_linear_combined_classifier` or
 #'   `tf_estimator_estimator_dnn_linear_combined_estimator`.
 #' @section Formulas: Either part takes a formula, as in [linear_regressor()]; one has the response.
-#'   Where a formula stands first, in the place of `model_dir`, it is for both parts, the deep one
-#'   without its interactions.
+#'   Where a formula stands first it is for both parts, the deep one without its interactions.
+#' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors
 #' @seealso The classes `tf.estimator.DNNLinearCombinedRegressor`, `DNNLinearCombinedClassifier` and
@@ -43,7 +43,9 @@ dnn_linear_combined_regressor <- function(model_dir = NULL, linear_feature_colum
                                           input_layer_partitioner = NULL, config = NULL,
                                           loss_reduction = "sum", batch_norm = FALSE,
                                           sparse_combiner = "sum", warm_start_from = NULL,
-                                          data = NULL) {
+                                          formula = NULL, data = NULL,
+                                          normalize = TRUE, na.action = stats::na.fail,
+                                          learning_rate = NULL, ...) {
   canned_estimator("dnn_linear_combined_regressor", "regressor")
 }
 
@@ -57,7 +59,9 @@ dnn_linear_combined_classifier <- function(model_dir = NULL, linear_feature_colu
                                            label_vocabulary = NULL, input_layer_partitioner = NULL,
                                            config = NULL, loss_reduction = "sum",
                                            batch_norm = FALSE, sparse_combiner = "sum",
-                                           warm_start_from = NULL, data = NULL) {
+                                           warm_start_from = NULL, formula = NULL, data = NULL,
+                                           normalize = TRUE, na.action = stats::na.fail,
+                                           learning_rate = NULL, ...) {
   canned_estimator("dnn_linear_combined_classifier", "classifier")
 }
 
@@ -69,6 +73,8 @@ dnn_linear_combined_estimator <- function(head, model_dir = NULL, linear_feature
                                           dnn_activation_fn = "relu", dnn_dropout = NULL,
                                           input_layer_partitioner = NULL, config = NULL,
                                           batch_norm = FALSE, sparse_combiner = "sum",
-                                          warm_start_from = NULL, data = NULL) {
+                                          warm_start_from = NULL, formula = NULL, data = NULL,
+                                          normalize = TRUE, na.action = stats::na.fail,
+                                          learning_rate = NULL, ...) {
   canned_estimator("dnn_linear_combined_estimator", "estimator")
 }

@@ -10,7 +10,8 @@
 #'   is none, and the model is linear.
 #' @param feature_columns A column or a list of columns that are dense: [column_numeric()],
 #'   [column_bucketized()], [column_embedding()], [column_indicator()].
-#' @param optimizer As for [linear_regressor()]. A name takes the learning rate 0.05.
+#' @param optimizer As for [linear_regressor()]. A name takes the learning rate 0.05, or
+#'   `learning_rate`.
 #' @param activation_fn What hidden layers apply to their sums: the name of a function in `tf$nn`,
 #'   or a function of a tensor; `NULL`: the sums as they are.
 #' @param dropout The probability of dropping a unit, in training only; `NULL`: none is dropped.
@@ -24,6 +25,7 @@
 #'   `tf_estimator_regressor_dnn_regressor`, `tf_estimator_classifier_dnn_classifier` or
 #'   `tf_estimator_estimator_dnn_estimator`.
 #' @inheritSection linear_regressor Formulas
+#' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors
 #' @seealso The classes `tf.estimator.DNNRegressor`, `DNNClassifier` and `DNNEstimator` of
@@ -44,7 +46,8 @@ dnn_regressor <- function(hidden_units, feature_columns, model_dir = NULL, label
                           weight_column = NULL, optimizer = "Adagrad", activation_fn = "relu",
                           dropout = NULL, input_layer_partitioner = NULL, config = NULL,
                           loss_reduction = "sum", batch_norm = FALSE, warm_start_from = NULL,
-                          data = NULL) {
+                          formula = NULL, data = NULL,
+                          normalize = TRUE, na.action = stats::na.fail, learning_rate = NULL, ...) {
   canned_estimator("dnn_regressor", "regressor")
 }
 
@@ -54,7 +57,9 @@ dnn_classifier <- function(hidden_units, feature_columns, model_dir = NULL, n_cl
                            weight_column = NULL, label_vocabulary = NULL, optimizer = "Adagrad",
                            activation_fn = "relu", dropout = NULL, input_layer_partitioner = NULL,
                            config = NULL, loss_reduction = "sum", batch_norm = FALSE,
-                           warm_start_from = NULL, data = NULL) {
+                           warm_start_from = NULL, formula = NULL, data = NULL,
+                           normalize = TRUE, na.action = stats::na.fail,
+                           learning_rate = NULL, ...) {
   canned_estimator("dnn_classifier", "classifier")
 }
 
@@ -63,6 +68,7 @@ dnn_classifier <- function(hidden_units, feature_columns, model_dir = NULL, n_cl
 dnn_estimator <- function(head, hidden_units, feature_columns, model_dir = NULL,
                           optimizer = "Adagrad", activation_fn = "relu", dropout = NULL,
                           input_layer_partitioner = NULL, config = NULL, batch_norm = FALSE,
-                          warm_start_from = NULL, data = NULL) {
+                          warm_start_from = NULL, formula = NULL, data = NULL,
+                          normalize = TRUE, na.action = stats::na.fail, learning_rate = NULL, ...) {
   canned_estimator("dnn_estimator", "estimator")
 }

@@ -46,7 +46,8 @@ variable_value <- function(object, variable = NULL) {
   wanted <- if (is.null(variable)) whole_variables(path) else as.character(unlist(variable))
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
-    stop_plain(paste0("Variable not found: ", paste(unknown, collapse = ", ")), kind = "not_found")
+    text <- paste0("Variable not found: ", paste(unknown, collapse = ", "))
+    stop_plain(c(text, near_hint(unknown[[1]], names, braces = FALSE)), kind = "not_found")
   }
   cpp_checkpoint_values(path, wanted)
 }

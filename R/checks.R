@@ -110,6 +110,32 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
   )
 }
 
+# One of `choices`; all of them, as the default has it, is the first.
+check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent.frame()) {
+  if (identical(x, choices)) return(choices[[1]])
+  if (is_string(x) && x %in% choices) return(x)
+  stop_runhooks(
+    c(
+      "{.arg {arg}} must be {.or {.val {choices}}}, not {describe(x)}.", near_hint(x, choices)
+    ),
+    call = call
+  )
+}
+
+# "Did you mean ...?" as a bullet of an error, for all that is looked up by a name; none where
+# nothing is near. For texts that cli does not look into `braces` is FALSE.
+near_hint <- function(name, known, braces = TRUE) {
+  known <- setdiff(as.character(known), c("", NA))
+  if (!is_string(name) || length(known) == 0) return(NULL)
+  near <- cpp_near_names(name, known)
+  if (length(near) == 0) return(NULL)
+  if (braces) near <- gsub("([{}])", "\\1\\1", near)
+  words <- paste0("\"", near, "\"")
+  last <- length(words)
+  text <- if (last == 1) words else paste(paste(words[-last], collapse = ", "), "or", words[last])
+  c(i = paste0("Did you mean ", text, "?"))
+}
+
 check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }

@@ -60,19 +60,21 @@ steering_kind <- function(condition) {
 # Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook,
 # method and step added; this costs nothing per step, because the handler looks only when something
 # is signalled. `history` is a function that gives the history so far, for an interrupt's condition.
-with_loop_conditions <- function(expr, history = NULL) {
+# `interrupted` is called where one has ended the loop.
+with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   use_threads()
-  with_run_conditions(expr, history)
+  on.exit(end_progress_line(), add = TRUE)
+  with_run_conditions(expr, history, interrupted)
 }
 
 # The same for one run of a loop that is made in R: only what it cannot do without. A restart to
 # jump to would take most of the time, so the jump is a return from this very frame; the core
 # catches it on its way.
-with_run_conditions <- function(expr, history = NULL) {
+with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- left_by_jump
   # while R unwinds: the session is closed by now
-  on.exit(if (!is.null(failure)) finish_failure(failure, history))
+  on.exit(if (!is.null(failure)) finish_failure(failure, history, interrupted))
   value <- withCallingHandlers(
     expr,
     error = function(condition) {
@@ -109,11 +111,13 @@ jump_out <- function(frame, condition, kind) {
 # Where nothing was signalled: a restart, callCC(), return() of a function around.
 left_by_jump <- simpleCondition("The loop was left by a jump.")
 
-finish_failure <- function(failure, history) {
+finish_failure <- function(failure, history, interrupted) {
   is_interrupt <- inherits(failure, "interrupt")
-  if (is_interrupt) {
-    if (!is.null(history)) failure$history <- history()
+  if (!is.null(history)) {
+    so_far <- history() # also for last_history()
+    if (is_interrupt) failure$history <- so_far
   }
+  if (is_interrupt && !is.null(interrupted)) interrupted()
   call_on_error(failure)
   if (is_interrupt) raise_interrupt(failure)
 }

@@ -108,6 +108,7 @@ str.tf_estimator <- function(object, ...) {
 }
 
 describe_estimator <- function(x) {
+  if (!is.null(x$formula)) return(describe_formula_model(x))
   kind <- if (inherits(x, "tf_estimator_regressor")) {
     "regressor"
   } else if (inherits(x, "tf_estimator_classifier")) {
@@ -136,7 +137,10 @@ describe_estimator <- function(x) {
 # What the core needs of an estimator.
 core_spec <- function(object) {
   spec <- object$spec
-  structure(lapply(unclass(spec), core_value), owner = attr(spec, "owner"))
+  structure(
+    lapply(unclass(spec), core_value), owner = attr(spec, "owner"),
+    metric_fns = object$metric_fns
+  )
 }
 
 # Specifications within specifications as plain lists.

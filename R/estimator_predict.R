@@ -15,7 +15,8 @@
 #' @param yield_single_examples FALSE gives whole batches: from the iterator, and in the list of
 #'   `simplify = FALSE`.
 #' @param newdata In the place of `input_fn`: a data frame with the features that the model reads;
-#'   for a model made from a formula, with what the formula reads.
+#'   for a model made from a formula, with what the formula reads. Where neither is given, the data
+#'   that such a model was made of.
 #' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
 #'   `NULL`: all that the model has.
 #' @return As `simplify` says. The rows are in the order of the data. The classes of a model that
@@ -23,7 +24,8 @@
 #'
 #'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ...
 #'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and
-#'   the probability of each level as `.pred_<level>`.
+#'   the probability of each level as `.pred_<level>`; NA in rows that have NA where the model
+#'   cannot do without.
 #' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
 #'   Levels that are new count as missing, with one warning of class
 #'   `runhooks_warning_new_levels` that names them.
@@ -51,6 +53,8 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
                                  ...) {
   check_string(checkpoint_path, null = TRUE)
+  refuse_prediction(list(...), environment())
+  if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
   if (is.null(newdata) && !missing(input_fn) && is.data.frame(input_fn)) {
     newdata <- input_fn
   } else if (!is.null(newdata) && !missing(input_fn)) {

@@ -8,15 +8,23 @@
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
-#'   labels)` of tensors. For a model made from a formula a data frame, too.
+#'   labels)` of tensors. For a model made from a formula a data frame, too, or nothing: the data
+#'   that it was made of.
 #' @param steps How many more steps; `NULL`: as many as the input gives.
 #' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
 #'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
 #' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one
 #'   of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
+#' @param validation Data to evaluate on while the model trains: an [input_fn()], or a data frame
+#'   for a model made from a formula. They are evaluated before the first step, at intervals (those
+#'   of `stop`, else twenty times in a run whose length is known, else every 100 steps) and at the
+#'   end. The metrics are the field `validation` of the history, are shown by the progress bar, and
+#'   are in the event file of the folder `eval_validation`.
+#' @param stop [early_stopping()]: by which metric of `validation` to stop.
 #' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()]. The data
-#'   are read as often as `steps` or `max_steps` need, once where neither is given.
+#'   are read as often as `steps` or `max_steps` need; where nothing is given, as often as
+#'   converges, see [linear_regressor()].
 #' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
 #'   plot and make a data frame of. The state of the model is its folder.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
@@ -26,8 +34,9 @@
 #'   goes on); whatever a hook raises.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
 #'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
-#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`. A time limit
-#'   (`setTimeLimit()`) is an error like any other.
+#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`; at the prompt
+#'   [last_history()] has it. A message of class `runhooks_message_interrupted` says at which step
+#'   it was. A time limit (`setTimeLimit()`) is an error like any other.
 #' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()],
 #'   [predict()][predict.tf_estimator].
 #' @family estimator methods
@@ -47,8 +56,11 @@ train.tf_estimator <- function(
   hooks = NULL,
   max_steps = NULL,
   saving_listeners = NULL,
+  validation = NULL,
+  stop = NULL,
   ...
 ) {
+  if (missing(input_fn)) input_fn <- kept_data(object)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -63,21 +75,49 @@ train.tf_estimator <- function(
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
-  hooks <- complete_hooks(as_hook_list(hooks), "train", limit)
+  planned <- if (is.null(limit)) planned_steps(input) else limit
+  watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
+  hooks <- name_evaluations(watched$hooks, object)
+  watch <- list(
+    planned = planned, suffix = validation_suffix(watched$record, watched$metric),
+    may_stop = !is.null(stop)
+  )
+  hooks <- complete_hooks(hooks, "train", limit, watch)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
-  history <- function(step = NULL) recorded_history(hooks, step, model_dir(object), started)
+  history <- function(step = NULL) {
+    made <- recorded_history(hooks, step, model_dir(object), started, watched$record)
+    the$last_history <- made
+    made
+  }
   result <- with_loop_conditions(
     cpp_estimator_train(
       core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
       if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners
     ),
-    history = history
+    history = history, interrupted = function() say_interrupted(model_dir(object))
   )
+  history <- history(result$global_step)
+  remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  invisible(history(result$global_step))
+  invisible(history)
+}
+
+# One line after Ctrl-C.
+say_interrupted <- function(folder) {
+  end_progress_line()
+  is_saved <- !is.null(cpp_latest_checkpoint(folder))
+  step <- format(cpp_saved_global_step(folder), big.mark = ",", scientific = FALSE)
+  rlang::inform(
+    if (is_saved) {
+      sprintf("Stopped at step %s, saved; train() goes on from there.", step)
+    } else {
+      "Stopped; nothing was saved, because the configuration asks for no checkpoints."
+    },
+    class = "runhooks_message_interrupted"
+  )
 }
 
 check_steps <- function(steps, arg, call = parent.frame()) {

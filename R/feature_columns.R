@@ -31,7 +31,8 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 #'
 #' @param ... Names of features: strings or character vectors, or selections, see [set_columns()].
 #' @param shape The shape of one row: whole numbers; `c(2, 3)` for a matrix in each row.
-#' @param default_value For parsing examples: the value where a feature is missing.
+#' @param default_value The value where a feature is missing: in parsed examples, and where data have
+#'   NA. A number, or one for each of `shape`.
 #' @param dtype `tf$float32`; the type is float32 in the model whatever the data's.
 #' @param normalizer_fn A function of a tensor that returns a tensor, run while the graph is built,
 #'   or `NULL`. It sees the tensor as fed (float64 for R's doubles); the result is cast to float32.

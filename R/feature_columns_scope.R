@@ -73,6 +73,7 @@ select_columns <- function(..., call) {
     stop_runhooks(
       c(
         "The selection {.code {shown}} is empty.",
+        near_hint(shown[[1]], names),
         i = "The names are {.val {names}}."
       ),
       kind = "not_found", call = call

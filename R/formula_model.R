@@ -1,46 +1,88 @@
 # Models made from a formula: the columns that its terms become, and the blueprint by which later
 # data become the same features.
 
-# The arguments of a constructor with columns in the place of formulas. `call` is its frame.
-formula_arguments <- function(args, type, kind, call) {
-  data <- args$data
-  args["data"] <- NULL
+# The arguments of a constructor with columns in the place of formulas, what the specification has
+# beside them, the blueprint and the data. `folder` may know the formula from an earlier training.
+formula_arguments <- function(settled, kind, folder, call) {
+  args <- settled$args
   slots <- grep("feature_columns$", names(args), value = TRUE)
-  if (grepl("^(baseline|dnn_linear_combined)_", type) && is_formula(args$model_dir)) {
-    # the first argument of these is no column
-    formula <- args$model_dir
-    args["model_dir"] <- list(NULL)
-    for (slot in slots) {
-      if (!is.null(args[[slot]])) next
-      # the deep part finds interactions by itself
-      args[[slot]] <- structure(formula, main_effects = slot == "dnn_feature_columns")
-    }
-  } else {
-    formula <- NULL
+  formula <- args$formula
+  for (slot in if (!is.null(formula)) slots) {
+    if (!is.null(args[[slot]])) next
+    # the deep part finds interactions by itself
+    args[[slot]] <- structure(formula, main_effects = slot == "dnn_feature_columns")
   }
   formulas <- Filter(is_formula, args[slots])
   if (length(formulas) == 0 && is.null(formula)) {
-    if (!is.null(data)) stop_runhooks("{.arg data} goes with a formula.", call = call)
-    return(list(args = args))
+    refuse_formula_arguments(settled, call)
+    return(list(args = optimizer_arguments(settled, FALSE, call)))
   }
-  data <- check_formula_data(data, call)
+  check_flag(args$normalize, "normalize", call)
+  data <- check_formula_data(args$data, call)
+  if (is.null(formula)) formula <- response_of(formulas, call)
   weight <- args$weight_column
-  blueprint <- new_blueprint(
-    if (is.null(formula)) response_of(formulas, call) else formula, data,
-    if (is_column(weight)) weight$key else weight, call
-  )
-  for (slot in names(formulas)) {
-    terms <- formula_variables(formulas[[slot]], data, blueprint, call)
-    blueprint <- add_terms(blueprint, terms, data, call)
-    is_deep <- startsWith(type, "dnn") && slot != "linear_feature_columns"
-    args[[slot]] <- lapply(terms, term_column, blueprint, is_deep = is_deep)
-  }
-  args <- response_arguments(args, blueprint, data, kind, call)
+  if (is_column(weight)) weight <- weight$key
+  if (!is.null(weight)) required_column(data, weight, call)
+  blueprint <- new_blueprint(formula, data, weight, call)
   blueprint$as_words <- kind == "classifier"
-  list(args = args, blueprint = blueprint)
+  blueprint$known <- remembered_formula(folder)
+  terms <- lapply(formulas, formula_variables, data, blueprint, call)
+  used <- used_columns(formula, terms, names(data), weight)
+  blueprint$na <- as_na_action(args$na.action, data[used], blueprint, call)
+  filled <- fill_missing(data, blueprint$na$constants)
+  for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
+  blueprint$labels <- attr(terms$feature_columns, "labels")
+  frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+  is_scaled <- is_normalized(settled, blueprint$known, folder, call)
+  head <- if (kind == "regressor") list(type = "regression_head") else args$head
+  blueprint <- add_scales(blueprint, frame, is_scaled, head)
+  for (slot in names(formulas)) {
+    deep <- startsWith(settled$type, "dnn") && slot != "linear_feature_columns"
+    args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
+  }
+  settled$args <- response_arguments(args, settled$given, blueprint, frame$response, kind, call)
+  args <- optimizer_arguments(settled, TRUE, call)
+  spec <- label_scale_arguments(blueprint)
+  if (kind == "estimator" && length(spec)) args$head[names(spec)] <- spec
+  list(
+    args = args, spec = if (kind == "regressor") spec, blueprint = blueprint,
+    formula = formula,
+    data = as_kept_data(data[used], settled$args$data)
+  )
 }
 
-is_formula <- function(x) inherits(x, "formula")
+# Without a formula nothing reads them.
+refuse_formula_arguments <- function(settled, call) {
+  if (!is.null(settled$args$data)) stop_runhooks("{.arg data} goes with a formula.", call = call)
+  odd <- intersect(c("normalize", "na.action"), settled$given)
+  if (length(odd) == 0) return(invisible())
+  stop_runhooks(
+    c(
+      "{.arg {odd[[1]]}} goes with a formula.",
+      i = if (odd[[1]] == "normalize") {
+        "Columns have {.code column_numeric(normalizer_fn = )}."
+      } else {
+        "Columns have {.code column_numeric(default_value = )}."
+      }
+    ),
+    call = call
+  )
+}
+
+# The columns of the data that the model is made of, in their order.
+used_columns <- function(formula, terms, columns, weight) {
+  read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
+    c(names(term), unlist(lapply(term, all.vars)))
+  }))
+  intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
+}
+
+# What fitted(), residuals() and train() without data go by: a reference, no copy.
+as_kept_data <- function(data, given) {
+  n <- n_rows(data[[1]])
+  rows <- if (is.data.frame(given)) attr(given, "row.names") else .set_row_names(n)
+  structure(data, class = "data.frame", row.names = rows)
+}
 
 check_formula_data <- function(data, call) {
   if (is.null(data)) {
@@ -79,7 +121,7 @@ new_blueprint <- function(formula, data, weight, call) {
   list(
     response = list(name = term_name(left), expr = if (is.call(left)) left),
     response_variables = all.vars(left), weight = weight,
-    variables = list(), features = list(),
+    variables = list(), features = list(), keys = character(), crosses = list(), terms = list(),
     constants = formula_constants(left, names(data), environment(formula))
   )
 }
@@ -134,8 +176,8 @@ formula_variables <- function(formula, data, blueprint, call) {
   all_terms <- lapply(seq_len(ncol(uses)), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
-  if (isTRUE(attr(formula, "main_effects"))) all_terms <- all_terms[lengths(all_terms) == 1]
-  all_terms
+  is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
+  structure(all_terms[is_left], labels = attr(terms, "term.labels")[is_left])
 }
 
 # The blueprint with the variables and features of terms.
@@ -145,17 +187,62 @@ add_terms <- function(blueprint, terms, data, call) {
       expr <- term[[name]]
       new <- formula_constants(expr, names(data), attr(term, "frame"))
       blueprint$constants[names(new)] <- new
-      blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint$constants, call)
+      blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
     }
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
-    for (name in names(term)[is_word]) blueprint$features[[name]] <- name
+    words <- names(term)[is_word]
     numbers <- names(term)[!is_word]
+    blueprint <- add_feature(blueprint, words)
+    if (length(words) > 1) {
+      values <- lapply(setNames(nm = words), formula_value, data, blueprint, call)
+      blueprint$crosses[[product_name(words)]] <- crossed_levels(values, blueprint, words)
+    }
     if (length(numbers)) {
       check_product(numbers, is_word, blueprint, call)
-      blueprint$features[[product_name(numbers)]] <- numbers
+      blueprint <- add_feature(blueprint, numbers)
     }
+    blueprint$terms[[product_name(names(term))]] <- list(words = words, numbers = numbers)
   }
   blueprint
+}
+
+# Features are fed by their keys, after which variables are named: `I(a + b)` and `I(a - b)` must
+# differ in more than what no name of a variable has.
+add_feature <- function(blueprint, parts) {
+  name <- product_name(parts)
+  if (length(parts) == 0 || name %in% names(blueprint$features)) return(blueprint)
+  key <- name
+  while (variable_scope_name(key) %in% variable_scope_name(blueprint$keys)) key <- paste0(key, "_1")
+  blueprint$features[[name]] <- parts
+  blueprint$keys[[name]] <- key
+  blueprint
+}
+
+# As the core names the variables of a column.
+variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
+
+# Which combinations of words there are; the folder of an earlier training may know more.
+crossed_levels <- function(values, blueprint, words) {
+  known <- blueprint$known$crosses[[product_name(words)]]
+  if (!is.null(known)) return(known)
+  codes <- lapply(words, function(name) {
+    match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
+  })
+  crossed <- crossed_words(values[words])[do.call(order, codes)]
+  unique(crossed[!is.na(crossed)])
+}
+
+# One word of several, "a:b"; missing where one of them is.
+crossed_words <- function(values) {
+  parts <- lapply(unname(values), function(x) {
+    words <- as.character(x)
+    words[which(!nzchar(words))] <- NA
+    # what separates them must not be taken for a part of them
+    if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
+  })
+  crossed <- do.call(paste, c(parts, sep = ":"))
+  crossed[Reduce(`|`, lapply(parts, is.na))] <- NA
+  crossed
 }
 
 product_name <- function(names) paste(names, collapse = ":")
@@ -169,28 +256,41 @@ check_product <- function(numbers, is_word, blueprint, call) {
   )
 }
 
-new_variable <- function(name, expr, data, constants, call) {
-  raw <- raw_value(name, expr, data, constants, call)
+new_variable <- function(name, expr, data, blueprint, call) {
+  raw <- raw_value(name, expr, data, blueprint, call)
   value <- plain_value(raw)
-  check_column(value, name, FALSE, call)
+  check_column(value, name, FALSE, call, missing = TRUE)
+  known <- blueprint$known$variables[[name]]
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) {
     sort(setdiff(value, c(NA, "")), method = "radix")
   }
   if (!is.null(words) && length(words) == 0) {
     stop_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
   }
+  if (!is.null(words) && !is.null(known$levels)) words <- known$levels
+  # scale() and its like as they were for these data
+  fixed <- if (is.call(expr)) stats::makepredictcall(raw, expr)
+  check_known_basis(name, fixed, known, call)
   list(
-    # scale() and its like as they were for these data
-    expr = if (is.call(expr)) stats::makepredictcall(raw, expr),
-    levels = words, width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
+    expr = fixed, levels = words,
+    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
   )
 }
 
-# The value of a variable: a column of the data, or computed from them.
-raw_value <- function(name, expr, data, constants, call) {
+# The value of a variable: a column of the data, or computed from them. Where it cannot be computed
+# with the rows that have NA, as poly() cannot, it is computed of the others.
+raw_value <- function(name, expr, data, blueprint, call) {
   if (name %in% names(data)) return(data[[name]])
   if (is.null(expr)) expr <- as.name(name)
-  computed_column(expr, data, list2env(constants, parent = globalenv()), names(data), call)
+  frame <- list2env(blueprint$constants, parent = globalenv())
+  computed <- function(data) computed_column(expr, data, frame, names(data), call)
+  read <- intersect(all.vars(expr), names(data))
+  missing <- Reduce(`|`, lapply(data[read], is_missing_row))
+  if (!any(missing)) return(computed(data))
+  tryCatch(computed(data), runhooks_error = function(error) {
+    few <- computed(lapply(data, keep_rows, !missing))
+    spread_rows(few, !missing)
+  })
 }
 
 # Numbers with a class, such as poly() gives, are numbers.
@@ -201,58 +301,75 @@ plain_value <- function(value) {
   array(as.vector(value), dim(value))
 }
 
-formula_value <- function(name, expr, data, constants, call) {
-  plain_value(raw_value(name, expr, data, constants, call))
+# The value of a variable of the blueprint.
+formula_value <- function(name, data, blueprint, call) {
+  expr <- blueprint$variables[[name]]$expr
+  plain_value(raw_value(name, expr, data, blueprint, call))
 }
 
-# The column of a term: numbers as they are, words by their vocabulary, several words crossed; words
-# and numbers together have a weight for each word.
+response_value <- function(data, blueprint, call) {
+  response <- blueprint$response
+  plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+}
+
+# The column of a term: numbers standardized, words by their vocabulary, several words by the
+# combinations that there are; words and numbers together have a weight for each word.
 term_column <- function(term, blueprint, is_deep) {
-  variables <- blueprint$variables[names(term)]
-  is_word <- vapply(variables, function(variable) !is.null(variable$levels), NA)
-  numbers <- names(term)[!is_word]
-  if (!any(is_word)) {
-    width <- max(vapply(variables, `[[`, 1L, "width"))
-    return(column_numeric(product_name(numbers), shape = width))
+  name <- product_name(names(term))
+  parts <- blueprint$terms[[name]]
+  feature <- if (length(parts$numbers)) blueprint$keys[[product_name(parts$numbers)]]
+  scale <- lapply(parts[c("center", "scale")], as.list)
+  if (length(parts$words) == 0) {
+    width <- max(vapply(blueprint$variables[parts$numbers], `[[`, 1L, "width"))
+    fields <- list(
+      "NumericColumn", name = feature, key = feature, shape = list(width), default_value = NULL,
+      dtype = tf$float32, normalizer_fn = NULL
+    )
+    return(do.call(new_column, c(fields, scale[lengths(scale) > 0])))
   }
-  words <- lapply(names(term)[is_word], function(name) {
-    column_categorical_with_vocabulary_list(name, vocabulary_list = variables[[name]]$levels)
-  })
-  column <- words[[1]]
-  if (length(words) > 1) {
-    cells <- prod(lengths(lapply(variables[is_word], `[[`, "levels")))
-    column <- column_crossed(words, hash_bucket_size = max(2, min(10 * cells, 1e5)))
+  words <- product_name(parts$words)
+  levels <- if (length(parts$words) > 1) {
+    blueprint$crosses[[words]]
+  } else {
+    blueprint$variables[[words]]$levels
   }
-  if (length(numbers)) column <- column_categorical_weighted(column, product_name(numbers))
+  key <- blueprint$keys[[words]]
+  column <- column_categorical_with_vocabulary_list(key, vocabulary_list = levels)
+  if (length(parts$numbers)) {
+    fields <- list(
+      "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,
+      dtype = tf$float32
+    )
+    column <- do.call(new_checked_column, c(fields, scale[lengths(scale) > 0]))
+  }
   if (is_deep) column_indicator(column) else column
 }
 
 # --- responses
 
 # What the response says of classes and dimensions, unless the arguments say it.
-response_arguments <- function(args, blueprint, data, kind, call) {
+response_arguments <- function(args, given, blueprint, value, kind, call) {
   name <- blueprint$response$name
-  value <- formula_value(name, blueprint$response$expr, data, blueprint$constants, call)
-  is_given <- function(arg) !eval(base::call("missing", as.name(arg)), call)
   if (kind == "regressor") {
     if (is.character(value) || is.factor(value)) {
       stop_runhooks(
         c(
           "The response {.val {name}} of a regressor must be numbers, not
            {kind_words[[column_kind(value)]]}.",
-          x = "The value in row 1 is {.val {first_value(value[1])}}."
+          x = "The value in row 1 is {.val {first_value(value[1])}}.",
+          i = "Classes are what {.fn linear_classifier} and its like predict."
         ),
         call = call
       )
     }
     check_column(value, name, TRUE, call)
-    if (length(dim(value)) == 2 && !is_given("label_dimension")) args$label_dimension <- ncol(value)
+    if (length(dim(value)) == 2 && !"label_dimension" %in% given) args$label_dimension <- ncol(value)
   }
   if (kind == "classifier") {
-    if (!is_given("label_vocabulary") || is.null(args$label_vocabulary)) {
+    if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
       args$label_vocabulary <- response_classes(value, name, call)
     }
-    if (!is_given("n_classes")) args$n_classes <- length(args$label_vocabulary)
+    if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
   }
   args
 }
@@ -274,80 +391,4 @@ response_classes <- function(x, name, call) {
     ),
     call = call
   )
-}
-
-# --- later data
-
-# The features of data, and the response where it is wanted, as an input function.
-blueprint_input_fn <- function(
-  model, data, batch_size = 128, shuffle = "auto", num_epochs = 1, ..., call = parent.frame()
-) {
-  blueprint <- model$blueprint
-  if (is.null(blueprint)) {
-    stop_runhooks(
-      c(
-        "input_fn must be a function, not {.obj_type_friendly {data}}.",
-        i = "Make one with {.fn input_fn}. A data frame will do for models that were made from a
-             formula."
-      ),
-      call = call
-    )
-  }
-  note_unused(...)
-  data <- check_formula_data(data, call)
-  columns <- blueprint_features(blueprint, data, call = call)
-  if (length(columns) == 0) columns <- row_feature(data)
-  response <- blueprint$response
-  if (!is.null(blueprint$weight)) {
-    columns[[blueprint$weight]] <- required_column(data, blueprint$weight, call)
-  }
-  features <- names(columns)
-  value <- formula_value(response$name, response$expr, data, blueprint$constants, call)
-  columns[[response$name]] <- if (blueprint$as_words) as.character(value) else value
-  new_input_fn(columns, features, response$name, batch_size, shuffle, num_epochs, call = call)
-}
-
-required_column <- function(data, name, call) {
-  if (name %in% names(data)) return(data[[name]])
-  stop_missing_features(name, names(data), call)
-}
-
-stop_missing_features <- function(missing, existing, call) {
-  stop_runhooks(
-    c(
-      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
-       {.val {missing}}.",
-      i = existing_names(existing)
-    ),
-    kind = "not_found", call = call
-  )
-}
-
-# A named list of the features that the model's columns read. Words that are new are missing.
-blueprint_features <- function(blueprint, data, call = parent.frame()) {
-  names <- names(blueprint$variables)
-  read <- unique(unlist(lapply(names, function(name) {
-    expr <- blueprint$variables[[name]]$expr
-    if (is.null(expr) || name %in% names(data)) return(name)
-    setdiff(all.vars(expr), names(blueprint$constants))
-  })))
-  missing <- setdiff(read, c(names(data), names(blueprint$constants)))
-  if (length(missing)) stop_missing_features(missing, names(data), call)
-  values <- lapply(setNames(nm = names), function(name) {
-    variable <- blueprint$variables[[name]]
-    value <- formula_value(name, variable$expr, data, blueprint$constants, call)
-    check_kind(value, name, if (is.null(variable$levels)) "double" else "factor")
-    check_column(value, name, FALSE, call)
-    value
-  })
-  known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
-    list(kind = "character", levels = variable$levels)
-  })
-  values <- match_features(values, known)
-  lapply(blueprint$features, function(parts) {
-    value <- values[[parts[[1]]]]
-    if (is.factor(value)) return(array_like(as.character(value), value))
-    if (length(parts) == 1) return(value)
-    Reduce(`*`, lapply(values[parts], as.numeric))
-  })
 }

@@ -1,32 +1,54 @@
 # The history of a run: what the history saver recorded, as data to print, plot and tabulate.
 
 # `record` is what cpp_history_read() gives; `last_step` the global step that was reached.
-new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL) {
+new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL,
+                        validation = NULL) {
   if (is.null(record)) {
     none <- numeric()
     record <- list(step = none, losses = list(mean_losses = none, total_losses = none))
   }
-  structure(
-    list(
-      params = list(metrics = names(record$losses), steps = last_step),
-      losses = record$losses,
-      step = record$step,
-      evaluation_metrics = evaluation_metrics,
-      evaluations = evaluations
-    ),
-    class = "tf_estimator_history"
+  history <- list(
+    params = list(metrics = names(record$losses), steps = last_step),
+    losses = record$losses,
+    step = record$step,
+    evaluation_metrics = evaluation_metrics,
+    evaluations = evaluations
   )
+  if (!is.null(validation)) history$validation <- validation
+  structure(history, class = "tf_estimator_history")
 }
 
 # What the history saver among `hooks` has recorded until now. Where the step is not known it is the
 # last recorded one.
-recorded_history <- function(hooks, last_step = NULL, folder = NULL, started = NULL) {
+recorded_history <- function(hooks, last_step = NULL, folder = NULL, started = NULL,
+                             validation = NULL) {
   saver <- Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
   record <- if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
   if (is.null(last_step)) last_step <- max(record$step, 0)
   evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
-  new_history(record, last_step, evaluations = evaluations)
+  if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
+  new_history(record, last_step, evaluations = evaluations, validation = validation)
 }
+
+# One row an evaluation, one column a metric.
+validation_table <- function(record) {
+  metrics <- Filter(function(x) length(x) == length(record$step), record$losses)
+  data.frame(step = record$step, metrics, check.names = FALSE)
+}
+
+#' The history of the last run
+#'
+#' What [train()] returned last, or would have returned had it not been interrupted or ended by an
+#' error: after Ctrl-C at the prompt it has the losses until then.
+#'
+#' @return A [history][tf_estimator_history], or `NULL` where nothing was trained in this session.
+#' @family history
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars, batch_size = 8))
+#' last_history()
+last_history <- function() the$last_history
 
 # The metrics of the evaluations of a model that were written since then.
 read_evaluations <- function(folder, started) {
@@ -52,7 +74,8 @@ read_evaluations <- function(folder, started) {
 #' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
 #' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
 #' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
-#' hook was asked to record are further `losses`.
+#' hook was asked to record are further `losses`. With `train(validation =)` there is `validation`: a
+#' data frame with a row for each evaluation, its `step`, and a column for each metric.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.
@@ -63,7 +86,8 @@ read_evaluations <- function(folder, started) {
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.
 #' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
-#'   Metrics of evaluations are called `eval/<metric>`.
+#'   Metrics of evaluations are called `eval/<metric>`, those of the validation data
+#'   `validation/<metric>`.
 #'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
 #' @name tf_estimator_history
 #' @family history
@@ -86,9 +110,17 @@ as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = F
     stringsAsFactors = FALSE
   )
   evaluated <- x$evaluations
-  if (NROW(evaluated) == 0) return(recorded)
-  evaluated$metric <- paste0("eval/", evaluated$metric)
-  rbind(recorded, evaluated)
+  if (NROW(evaluated)) {
+    evaluated$metric <- paste0("eval/", evaluated$metric)
+    recorded <- rbind(recorded, evaluated)
+  }
+  validated <- x$validation
+  for (metric in setdiff(names(validated), "step")) {
+    recorded <- rbind(recorded, data.frame(
+      step = validated$step, metric = paste0("validation/", metric), value = validated[[metric]]
+    ))
+  }
+  recorded
 }
 
 #' @rdname tf_estimator_history
@@ -98,6 +130,13 @@ print.tf_estimator_history <- function(x, ...) {
   # lint: allow stdout
   cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
   cat(history_lines(lapply(x$losses, last_of)), sep = "\n") # lint: allow stdout
+  validated <- x$validation
+  if (NROW(validated)) {
+    step <- last_of(validated$step)
+    cat(sprintf("Validation (step %.0f):", step), sep = "\n") # lint: allow stdout
+    metrics <- lapply(validated[setdiff(names(validated), "step")], last_of)
+    cat(history_lines(metrics), sep = "\n") # lint: allow stdout
+  }
   evaluated <- x$evaluation_metrics
   if (!is.null(evaluated)) {
     cat(sprintf("Evaluation metrics (step %.0f):", evaluated$step), sep = "\n") # lint: allow stdout
@@ -134,7 +173,10 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
     unknown <- setdiff(metrics, known)
     if (length(unknown)) {
       stop_runhooks(
-        "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
+        c(
+          "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
+          near_hint(unknown[[1]], known)
+        ),
         kind = "not_found"
       )
     }

@@ -133,6 +133,7 @@ check_spelling <- function(x, call) {
     stop_runhooks(
       c(
         "A hook has no method {.val {wrong[[1]]}}.",
+        near_hint(wrong[[1]], names(hook_methods)),
         i = "Its methods are {.val {names(hook_methods)}}."
       ),
       call = call

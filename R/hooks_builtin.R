@@ -348,25 +348,6 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensors
 }
 
-#' Show a progress bar
-#'
-#' A line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` on standard output, only where
-#' that is a terminal: captured or knitted output contains nothing of it. [train()] and [evaluate()]
-#' add one where none is given. Where the number of steps was asked for and not reached, a message
-#' says so at the end.
-#'
-#' @inherit hook_logging_tensor return
-#' @family hooks
-#' @export
-#' @examples
-#' hook_progress_bar()
-hook_progress_bar <- function() {
-  new_deferred_hook("hook_progress_bar", function(mode, steps) {
-    bar <- progress_bar(mode, steps)
-    new_builtin_hook("ProgressBarHook", draw = bar$draw, finish = bar$finish)
-  })
-}
-
 # Hooks that are finished when the loop's mode and steps are known: a list with exactly these two
 # names, as in tfestimators.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
@@ -377,10 +358,15 @@ is_deferred_hook <- function(x) {
   )
 }
 
-# Adds the two hooks that every loop has, where they are missing, and finishes them.
-complete_hooks <- function(hooks, mode, steps = NULL) {
+# Adds the two hooks that every loop has, where they are missing, and finishes them. `watch` is what
+# else the bar is to know, see progress_bar().
+complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(hook_history_saver()))
   if (!"hook_progress_bar" %in% types) hooks <- c(hooks, list(hook_progress_bar()))
-  lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, steps) else hook)
+  lapply(hooks, function(hook) {
+    if (!is_deferred_hook(hook)) return(hook)
+    if (hook$type == "hook_progress_bar") return(hook$hook_fn(mode, steps, watch))
+    hook$hook_fn(mode, steps)
+  })
 }

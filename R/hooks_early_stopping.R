@@ -3,17 +3,17 @@
 #' Stop training when a function says so
 #'
 #' The function is asked after the first step and then at each interval. A stop ends [train()] after
-#' the step at hand, with a last checkpoint; it is also noted in the variable
-#' `signal_early_stopping/STOP`, which the checkpoints of such a model hold.
+#' the step at hand, with a last checkpoint and a message of class
+#' `runhooks_message_early_stopping`; it is also noted in the variable `signal_early_stopping/STOP`,
+#' which the checkpoints of such a model hold. The checkpoint that training goes on from may be of a
+#' model without such a hook, which TensorFlow refuses.
 #'
 #' @param estimator The estimator that is trained.
 #' @param should_stop_fn A function of no argument that returns TRUE or FALSE.
 #' @param run_every_secs Ask every so many seconds.
 #' @param run_every_steps Ask every so many steps; then give `run_every_secs = NULL`.
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
-#'   `runhooks_error_not_found` in [train()] where the checkpoint to go on from is of a model
-#'   without such a hook.
+#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given.
 #' @seealso `tf.estimator.experimental.make_early_stopping_hook` of TensorFlow 1.x;
 #'   [hook_stop_if_higher()] and its like, which look at a metric.
 #' @family hooks
@@ -37,8 +37,22 @@ hook_early_stopping <- function(
   check_stop_interval(run_every_secs, run_every_steps)
   new_builtin_hook("EarlyStoppingHook",
     should_stop_fn = should_stop_fn, run_every_secs = run_every_secs,
-    run_every_steps = run_every_steps
+    run_every_steps = run_every_steps, say = say_early_stopping
   )
+}
+
+# Called by the core when the loop ends: kind is "message" or "warning".
+say_early_stopping <- function(kind, text) say_in_loop(kind, text, "early_stopping")
+
+# A message or warning of class runhooks_<kind>_<topic>, below the line of progress.
+say_in_loop <- function(kind, text, topic) {
+  end_progress_line()
+  class <- paste0("runhooks_", kind, "_", topic)
+  if (kind == "warning") {
+    rlang::warn(text, class = class)
+  } else {
+    rlang::inform(text, class = class)
+  }
 }
 
 check_stopped_estimator <- function(estimator, call = parent.frame()) {
@@ -86,21 +100,27 @@ new_stop_if_hook <- function(
   new_builtin_hook(type,
     metric_name = metric_name, eval_dir = path.expand(eval_dir), min_steps = min_steps,
     run_every_secs = run_every_secs, run_every_steps = run_every_steps,
-    restore_best_weights = restore_best_weights, model_dir = model_dir(estimator), ...
+    restore_best_weights = restore_best_weights, model_dir = model_dir(estimator),
+    say = say_early_stopping, ...
   )
 }
 
 #' Stop training when a metric is good enough, or gets no better
 #'
 #' The metrics are those that evaluations have written to the event files of a folder. They are read
-#' after the first step of training, and again at each interval.
+#' after the first step of training, as soon as this process has evaluated something
+#' ([hook_in_memory_evaluator()], [evaluate()] in a hook), at each interval, for the sake of
+#' evaluations by other processes, and when the loop ends. [early_stopping()] is the short form for
+#' `train(validation =)`.
 #'
 #' `hook_stop_if_higher()` and `hook_stop_if_lower()` stop when the metric of any evaluation is
 #' beyond the threshold; `hook_stop_if_no_increase()` and `hook_stop_if_no_decrease()` when its best
 #' value is so many global steps old. Values in event files are float32 numbers: 0.9 is read as
 #' 0.8999999761581421, which is not higher than 0.9.
 #'
-#' A loop that has ended without an evaluation of this metric says so in a warning of the log.
+#' A stop is told in a message of class `runhooks_message_early_stopping`; a loop that has ended
+#' without an evaluation of this metric says so in a warning of class
+#' `runhooks_warning_early_stopping`.
 #'
 #' @inheritParams hook_early_stopping
 #' @param metric_name A name such as `"average_loss"`.
@@ -108,12 +128,14 @@ new_stop_if_hook <- function(
 #' @param max_steps_without_increase,max_steps_without_decrease A whole number of steps.
 #' @param eval_dir The folder; `NULL`: `eval` in the folder of the model.
 #' @param min_steps Evaluations before this global step are left out.
-#' @param restore_best_weights TRUE: when the hook stops the training, all variables but the global
-#'   step get back the values that they had at the best evaluation, and the last checkpoint holds
-#'   these. They are kept in memory from when the hook sees the evaluation: at its own step where
-#'   the evaluation is made in the same loop before this hook ([hook_in_memory_evaluator()], listed
-#'   earlier), else from the checkpoint of that step, as long as there is one. Checkpoint savers
-#'   come after all other hooks then. TensorFlow has no such argument.
+#' @param restore_best_weights TRUE: when the training ends, by this hook or by its steps, all
+#'   variables but the global step get back the values that they had at the best evaluation, and the
+#'   last checkpoint holds these; a message says so. The best model is also kept as a checkpoint in
+#'   the folder `best` of the model's: `latest_checkpoint(file.path(model_dir(model), "best"))`. It
+#'   is written when the hook sees the evaluation: at its own step where the evaluation is made in
+#'   the same loop, else it is a copy of the checkpoint of that step, as long as there is one. The
+#'   hook comes after all other hooks then, and checkpoint savers after it. TensorFlow has no such
+#'   argument.
 #' @inherit hook_logging_tensor return
 #' @section Errors: As for [hook_early_stopping()]; `runhooks_error_not_found` in [train()] where
 #'   there are evaluations, but not of this metric.
@@ -168,4 +190,172 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
     run_every_secs, run_every_steps, restore_best_weights,
     max_steps_without_improvement = max_steps_without_decrease
   )
+}
+
+#' Early stopping in one line
+#'
+#' For the argument `stop` of [train()]: training stops when a metric of the `validation` data has
+#' got no better for `patience` steps, and the model gets back the weights of its best evaluation.
+#' Only evaluations of the call of [train()] at hand count.
+#'
+#' @param metric_name A metric of [evaluate()], such as `"average_loss"` or `"accuracy"`.
+#' @param patience How many steps may pass without a better value.
+#' @param min_delta By how much a value must be better to count.
+#' @param mode `"min"`: lower is better, `"max"`: higher is. `"auto"` knows this of losses, errors,
+#'   accuracies, areas under curves, precision and recall.
+#' @param every_n_steps Evaluate every so many steps; `NULL`: five times within `patience`.
+#' @param restore_best_weights FALSE leaves the model as it was after its last step. The best one is
+#'   in the folder `best` of the model's only if TRUE.
+#' @return An object of class `runhooks_early_stopping`.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a metric
+#'   that `mode = "auto"` does not know; in [train()] where there is no `validation`, and
+#'   `runhooks_error_not_found` where evaluations have no such metric.
+#' @seealso [hook_stop_if_no_decrease()] for evaluations of another process.
+#' @family hooks
+#' @export
+#' @examples
+#' model <- linear_regressor(mpg ~ wt + hp, data = mtcars[1:24, ])
+#' history <- model %>% train(
+#'   mtcars[1:24, ], steps = 2000, validation = mtcars[25:32, ],
+#'   stop = early_stopping("average_loss", patience = 500)
+#' )
+#' tail(history$validation)
+early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
+                           mode = c("auto", "min", "max"), every_n_steps = NULL,
+                           restore_best_weights = TRUE) {
+  check_string(metric_name)
+  if (missing(patience)) {
+    stop_runhooks(
+      c(
+        "{.arg patience} is missing: how many steps may pass without a better {.val {metric_name}}?",
+        i = "For example {.code early_stopping({.val {metric_name}}, patience = 500)}."
+      )
+    )
+  }
+  check_positive_whole(patience)
+  check_number(min_delta)
+  if (min_delta < 0) stop_runhooks("{.arg min_delta} must be 0 or more, not {min_delta}.")
+  check_positive_whole(every_n_steps, null = TRUE)
+  check_flag(restore_best_weights)
+  mode <- metric_mode(metric_name, check_one_of(mode, c("auto", "min", "max")))
+  structure(
+    list(
+      metric_name = metric_name, patience = patience, min_delta = min_delta, mode = mode,
+      every_n_steps = every_n_steps, restore_best_weights = restore_best_weights
+    ),
+    class = "runhooks_early_stopping"
+  )
+}
+
+#' @export
+print.runhooks_early_stopping <- function(x, ...) {
+  better <- if (x$mode == "min") "lower" else "higher"
+  # lint: allow stdout
+  cat(sprintf(
+    "Early stopping when \"%s\" has been no %s for %.0f steps\n", x$metric_name, better, x$patience
+  ))
+  invisible(x)
+}
+
+# Which way a metric gets better: "min" or "max".
+metric_mode <- function(metric_name, mode, call = parent.frame()) {
+  if (mode != "auto") return(mode)
+  # "auc/head" and "probability_mean/class0" are of one head or class
+  words <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
+  if (any(grepl("(^|_)(loss|error|errors|mse|mae|rmse|mape|deviance|perplexity)$", words)) ||
+    any(grepl("^(false_positives|false_negatives|mean_cosine_distance)$", words))) {
+    return("min")
+  }
+  is_up <- grepl("accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou", words)
+  if (any(is_up) && metric_name != "accuracy_baseline") return("max")
+  stop_runhooks(
+    c(
+      "Is a higher or a lower {.val {metric_name}} better?",
+      i = "Say it: {.code mode = \"min\"} or {.code mode = \"max\"}."
+    ),
+    call = call
+  )
+}
+
+# --- train(validation =, stop =)
+
+# The hooks of the user and, behind them, those that these two arguments stand for: list(hooks,
+# record, metric) with what the evaluations record, and the metric to show.
+validation_hooks <- function(object, validation, stop, hooks, planned, call = parent.frame()) {
+  stop <- check_stop(stop, call)
+  stop_hook <- if (is_hook(stop)) list(stop)
+  if (!is.null(stop_hook)) stop <- NULL
+  if (is.null(validation)) {
+    if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
+    return(list(hooks = c(hooks, stop_hook)))
+  }
+  if (is.data.frame(validation) && is.null(object$blueprint)) {
+    stop_runhooks(
+      c(
+        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not made
+         from a formula.",
+        i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
+      ),
+      call = call
+    )
+  }
+  evaluator <- new_evaluator_hook(
+    object, as_model_input(validation, object, arg = "validation", call = call),
+    name = validation_name, every_n_iter = validation_interval(stop, planned)
+  )
+  if (!is.null(stop)) stop_hook <- list(new_stop_hook(object, stop, validation_name))
+  list(
+    hooks = c(hooks, list(evaluator), stop_hook), record = attr(evaluator, "record"),
+    metric = stop$metric_name
+  )
+}
+
+# Its folder is "eval_validation".
+validation_name <- "validation"
+
+check_stop <- function(stop, call) {
+  if (is.null(stop) || inherits(stop, "runhooks_early_stopping") || is_hook(stop)) return(stop)
+  stop_runhooks(
+    c(
+      "{.arg stop} must be made by {.fn early_stopping}, not {describe(stop)}.",
+      i = "For example {.code stop = early_stopping(\"average_loss\", patience = 500)}; a number of
+           steps is {.arg steps}."
+    ),
+    call = call
+  )
+}
+
+# Five times within the patience; twenty times in a run of known length.
+validation_interval <- function(stop, planned) {
+  if (!is.null(stop$every_n_steps)) return(stop$every_n_steps)
+  if (!is.null(stop)) return(max(1, stop$patience %/% 5))
+  if (!is.null(planned)) max(1, planned %/% 20) else 100
+}
+
+new_stop_hook <- function(object, stop, name) {
+  type <- if (stop$mode == "min") "StopIfNoDecreaseHook" else "StopIfNoIncreaseHook"
+  folder <- model_dir(object)
+  new_builtin_hook(type,
+    metric_name = stop$metric_name, min_delta = stop$min_delta, of_this_loop = TRUE,
+    eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
+    max_steps_without_improvement = stop$patience, restore_best_weights = stop$restore_best_weights,
+    # evaluations of this loop are news; other processes are not waited for
+    run_every_secs = 60, model_dir = folder, say = say_early_stopping
+  )
+}
+
+# Without `validation` the user's own evaluations will do.
+stop_by_evaluations <- function(object, stop, hooks, call) {
+  evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
+  if (is.null(evaluator)) {
+    stop_runhooks(
+      c(
+        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed on.",
+        i = "Give a data frame or an {.fn input_fn}: {.code train(model, data, validation = test,
+             stop = early_stopping(...))}."
+      ),
+      call = call
+    )
+  }
+  new_stop_hook(object, stop, evaluator$name)
 }

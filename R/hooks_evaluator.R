@@ -36,13 +36,22 @@ hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = 
   if (every_n_iter <= 0) stop_plain(sprintf("invalid every_n_iter=%.0f.", every_n_iter))
   check_steps(steps, "steps")
   check_string(name, null = TRUE)
+  new_evaluator_hook(
+    estimator, as_model_input(input_fn, estimator), steps, hooks, if (is.null(name)) "" else name,
+    every_n_iter
+  )
+}
+
+# `input` is what as_model_input() gives.
+new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, name = "",
+                               every_n_iter = 100) {
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
   # the bar is the training's
   hooks <- Filter(function(hook) !inherits(hook, "ProgressBarHook"), hooks)
-  new_builtin_hook("InMemoryEvaluatorHook",
-    spec = core_spec(estimator), config = core_config(estimator),
-    input_fn = as_model_input(input_fn, estimator), steps = if (is.null(steps)) 0 else steps,
-    hooks = lapply(hooks, core_hook), name = if (is.null(name)) "" else name,
+  hook <- new_builtin_hook("InMemoryEvaluatorHook",
+    spec = core_spec(estimator), config = core_config(estimator), input_fn = input,
+    steps = if (is.null(steps)) 0 else steps, hooks = lapply(hooks, core_hook), name = name,
     every_n_iter = every_n_iter
   )
+  structure(hook, record = cpp_history_new())
 }

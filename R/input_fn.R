@@ -39,7 +39,8 @@ the$mode <- NULL
 #'   without a vocabulary takes the levels of a factor as its classes.
 #' @section Errors: `runhooks_error_not_found` for a column that is not there;
 #'   `runhooks_error_invalid_argument` for two columns of one name, dates, no rows, a batch size
-#'   below 1, NA, NaN or Inf in numbers (how many, and the first row).
+#'   below 1, NA, NaN or Inf in numbers (how many, and the first row; NA in a feature when it is
+#'   read, as `column_numeric(default_value = )` may say what takes its place).
 #' @family input functions
 #' @export
 #' @examples
@@ -177,6 +178,7 @@ stop_selection <- function(expr, existing, arg, error, call) {
     c(
       "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
        that the data do not have: {.val {missing}}.",
+      near_hint(missing[[1]], existing),
       i = existing_names(existing)
     ),
     kind = "not_found", call = call
@@ -214,7 +216,7 @@ new_input_fn <- function(
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
   options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
-  function(estimator) {
+  input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
@@ -223,6 +225,8 @@ new_input_fn <- function(
       next_rows(trained, features, response, options, texts)
     }
   }
+  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
 check_shuffle <- function(shuffle, call) {
@@ -245,10 +249,15 @@ check_columns <- function(columns, response, call) {
     )
   }
   if (rows[[1]] == 0) stop_runhooks("The data have no rows.", call = call)
-  for (name in names(columns)) check_column(columns[[name]], name, name %in% response, call)
+  for (name in names(columns)) {
+    # a column of the model may say what takes the place of NA
+    can_wait <- !name %in% response && !is_sparse_matrix(columns[[name]])
+    check_column(columns[[name]], name, name %in% response, call, missing = can_wait)
+  }
 }
 
-check_column <- function(x, name, is_response, call) {
+# `missing` says whether NA and NaN may be there, if nothing else is wrong.
+check_column <- function(x, name, is_response, call, missing = FALSE) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
   # integer64 holds its numbers as the bits of doubles
@@ -267,11 +276,15 @@ check_column <- function(x, name, is_response, call) {
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
   if (all(is.finite(numbers))) return(invisible())
   bad <- bad_places(x, is.finite)
+  if (missing && all(is.na(x[bad]))) return(invisible())
   first <- (bad[[1]] - 1) %% n_rows(x) + 1
   stop_runhooks(
     c(
       "The {role} {.val {name}} must be finite numbers.",
-      x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}."
+      x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}.",
+      i = if (!is_response && anyNA(numbers)) {
+        "{.code column_numeric(default_value = )} says what takes the place of NA."
+      }
     ),
     call = call
   )
@@ -327,16 +340,26 @@ draw_seed <- function() {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-as_model_input <- function(input_fn, estimator, ..., is_limited = FALSE, call = parent.frame()) {
+# `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
+# what the caller's argument is called.
+as_model_input <- function(
+  input_fn,
+  estimator,
+  ...,
+  is_limited = NULL,
+  arg = "input_fn",
+  call = parent.frame()
+) {
   if (is.data.frame(input_fn)) {
     options <- list(...)
-    # a number of steps says when to end, so the data must not
-    if (is_limited && !"num_epochs" %in% names(options)) options["num_epochs"] <- list(NULL)
-    fixed <- list(estimator, input_fn, call = call)
+    fixed <- list(
+      estimator, input_fn, is_limited = is_limited, given = names(options), call = call
+    )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
   }
+  if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    stop_runhooks("input_fn must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
+    stop_runhooks("{arg} must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
@@ -349,6 +372,18 @@ as_model_input <- function(input_fn, estimator, ..., is_limited = FALSE, call = 
     if (is_dataset(result)) result <- next_batch(result)
     split_input(result)
   }
+}
+
+# How many batches an input function of data in memory has: rows and epochs say it. NULL where that
+# is not known, or without end. `input` is what as_model_input() gives.
+planned_steps <- function(input) {
+  inner <- environment(environment(input)$input_fn)
+  if (is.null(inner) || !identical(parent.env(inner), topenv())) return(NULL)
+  options <- inner$options
+  columns <- inner$columns
+  is_ours <- is.list(options) && is.list(columns) && is_number(options$batch_size)
+  if (!is_ours || is.null(options$num_epochs)) return(NULL)
+  ceiling(n_rows(columns[[1]]) * options$num_epochs / options$batch_size)
 }
 
 split_input <- function(result) {

@@ -31,6 +31,7 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   if (any(missing)) {
     stop_runhooks("{.arg {names(given)[missing]}} is missing, with no default.", call = call)
   }
+  if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
   own <- given[setdiff(names(given), c("name", "use_locking"))]
   optimizer <- structure(
     c(list(type = type, name = given$name), own),
@@ -40,6 +41,12 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   check_flag(if (is.null(given$use_locking)) FALSE else given$use_locking, "use_locking", call)
   cpp_optimizer_check(unclass_deep(optimizer))
   optimizer
+}
+
+# A function of no argument, as TensorFlow has it; one of an argument is given the global step.
+rate_function <- function(f) {
+  if (takes_arguments(f, 0) || !takes_arguments(f, 1)) return(f)
+  structure(function() f(tf$train$get_or_create_global_step()), wrapped = f)
 }
 
 # The page's tables, made when roxygen2 writes it. lint: allow caller
@@ -71,7 +78,10 @@ optimizers_rd <- function() {
 #' @eval optimizers_rd()
 #' @details
 #' Learning rates may be tensors, such as `tf$train$exponential_decay(0.1,
-#' tf$train$get_global_step(), 1000, 0.9)`.
+#' tf$train$get_global_step(), 1000, 0.9)`, variables, or functions that are called while the graph
+#' is built: of no argument, or of the global step, as `function(step)
+#' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. A rate that changes is in the event file as
+#' `learning_rate`. [hook_learning_rate()] sets the rate from R, step by step.
 #'
 #' @section Errors: `runhooks_error_invalid_argument` for a hyperparameter out of its range or an
 #'   unknown name; the message lists the known ones.
@@ -143,6 +153,7 @@ check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame())
     stop_runhooks(
       c(
         "{.arg {arg}} cannot be {.val {optimizer}}.",
+        near_hint(optimizer, known),
         i = "Known optimizers are {.val {sort(known)}}."
       ),
       call = call

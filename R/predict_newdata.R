@@ -10,11 +10,12 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (is.null(type)) type <- choices
   data <- check_new_data(newdata, call)
-  columns <- new_features(object, data, call)
+  ready <- new_features(object, data, call)
   keys <- switch(kind,
     numbers = "predictions", classes = "probabilities", c("class_ids", "probabilities")
   )
-  values <- predicted_matrices(object, columns, keys, checkpoint_path, hooks, call)
+  values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
+  values <- lapply(values, spread_rows, ready$rows)
   if (kind == "numbers") {
     return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
   }
@@ -50,19 +51,28 @@ check_new_data <- function(newdata, call) {
   as.list(newdata)
 }
 
-# The features that the model reads, no others. A computed one may be there, or what it is computed
-# from. Models that read none still have rows.
+# The features that the model reads, no others, of the rows that have no NA where the model cannot do
+# without: `rows` says which. A computed one may be there, or what it is computed from. Models that
+# read none still have rows.
 new_features <- function(object, data, call) {
-  columns <- if (!is.null(object$blueprint)) {
-    blueprint_features(object$blueprint, data, call)
+  blueprint <- object$blueprint
+  if (!is.null(blueprint)) {
+    frame <- blueprint_frame(blueprint, data, FALSE, call)
+    rows <- !Reduce(`|`, frame$missing, logical(frame$n))
+    columns <- frame_features(blueprint, only_rows(frame, rows))
   } else {
-    keys <- read_keys(model_reads(object))
+    reads <- model_reads(object)
+    keys <- read_keys(reads)
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) stop_missing_features(missing, names(data), call)
-    lapply(setNames(nm = keys), computed_feature, data = data)
+    columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
+    columns <- fill_by_columns(columns, reads)
+    for (key in keys) check_column(columns[[key]], key, FALSE, call, missing = TRUE)
+    rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
+    columns <- lapply(columns, keep_rows, rows)
   }
-  if (length(columns) == 0) columns <- row_feature(data)
-  columns
+  if (length(columns) == 0) columns <- row_feature(list(which(rows)))
+  list(columns = columns, rows = rows)
 }
 
 computed_feature <- function(key, data) {
@@ -95,8 +105,9 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
 
 no_predictions <- function(labels, keys) {
   width <- if (labels$kind == "numbers") labels$width else labels$n_classes
-  empty <- matrix(numeric(), 0, width)
-  lapply(setNames(nm = keys), function(key) empty)
+  lapply(setNames(nm = keys), function(key) {
+    matrix(numeric(), 0, if (key == "class_ids") 1 else width)
+  })
 }
 
 tidy_classes <- function(object, labels) {

@@ -6,55 +6,33 @@ magrittr::`%>%`
 
 #' Selection helpers
 #'
-#' The functions of tidyselect of the same name, for [feature_columns()] and [input_fn()]. They are
-#' here so that a script needs one `library()` call; tidyselect is loaded when one is called.
+#' The functions of tidyselect for [feature_columns()] and [input_fn()], and tibble's `glimpse()`. They
+#' are here so that a script needs one `library()` call, and are the very functions that dplyr and
+#' tidyr have, so that nothing is masked.
 #'
-#' @param ... As in [tidyselect::starts_with()], [tidyselect::everything()], [tidyselect::one_of()].
-#' @return The positions of the selected columns.
+#' @return See [tidyselect::starts_with()], [tidyselect::everything()], [tidyselect::one_of()],
+#'   [tibble::glimpse()].
 #' @examples
 #' input <- input_fn(mtcars, features = starts_with("d"), response = "mpg")
+#' glimpse(mtcars)
 #' @name selection_helpers
+#' @aliases contains ends_with everything last_col matches num_range one_of starts_with glimpse
+#' @rawNamespace export(contains, ends_with, everything, last_col, matches, num_range, one_of)
+#' @rawNamespace export(starts_with, glimpse)
 NULL
 
-#' @rdname selection_helpers
-#' @export
-contains <- function(...) tidyselect::contains(...)
+selection_helpers <- c(
+  "contains", "ends_with", "everything", "last_col", "matches", "num_range", "one_of", "starts_with"
+)
 
-#' @rdname selection_helpers
-#' @export
-ends_with <- function(...) tidyselect::ends_with(...)
+# Promises: tidyselect takes as long to load as all the rest, and is loaded when one is used.
+promise_reexports <- function(ns) {
+  for (name in selection_helpers) promise_function("tidyselect", name, ns)
+  promise_function("tibble", "glimpse", ns)
+}
 
-#' @rdname selection_helpers
-#' @export
-everything <- function(...) tidyselect::everything(...)
-
-#' @rdname selection_helpers
-#' @export
-last_col <- function(...) tidyselect::last_col(...)
-
-#' @rdname selection_helpers
-#' @export
-matches <- function(...) tidyselect::matches(...)
-
-#' @rdname selection_helpers
-#' @export
-num_range <- function(...) tidyselect::num_range(...)
-
-#' @rdname selection_helpers
-#' @export
-one_of <- function(...) tidyselect::one_of(...)
-
-#' @rdname selection_helpers
-#' @export
-starts_with <- function(...) tidyselect::starts_with(...)
-
-#' A glimpse of data
-#'
-#' @param x A data frame, or what else [tibble::glimpse()] shows.
-#' @param width How wide; `NULL`: the width of the terminal.
-#' @param ... Further arguments of methods.
-#' @return `x`, invisibly.
-#' @export
-#' @examples
-#' glimpse(mtcars)
-glimpse <- function(x, width = NULL, ...) tibble::glimpse(x, width = width, ...)
+promise_function <- function(package, name, ns) {
+  force(package)
+  force(name)
+  delayedAssign(name, getExportedValue(package, name), environment(), ns)
+}

@@ -123,9 +123,11 @@ print.RunConfig <- function(x, ...) {
       value, scientific = FALSE
     )
   }
-  fields <- unclass(x)
-  # lint: allow stdout
-  cat(paste(names(fields), "=", vapply(fields, text, ""), collapse = ", "), "\n", sep = "")
+  fields <- unclass(x)[names(config_defaults)]
+  # what nobody has set, and what is as it must be, says nothing
+  shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is.atomic, NA)]
+  line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")
+  cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 

@@ -36,6 +36,7 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   stop_runhooks(
     c(
       "{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.",
+      near_hint(name, names(x)),
       i = "See {.run names(tf)}."
     ),
     kind = "not_found"

@@ -28,6 +28,7 @@ alias_symbols <- function(symbols) {
       paste0("estimator.SessionRun", c("Context", "Values", "Args"))
     ),
     list(estimator.NanLossDuringTrainingError = symbols[["train.NanLossDuringTrainingError"]]),
+    list(contrib.estimator.add_metrics = add_metrics),
     list(contrib.framework.get_global_step = symbols[["train.get_global_step"]])
   )
 }

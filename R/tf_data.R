@@ -20,6 +20,8 @@ data_symbols <- function() {
       },
       data.experimental.CheckpointInputPipelineHook = hook_checkpoint_input_pipeline,
       contrib.data.CheckpointInputPipelineHook = hook_checkpoint_input_pipeline,
+      data.experimental.make_saveable_from_iterator = make_saveable_from_iterator,
+      contrib.data.make_saveable_from_iterator = make_saveable_from_iterator,
       data.experimental.sample_from_datasets = sample_from_datasets
     ),
     applied_symbols()

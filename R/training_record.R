@@ -99,6 +99,7 @@ kind_words <- c(
 # training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
 # what its columns read.
 as_trained <- function(columns, features, response, estimator, reads) {
+  columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
   if (is.null(estimator)) return(columns)
   known <- training_record(estimator)
   labels <- model_labels(estimator)
@@ -106,6 +107,7 @@ as_trained <- function(columns, features, response, estimator, reads) {
   if (identical(the$mode, "train")) {
     read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
     record <- learn_columns(known, columns, intersect(features, read), response)
+    record$formula <- formula_record(estimator$blueprint)
   }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   is_feature <- seq_along(features)

@@ -108,6 +108,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_near_names
+SEXP cpp_near_names(Text name, Texts known);
+RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< Texts >::type known(knownSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_near_names(name, known));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_where
 SEXP cpp_run_where();
 RcppExport SEXP _runhooks_cpp_run_where() {
@@ -1429,6 +1440,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
+    {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 6},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},

@@ -1,6 +1,7 @@
 // Errors and jumps across the border.
 #include <csetjmp>
 
+#include "base/near_names.h"
 #include "runhooks_r.h"
 #include "session/run_where.h"
 
@@ -121,6 +122,13 @@ void raise_error(const Error& error) {
 }  // namespace runhooks
 
 using namespace runhooks;
+using namespace runhooks::r;
+
+// What of `known` is nearly `name`, the nearest first.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_near_names(Text name, Texts known) {
+  return border([&]() -> SEXP { return Rcpp::wrap(near_names(name, known)); });
+}
 
 //' Where the innermost loop is: NULL, or the hook, the method and the global step.
 //' @noRd

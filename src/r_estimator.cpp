@@ -1,5 +1,7 @@
 // Estimators in R: specifications become model functions, closures become input functions, results
 // become R values.
+#include <algorithm>
+
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
 #include "runhooks_r.h"
@@ -52,6 +54,65 @@ InputFn input_fn_from_r(SEXP build) {
   };
 }
 
+SEXP feature_to_r(const Feature& feature) {
+  if (!feature.is_sparse()) return tensor_handle(feature.values);
+  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
+  SET_VECTOR_ELT(sparse, 0, tensor_handle(feature.indices));
+  SET_VECTOR_ELT(sparse, 1, tensor_handle(feature.values));
+  SET_VECTOR_ELT(sparse, 2, tensor_handle(feature.dense_shape));
+  Rcpp::Shield<SEXP> classes(Rf_mkString("tensorflow.sparse_tensor"));
+  Rf_setAttrib(sparse, R_ClassSymbol, classes);
+  return sparse;
+}
+
+SEXP tensors_to_r(const Named<Output>& tensors) {
+  Rcpp::List list(tensors.size());
+  Rcpp::CharacterVector names(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    list[i] = tensor_handle(tensors[i].second);
+    names[i] = tensors[i].first;
+  }
+  list.names() = names;
+  return list;
+}
+
+SEXP labels_to_r(const ModelInput& input) {
+  if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
+  return tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
+}
+
+// Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
+// returns, a list of pairs by name. They take the place of the model's of the same names.
+void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
+  Rcpp::List features(input.features.size());
+  Rcpp::CharacterVector names(input.features.size());
+  R_xlen_t at = 0;
+  for (const auto& feature : input.features) {
+    features[at] = feature_to_r(feature.second);
+    names[at++] = feature.first;
+  }
+  features.names() = names;
+  Rcpp::Shield<SEXP> labels(labels_to_r(input));
+  Rcpp::Shield<SEXP> predictions(tensors_to_r(spec.predictions));
+  Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
+  Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+  const RList metrics(result, "what a function of metrics returns");
+  for (R_xlen_t i = 0; i < metrics.size(); ++i) {
+    const std::string name = metrics.name(i);
+    const RList pair(metrics[i], "a metric");
+    SEXP update = pair[1];
+    const Metric metric{tensor_of(pair[0]),
+                        is_operation(update) ? operation_of(update) : tensor_of(update).op};
+    auto same = std::find_if(spec.eval_metric_ops.begin(), spec.eval_metric_ops.end(),
+                             [&name](const auto& other) { return other.first == name; });
+    if (same == spec.eval_metric_ops.end()) {
+      spec.eval_metric_ops.emplace_back(name, metric);
+    } else {
+      same->second = metric;
+    }
+  }
+}
+
 // A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
 // built.
 ModelFn model_fn_from_r(SEXP spec) {
@@ -59,9 +120,18 @@ ModelFn model_fn_from_r(SEXP spec) {
   const std::string type = args->text("type");
   args->set_owner(type + "()");
   const ModelFn model_fn = make_model_fn(type, *args);
-  return [model_fn](Graph& graph, const ModelInput& input, Mode mode) {
+  std::vector<Held> own_metrics;
+  Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
+  for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
+    own_metrics.emplace_back(function_from_r(VECTOR_ELT(functions, i), "a function of metrics"));
+  }
+  return [model_fn, own_metrics](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
-    return model_fn(graph, input, mode);
+    EstimatorSpec made = model_fn(graph, input, mode);
+    if (mode == Mode::kEval) {
+      for (const Held& function : own_metrics) add_own_metrics(function.get(), input, made);
+    }
+    return made;
   };
 }
 
@@ -77,9 +147,12 @@ HookPtr in_memory_evaluator_from_r(SEXP hook) {
   options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
-  return std::make_shared<InMemoryEvaluatorHook>(
+  auto made = std::make_shared<InMemoryEvaluatorHook>(
       estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
       whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
+  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+  if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
+  return made;
 }
 
 }  // namespace r

@@ -1,4 +1,5 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
+#include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
@@ -50,6 +51,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
         bind(methods, "after_create_session", {symbols().session, symbols().coord});
     before_run_ = bind(methods, "before_run", {symbols().context});
     after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
+    if (after_run_) after_run_function_.reset(list_element(methods, "after_run"));
     end_ = bind(methods, "end", {symbols().session});
     save_state_ = bind(methods, "save_state", {});
     restore_state_ = bind(methods, "restore_state", {symbols().state});
@@ -60,6 +62,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
 
   void begin(Graph& graph) override {
     requested_.forget();
+    has_checked_results_ = false;
     session_.reset(R_NilValue);
     graph_ = graph.shared_from_this();
     call(begin_);
@@ -92,6 +95,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (!after_run_) return;
     const CurrentContext current(*this, context);
     define_values(values);
+    if (!has_checked_results_ && (has_request_ || !before_run_)) check_results();
     call(after_run_);
   }
   void end(Session& session) override {
@@ -185,6 +189,19 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(prepared, environment_.get(), token_);
   }
 
+  // Once a loop: a name that was not asked for is a NULL that says nothing.
+  void check_results() {
+    has_checked_results_ = true;
+    SEXP values = Rf_findVarInFrame(environment_.get(), symbols().values);
+    Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
+                                          : R_NilValue);
+    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> asks(Rf_ScalarLogical(before_run_ != nullptr));
+    Rcpp::Shield<SEXP> checking(Rf_lang5(Rf_install("check_results_read"),
+                                         after_run_function_.get(), names, label, asks));
+    eval_r(checking, environment_.get(), token_);
+  }
+
   void make_context(Session& session) {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
     Rcpp::Shield<SEXP> handle(session_handle(session));
@@ -248,9 +265,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   UnwindToken token_;
   // Held by calls_.
   SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
-  Held on_error_, session_;
+  Held on_error_, session_, after_run_function_;
   RequestedArgs requested_;
   bool has_request_ = false;
+  bool has_checked_results_ = false;
   bool shown_stop_ = false;
   SEXP plain_values_ = nullptr;  // held by the environment, as `values`
 };
@@ -414,16 +432,10 @@ SEXP cpp_context_progress(SEXP pointer) {
     Rcpp::NumericVector progress(2, NA_REAL);
     const RunContext* context = context_of(pointer);
     if (!context) return progress;
-    Session& session = context->session();
-    const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
-    if (iterators.empty()) return progress;
-    progress[0] = 0;
-    progress[1] = 1;
-    const std::string& name = std::get<Output>(iterators.front()).op->name();
-    if (const DatasetIterator* iterator = find_iterator(session.resources(), name)) {
-      progress[0] = static_cast<double>(iterator->rows_seen());
-      progress[1] = static_cast<double>(iterator->epoch()) + 1;
-    }
+    const InputProgress input = input_progress(context->session());
+    if (!input.is_known) return progress;
+    progress[0] = static_cast<double>(input.rows);
+    progress[1] = static_cast<double>(input.epoch);
     return progress;
   });
 }

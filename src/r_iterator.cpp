@@ -58,7 +58,38 @@ void check_known(const Dataset& dataset) {
               {"Functions of dataset_flat_map() and dataset_interleave() return such datasets."});
 }
 
+class MadeSaveable : public Made {
+ public:
+  explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
+  const char* kind() const override { return "a saveable object"; }
+  const SaveablePtr& saveable() const { return saveable_; }
+
+ private:
+  SaveablePtr saveable_;
+};
+
 }  // namespace
+
+namespace runhooks {
+namespace r {
+
+SaveablePtr saveable_of(SEXP x) {
+  if (!is_handle(x, kMade)) return nullptr;
+  const auto made = std::dynamic_pointer_cast<MadeSaveable>(from_handle<Made>(x, kMade));
+  return made ? made->saveable() : nullptr;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// The position of an iterator as a saver takes it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator_saveable(SEXP iterator) {
+  return border([&]() -> SEXP {
+    return make_handle<Made>(
+        std::make_shared<MadeSaveable>(make_saveable_from_iterator(tensor_of(iterator))), kMade);
+  });
+}
 
 // `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]

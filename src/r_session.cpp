@@ -1,4 +1,5 @@
 // Sessions in R: what is fetched and fed, and in which form results come back.
+#include "graph/endpoints.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -49,13 +50,33 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   return node;
 }
 
+// An endpoint of the model, which may be several tensors, or something of the graph.
+FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
+  const EndpointTensors& ends = endpoint(graph, utf8_of(name));
+  if (ends.empty()) return leaf(name, fetch_by_name(utf8_of(name), graph));
+  if (ends.size() == 1) return leaf(name, ends.front().second);
+  Node node;
+  node.is_leaf = false;
+  node.is_name = true;
+  node.source = name;
+  const auto n = static_cast<R_xlen_t>(ends.size());
+  Rcpp::Shield<SEXP> names(Rf_allocVector(STRSXP, n));
+  node.form.reset(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const auto& end = ends[static_cast<size_t>(i)];
+    SET_STRING_ELT(names, i, Rf_mkCharCE(end.first.c_str(), CE_UTF8));
+    node.children.push_back(leaf(R_NilValue, end.second));
+  }
+  Rf_setAttrib(node.form.get(), R_NamesSymbol, names);
+  return node;
+}
+
 FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   if (is_tensor(x)) return leaf(x, tensor_of(x));
   if (is_operation(x)) return leaf(x, operation_of(x));
   if (is_variable(x)) return leaf(x, variable_of(x)->snapshot);
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) {
-    SEXP name = STRING_ELT(x, 0);
-    return leaf(name, fetch_by_name(utf8_of(name), graph));
+    return named(STRING_ELT(x, 0), graph);
   }
   if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
     throw Error(
@@ -72,8 +93,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   if (node.names != R_NilValue) Rf_setAttrib(node.form.get(), R_NamesSymbol, node.names);
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
-      SEXP name = STRING_ELT(x, i);
-      node.children.push_back(leaf(name, fetch_by_name(utf8_of(name), graph)));
+      node.children.push_back(named(STRING_ELT(x, i), graph));
     } else {
       node.children.push_back(parse(VECTOR_ELT(x, i), graph));
     }
@@ -86,7 +106,7 @@ bool FetchTree::matches(SEXP structure) const { return node_matches(root_, struc
 // Handles and strings are compared by identity: R keeps one of each.
 bool FetchTree::node_matches(const Node& node, SEXP x) {
   if (node.source == x) return true;
-  if (node.is_leaf)
+  if (node.is_leaf || node.is_name)
     return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 && STRING_ELT(x, 0) == node.source;
   if (TYPEOF(x) != TYPEOF(node.source)) return false;
   if (Rf_xlength(x) != static_cast<R_xlen_t>(node.children.size())) return false;

@@ -279,6 +279,11 @@ class RCallable : public Callable {
 // What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
 
+// --- r_iterator.cpp
+
+// NULL where it is none.
+SaveablePtr saveable_of(SEXP x);
+
 // --- r_columns.cpp
 
 // A tensor or a sparse one.
@@ -315,6 +320,7 @@ class FetchTree {
     SEXP source = R_NilValue;  // the handle or the name, held by structure_
     size_t fetch = 0;
     bool is_leaf = true;
+    bool is_name = false;  // of an endpoint with several tensors
     bool is_bytes = false;  // a serialized message, which is no text even where it could be one
     SEXP names = R_NilValue;
     Held form;  // an empty list with these names, to be filled
@@ -323,6 +329,7 @@ class FetchTree {
   using Lookup = std::function<const Tensor&(size_t)>;
   Node parse(SEXP x, Graph& graph);
   Node leaf(SEXP source, const Fetch& fetch);
+  Node named(SEXP name, Graph& graph);
   static bool node_matches(const Node& node, SEXP x);
   static SEXP node_to_r(const Node& node, const Lookup& result);
 

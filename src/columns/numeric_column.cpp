@@ -1,5 +1,6 @@
 // Numbers as they are, or as a function of them (tf.feature_column.numeric_column).
 #include "columns/feature_column.h"
+#include "columns/standardization.h"
 
 namespace runhooks {
 
@@ -12,7 +13,8 @@ class NumericColumn : public DenseColumn {
         shape_(args.has("shape") ? Shape(args.integers("shape")) : Shape{1}),
         dtype_(dtype_from_name(args.text("dtype", "float32"))),
         default_value_(args.find("default_value") ? *args.find("default_value") : Value()),
-        normalizer_fn_(args.callable("normalizer_fn")) {}
+        normalizer_fn_(args.callable("normalizer_fn")),
+        standardization_(args, "center", "scale", shape_.num_elements()) {}
 
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override {
@@ -21,7 +23,7 @@ class NumericColumn : public DenseColumn {
     read.has_shape = true;
     read.shape = shape_;
     read.default_value = default_value_;
-    read.is_normalized = normalizer_fn_ != nullptr;
+    read.is_normalized = normalizer_fn_ || standardization_;
     return {read};
   }
   Shape variable_shape() const override { return shape_; }
@@ -38,6 +40,7 @@ class NumericColumn : public DenseColumn {
       }
       tensor = *result.get_if<Output>();
     }
+    if (standardization_) tensor = standardization_.apply(cache.graph(), tensor);
     if (tensor.dtype() == DType::kFloat32) return tensor;
     return cache.graph().op("Cast", {tensor}).attr("DstT", DType::kFloat32);
   }
@@ -67,6 +70,7 @@ class NumericColumn : public DenseColumn {
   DType dtype_;
   Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
+  Standardization standardization_;  // of what the normalizer has made
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Ids with weights from another feature (tf.feature_column.weighted_categorical_column).
 #include "columns/feature_column.h"
+#include "columns/standardization.h"
 
 namespace runhooks {
 
@@ -10,7 +11,8 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   explicit WeightedCategoricalColumn(const Args& args)
       : column_(categorical_argument(args, "categorical_column")),
         weights_(args.text("weight_feature_key")),
-        dtype_(dtype_from_name(args.text("dtype", "float32"))) {}
+        dtype_(dtype_from_name(args.text("dtype", "float32"))),
+        standardization_(args, "center", "scale", 1) {}
 
   std::string name() const override { return column_->name() + "_weighted_by_" + weights_; }
   std::vector<FeatureRead> reads() const override {
@@ -18,6 +20,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     all.emplace_back(weights_, dtype_);
     all.back().example_dtype = dtype_;
     all.back().is_weight = true;
+    all.back().is_normalized = static_cast<bool>(standardization_);
     return all;
   }
   int64_t num_buckets() const override { return column_->num_buckets(); }
@@ -31,6 +34,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
       invalid_argument("The weights of column '", name(), "' must be numbers, but feature '",
                        weights_, "' is of type ", dtype_name(weights.dtype()), ".");
     }
+    if (standardization_) weights = standardization_.apply(cache.graph(), weights);
     if (weights.dtype() != DType::kFloat32) {
       weights = cache.graph().op("Cast", {weights}).attr("DstT", DType::kFloat32);
     }
@@ -52,6 +56,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   std::shared_ptr<const CategoricalColumn> column_;
   std::string weights_;
   DType dtype_;
+  Standardization standardization_;  // of the weights
 };
 
 }  // namespace

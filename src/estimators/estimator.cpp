@@ -7,11 +7,13 @@
 
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
+#include "graph/endpoints.h"
 #include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
+#include "io/eval_metrics.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "nn/summary_ops.h"
@@ -71,6 +73,8 @@ void write_evaluation(EventFileWriter& writer,
   std::sort(texts.begin(), texts.end());
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
   writer.add_summary(metrics, step);
+  writer.flush();  // who waits for evaluations looks right away
+  note_evaluation();
   if (checkpoint.empty()) return;
   log(LogLevel::kInfo,
       str_cat("Saving 'checkpoint_path' summary for global step ", step, ": ", checkpoint));
@@ -115,6 +119,30 @@ void keep_value(const Tensor& value, Tensor* kept) {
 
 }  // namespace
 
+namespace {
+
+// What hooks may ask every model for.
+void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& spec) {
+  if (spec.loss) add_endpoint(graph, "loss", "", spec.loss);
+  for (const auto& one : spec.predictions) {
+    add_endpoint(graph, "predictions", one.first, one.second);
+  }
+  if (input.labels) add_endpoint(graph, "labels", "", input.labels);
+  for (const auto& one : input.named_labels) add_endpoint(graph, "labels", one.first, one.second);
+}
+
+// Rates that change are worth a line in TensorBoard.
+void add_rate_summaries(Graph& graph) {
+  const EndpointTensors& rates = endpoint(graph, "learning_rate");
+  for (const auto& rate : rates) {
+    if (rate.second.op->type() == "Const") continue;  // is the same all the time
+    add_scalar_summary(graph, rates.size() == 1 ? "learning_rate" : "learning_rate/" + rate.first,
+                       rate.second);
+  }
+}
+
+}  // namespace
+
 Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   Built built;
   built.graph = std::make_shared<Graph>();
@@ -125,6 +153,7 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   built.spec = model_fn_(*built.graph, input, mode);
   log(LogLevel::kInfo, "Done calling model_fn.");
   check_spec(built.spec);
+  add_endpoints(*built.graph, input, built.spec);
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
   if (!built.spec.scaffold->saver) {
     SaverOptions options;
@@ -206,6 +235,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   if (options.warm_start) options.warm_start->apply(*built.graph, *built.spec.scaffold);
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
+  add_rate_summaries(*built.graph);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList hooks = training_hooks(built, options);

@@ -19,8 +19,9 @@ using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
 // What a head makes of logits before a training step is built.
 struct HeadParts {
   Named<Output> predictions;
-  Output loss;       // missing in prediction
-  Output mean_loss;  // of the examples, where it is not the loss already
+  Output loss;           // missing in prediction
+  Output mean_loss;      // of the examples, where it is not the loss already
+  Output training_loss;  // what is minimized, where it is not the loss: that is in other units
   Named<Metric> metrics;
   Named<ExportOutput> export_outputs;  // in prediction only
 };

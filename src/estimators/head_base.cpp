@@ -108,10 +108,15 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
   }
   const Output labels = checked_labels(graph, input.labels, logits);
   const Output weights = weights_of(graph, input.features);
-  const Output unreduced = losses(graph, labels, logits);
+  const Output minimized = losses(graph, labels, logits);
+  const Output unreduced = losses_of_data(graph, minimized);
   made.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
   if (mode == Mode::kTrain) {
     made.mean_loss = mean_loss(graph, made.loss, unreduced, weights);
+    if (minimized != unreduced) {
+      made.training_loss =
+          compute_weighted_loss(graph, minimized, weights, reduction_, "training_loss", "");
+    }
   } else {
     NameScope scope(graph, "metrics");
     made.metrics = metrics(graph, {labels, logits, weights, unreduced, made.predictions});
@@ -160,8 +165,9 @@ EstimatorSpec finish_spec(Graph& graph,
   spec.eval_metric_ops = std::move(parts.metrics);
   spec.export_outputs = std::move(parts.export_outputs);
   if (mode != Mode::kTrain) return spec;
-  spec.train_op = head.is_public ? public_training_step(graph, spec.loss, train_op, inner_heads)
-                                 : training_step(graph, spec.loss, train_op);
+  const Output minimized = parts.training_loss ? parts.training_loss : spec.loss;
+  spec.train_op = head.is_public ? public_training_step(graph, minimized, train_op, inner_heads)
+                                 : training_step(graph, minimized, train_op);
   const std::string suffix = head.name().empty() ? "" : "/" + head.name();
   const NameScope root(graph, "");
   add_scalar_summary(graph, "loss" + suffix, spec.loss);

@@ -40,6 +40,8 @@ class HeadBase : public Head {
   // error, here or when the graph runs.
   virtual Output checked_labels(Graph& graph, Output labels, Output logits) const = 0;
   virtual Output losses(Graph& graph, Output labels, Output logits) const = 0;
+  // The same in the units of the labels, where training minimizes another multiple of them.
+  virtual Output losses_of_data(Graph&, Output losses) const { return losses; }
   virtual Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const = 0;
   // The signatures "classification" and "regression", as far as the head has them; the first is the
   // default one.

@@ -19,6 +19,7 @@ void InMemoryEvaluatorHook::begin(Graph& graph) {
   evaluated_step_ = -1;
   step_ = global_step(graph);
   evaluation_ = estimator_.make_evaluation(input_fn_);
+  *history_ = History();
 }
 
 void InMemoryEvaluatorHook::after_create_session(Session& session, Coordinator&) {
@@ -51,9 +52,26 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
     }
   };
   const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
+  record(metrics);
   // one event file a loop
   if (!writer_) writer_ = evaluation_->writer(estimator_.config().model_dir, options_.name);
   evaluation_->write(estimator_.config().model_dir, options_.name, metrics, "");
+}
+
+// The numbers of them, "global_step" as the step.
+void InMemoryEvaluatorHook::record(const Named<Tensor>& metrics) {
+  const bool is_first = history_->steps.empty();
+  size_t column = 0;
+  for (const auto& metric : metrics) {
+    const Tensor& value = metric.second;
+    if (!is_numeric(value.dtype()) || value.shape().rank() > 0) continue;
+    if (metric.first == "global_step") {
+      history_->steps.push_back(value.number_at(0));
+      continue;
+    }
+    if (is_first) history_->tensors.push_back({metric.first, {}});
+    history_->tensors[column++].values.push_back(value.number_at(0));
+  }
 }
 
 }  // namespace runhooks

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "estimators/estimator.h"
+#include "hooks/history_saver_hook.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -25,9 +26,12 @@ class InMemoryEvaluatorHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
   void on_error(Session*, const LoopFailure&) override { forget(); }
+  // Records the metrics into this one, too, which may be read at any time.
+  void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:
   void evaluate(Session& training);
+  void record(const Named<Tensor>& metrics);
   void forget() {
     evaluation_.reset();
     writer_.reset();
@@ -40,6 +44,7 @@ class InMemoryEvaluatorHook : public RunHook {
   Trigger trigger_;
   std::unique_ptr<Evaluation> evaluation_;
   std::shared_ptr<EventFileWriter> writer_;  // one file a loop
+  std::shared_ptr<History> history_ = std::make_shared<History>();
   VariablePtr step_;
   int64_t runs_ = 0, evaluated_step_ = -1;
 };

@@ -8,7 +8,7 @@ namespace {
 
 class LogisticRegressionHead : public RegressionHead {
  public:
-  using RegressionHead::RegressionHead;
+  explicit LogisticRegressionHead(const Args& args) : RegressionHead(args, Standardization()) {}
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();
     labels.lowest = 0;

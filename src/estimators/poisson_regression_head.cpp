@@ -9,7 +9,7 @@ namespace {
 class PoissonRegressionHead : public RegressionHead {
  public:
   explicit PoissonRegressionHead(const Args& args)
-      : RegressionHead(args), full_loss_(args.flag("compute_full_loss", true)) {}
+      : RegressionHead(args, Standardization()), full_loss_(args.flag("compute_full_loss", true)) {}
   // The full loss has the logarithm of the label.
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();

@@ -4,7 +4,15 @@
 namespace runhooks {
 
 RegressionHead::RegressionHead(const Args& args)
-    : HeadBase(args), label_dimension_(args.integer("label_dimension", 1)) {
+    : RegressionHead(args,
+                     Standardization(
+                         args, "label_center", "label_scale", args.integer("label_dimension", 1))) {
+}
+
+RegressionHead::RegressionHead(const Args& args, Standardization standardization)
+    : HeadBase(args),
+      label_dimension_(args.integer("label_dimension", 1)),
+      standardization_(std::move(standardization)) {
   if (label_dimension_ < 1) {
     invalid_argument("`label_dimension` must be 1 or more, not ", label_dimension_, ".");
   }
@@ -17,7 +25,9 @@ LabelSpec RegressionHead::labels() const {
   return labels;
 }
 
-Output RegressionHead::inverse_link(Graph&, Output logits) const { return logits; }
+Output RegressionHead::inverse_link(Graph& graph, Output logits) const {
+  return standardization_ ? standardization_.undo(graph, logits) : logits;
+}
 
 Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {
   Named<Output> all = {{"predictions", inverse_link(graph, logits)}};
@@ -33,18 +43,30 @@ Output RegressionHead::checked_labels(Graph& graph, Output labels, Output logits
   }
   NameScope scope(graph, "labels");
   labels = two_dimensional_labels(graph, labels, logits, label_dimension_);
+  if (standardization_) labels = standardization_.apply(graph, labels);
   if (labels.dtype() == DType::kFloat32) return labels;
   return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
 }
 
 Output RegressionHead::losses(Graph& graph, Output labels, Output logits) const {
-  return mean_squared_error(graph, labels, logits, Output(), Reduction::kNone);
+  return mean_squared_error(graph, labels, logits, Output(), Reduction::kNone, "mean_squared_error",
+                            standardization_ ? "" : collection_keys::kLosses);
+}
+
+// Histories and the progress bar show what is first in the collection.
+Output RegressionHead::losses_of_data(Graph& graph, Output losses) const {
+  if (!standardization_) return losses;
+  const Output squares = standardization_.squares_of_data(graph, losses);
+  graph.add_to_collection(collection_keys::kLosses, squares);
+  return squares;
 }
 
 Named<Metric> RegressionHead::metrics(Graph& graph, const HeadBatch& batch) const {
+  const Output labels =
+      standardization_ ? standardization_.undo(graph, batch.labels) : batch.labels;
   return {
       {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")},
-      {key("label/mean"), mean_metric(graph, batch.labels, batch.weights, "label/mean")},
+      {key("label/mean"), mean_metric(graph, labels, batch.weights, "label/mean")},
       {key("prediction/mean"),
        mean_metric(graph, batch.prediction("predictions"), batch.weights, "prediction/mean")},
   };

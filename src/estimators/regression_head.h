@@ -3,11 +3,14 @@
 // What it must not know: where the logits come from, R.
 #pragma once
 
+#include "columns/standardization.h"
 #include "estimators/head_base.h"
 
 namespace runhooks {
 
-// tf.estimator's RegressionHead.
+// tf.estimator's RegressionHead. Where it is given `label_center` and `label_scale`, the logits and
+// what is minimized are of standardized labels; predictions, losses and metrics are of the labels
+// as they are.
 class RegressionHead : public HeadBase {
  public:
   explicit RegressionHead(const Args& args);
@@ -15,10 +18,13 @@ class RegressionHead : public HeadBase {
   LabelSpec labels() const override;
 
  protected:
-  // From logits to predictions; nothing by default.
+  // For heads whose labels are never standardized.
+  RegressionHead(const Args& args, Standardization standardization);
+  // From logits to predictions: in the units of the labels.
   virtual Output inverse_link(Graph& graph, Output logits) const;
   virtual bool has_link() const { return false; }
   Output losses(Graph& graph, Output labels, Output logits) const override;
+  Output losses_of_data(Graph& graph, Output losses) const override;
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override;
@@ -27,6 +33,7 @@ class RegressionHead : public HeadBase {
   Named<ExportOutput> signatures(const Named<Output>& predictions) const override;
 
   int64_t label_dimension_;
+  Standardization standardization_;  // of the labels
 };
 
 }  // namespace runhooks

@@ -1,5 +1,8 @@
 #include "graph/graph.h"
 
+#include "base/near_names.h"
+#include "graph/endpoints.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -345,9 +348,29 @@ Operation* Graph::operation(const std::string& name) const {
   if (name.find(':') != std::string::npos) {
     invalid_argument("The name '", name, "' appears to refer to a Tensor, not an Operation.");
   }
+  std::vector<std::string> known = endpoint_names(*this);
+  for (const auto& op : operations_) known.push_back(op->name());
   throw Error(Code::kNotFound,
-              str_cat("The name '", name, "' refers to an Operation not in the graph."));
+              str_cat("The name '", name, "' refers to an Operation not in the graph."),
+              near_hint(name, known));
 }
+
+namespace {
+
+// An endpoint first: what "losss" meant is rather "loss" than "loss:0", a summary.
+std::vector<std::string> near_tensors(const Graph& graph,
+                                      const std::string& name,
+                                      const std::string& op_name) {
+  std::vector<std::string> hint = near_hint(op_name, endpoint_names(graph));
+  if (!hint.empty()) return hint;
+  std::vector<std::string> names;
+  for (const auto& op : graph.operations()) {
+    for (int i = 0; i < op->num_outputs(); ++i) names.push_back(op->output(i).name());
+  }
+  return near_hint(name, names);
+}
+
+}  // namespace
 
 Output Graph::tensor(const std::string& name) const {
   const size_t colon = name.rfind(':');
@@ -377,7 +400,8 @@ Output Graph::tensor(const std::string& name) const {
     throw Error(
         Code::kNotFound,
         str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
-                op_name, "', does not exist in the graph."));
+                op_name, "', does not exist in the graph."),
+        near_tensors(*this, name, op_name));
   }
   const int index = std::stoi(digits);
   if (index >= op->num_outputs()) {

@@ -2,9 +2,22 @@
 
 #include <algorithm>
 
+#include "base/near_names.h"
+
 namespace runhooks {
 
 namespace {
+
+// Held as plain pointers, which no exported graph shows.
+constexpr const char* kOptional = "optional_in_checkpoints";
+
+bool is_optional(const VariablePtr& variable) {
+  for (const CollectionItem& item : variable->graph().collection(kOptional)) {
+    const auto* held = std::get_if<std::shared_ptr<void>>(&item);
+    if (held && held->get() == variable.get()) return true;
+  }
+  return false;
+}
 
 class VariableSaveable : public Saveable {
  public:
@@ -19,7 +32,9 @@ class VariableSaveable : public Saveable {
     return {{name(), state->value(), variable_->slice}};
   }
   Assign read(const TensorSource& source) override {
-    const Tensor value = read_variable(source, *variable_, name());
+    const Tensor value = !source.find(name()) && is_optional(variable_)
+                             ? Tensor::zeros(variable_->dtype, variable_->shape)
+                             : read_variable(source, *variable_, name());
     return [variable = variable_, value](ResourceManager& resources) {
       auto& state = resources.get_or_create<VariableState>(variable->op_name(), [&variable] {
         return std::make_unique<VariableState>(variable->op_name(), variable->dtype);
@@ -75,6 +90,11 @@ StatefulResource* stateful_resource(ResourceManager& resources, const Operation&
   return &resources.get_or_create<StatefulResource>(op.name(), [&] { return factory(op); });
 }
 
+void may_be_missing(const VariablePtr& variable) {
+  if (is_optional(variable)) return;
+  variable->graph().add_to_collection(kOptional, std::static_pointer_cast<void>(variable));
+}
+
 SaveablePtr variable_saveable(const VariablePtr& variable) {
   return std::make_shared<VariableSaveable>(variable);
 }
@@ -84,10 +104,11 @@ Tensor read_variable(const TensorSource& source,
                      const std::string& name) {
   const auto info = source.find(name);
   if (!info) {
-    throw Error(
-        Code::kNotFound, str_cat("Key ", name, " not found in checkpoint ", source.path(), "."),
-        {"The model has a variable that was not there when the checkpoint was written. Use another "
-         "model_dir, or the model that the checkpoint is of."});
+    std::vector<std::string> hints = near_hint(name, source.names_with(""));
+    hints.push_back("The model has a variable that was not there when the checkpoint was written. Use another "
+                    "model_dir, or the model that the checkpoint is of.");
+    throw Error(Code::kNotFound,
+                str_cat("Key ", name, " not found in checkpoint ", source.path(), "."), hints);
   }
   const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
   if (info->shape != wanted || info->dtype != variable.dtype) {

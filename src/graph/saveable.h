@@ -77,6 +77,9 @@ class Saveable {
 using SaveablePtr = std::shared_ptr<Saveable>;
 
 SaveablePtr variable_saveable(const VariablePtr& variable);
+// A checkpoint that has no such variable gives it zeros instead of being refused: what hooks note
+// may be missing in checkpoints of loops without them.
+void may_be_missing(const VariablePtr& variable);
 // The value of a variable in a checkpoint, under this name: one that is missing, or has another
 // shape or type, is an error that says so.
 Tensor read_variable(const TensorSource& source, const Variable& variable, const std::string& name);

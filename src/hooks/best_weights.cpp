@@ -4,12 +4,29 @@
 
 #include "io/atomic_file.h"
 #include "io/checkpoint_state.h"
+#include "training/saver.h"
 
 namespace runhooks {
 
+namespace {
+
+constexpr const char* kBaseName = "model.ckpt";
+
+bool belongs_to(const std::string& name, const std::string& checkpoint) {
+  return name.rfind(checkpoint + ".", 0) == 0;
+}
+
+}  // namespace
+
+BestWeights::BestWeights(std::string model_dir)
+    : model_dir_(std::move(model_dir)), folder_(join_path(model_dir_, "best")) {}
+
+std::string BestWeights::path_of(int64_t step) const {
+  return join_path(folder_, str_cat(kBaseName, "-", step));
+}
+
 void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
   variables_.clear();
-  values_.clear();
   kept_step_ = -1;
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
     const bool stays = std::find(left_out.begin(), left_out.end(), variable) != left_out.end();
@@ -17,25 +34,48 @@ void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left
   }
 }
 
-void BestWeights::keep(const Session& session, int64_t step_now, int64_t step) {
+void BestWeights::keep(Session& session, int64_t step_now, int64_t step) {
   if (step == kept_step_) return;
-  std::vector<Tensor> values;
   if (step == step_now) {
-    for (const VariablePtr& variable : variables_) {
-      values.push_back(session.value(*variable).copy());
-    }
-  } else {
-    const std::string path = join_path(model_dir_, str_cat("model.ckpt-", step));
+    create_directories(folder_);
+    SaverOptions options;
+    options.save_relative_paths = true;
+    Saver saver(options);
+    saver.build(session.graph());
+    saver.save(session, join_path(folder_, kBaseName), step, /*with_graph=*/false);
+  } else if (!checkpoint_exists(path_of(step))) {
+    const std::string path = join_path(model_dir_, str_cat(kBaseName, "-", step));
     if (!checkpoint_exists(path)) return;
-    values = read_variables(path, variables_);
+    copy_checkpoint(path, step);
   }
-  values_ = std::move(values);
   kept_step_ = step;
+  forget_others(step);
+}
+
+void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
+  create_directories(folder_);
+  const std::string checkpoint = base_name(path);
+  for (const std::string& name : list_directory(model_dir_)) {
+    if (!belongs_to(name, checkpoint)) continue;
+    write_file_atomically(join_path(folder_, name), read_whole_file(join_path(model_dir_, name)));
+  }
+  const std::string copy = path_of(step);
+  write_checkpoint_state(folder_, make_checkpoint_state(folder_, copy, {copy}, true));
+}
+
+void BestWeights::forget_others(int64_t step) const {
+  const std::string kept = base_name(path_of(step));
+  for (const std::string& name : list_directory(folder_)) {
+    if (name.rfind(str_cat(kBaseName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
+    remove_file(join_path(folder_, name));
+  }
 }
 
 bool BestWeights::restore(Session& session, int64_t step) const {
   if (step != kept_step_) return false;
-  for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values_[i]);
+  const std::vector<Tensor> values = read_variables(path_of(step), variables_);
+  for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
+  session.note_change();
   return true;
 }
 

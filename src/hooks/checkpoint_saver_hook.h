@@ -61,6 +61,7 @@ class CheckpointSaverHook : public RunHook {
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool saves_graph_, has_session_ = false;
+  int saved_changes_ = 0;  // of the session, when it was last saved
 };
 
 }  // namespace runhooks

@@ -1,13 +1,14 @@
 // Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
 #include "hooks/early_stopping_hook.h"
 
+#include "graph/saveable.h"
 #include "graph/variable.h"
 #include "base/log.h"
 
 namespace runhooks {
 
 EarlyStoppingHook::EarlyStoppingHook(const Args& args)
-    : should_stop_fn_(args.callable("should_stop_fn")) {
+    : should_stop_fn_(args.callable("should_stop_fn")), say_(args.callable("say")) {
   if (args.has("run_every_secs") && args.has("run_every_steps")) {
     invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
   }
@@ -19,6 +20,7 @@ EarlyStoppingHook::EarlyStoppingHook(const Args& args)
 
 void EarlyStoppingHook::begin(Graph& graph) {
   trigger_.reset();
+  stopped_step_ = -1;
   step_.find(graph, "early stopping");
   VariableScope scope(graph, "signal_early_stopping");
   scope.options().reuse = VariableStore::Reuse::kAuto;  // several such hooks share it
@@ -27,18 +29,36 @@ void EarlyStoppingHook::begin(Graph& graph) {
   options.initializer = zeros_initializer();
   options.trainable = false;
   stop_ = graph.variables().get("STOP", Shape{}, options);
+  may_be_missing(stop_);
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
 }
 
 void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) {
   const int64_t step = *values.result(0).data<int64_t>();
-  if (!trigger_.should_trigger(step)) return;
-  trigger_.update(step);
-  if (!should_stop(context.session())) return;
+  const bool is_due = trigger_.should_trigger(step);
+  if (is_due) trigger_.update(step);
+  const bool looks = has_news() || is_due;
+  if (!looks || !should_stop(context.session())) return;
+  stopped_step_ = step_.now(context.session());
   log(LogLevel::kInfo, str_cat("Requesting early stopping at global step ", step));
   context.session().assign(*stop_, Tensor::scalar<bool>(true));
   context.request_stop();
+}
+
+// At the end: no line of progress is interrupted.
+void EarlyStoppingHook::end(Session&) {
+  if (!has_stopped()) return;
+  say("message", str_cat("Training stopped early at step ", stopped_step_, ", ", reason(), "."));
+}
+
+void EarlyStoppingHook::say(const char* kind, const std::string& text) const {
+  if (say_) {
+    say_->call({Value::of(std::string(kind)), Value::of(text)});
+    return;
+  }
+  const bool is_warning = std::string(kind) == "warning";
+  log(is_warning ? LogLevel::kWarn : LogLevel::kInfo, text);
 }
 
 bool EarlyStoppingHook::should_stop(Session&) {

@@ -7,9 +7,10 @@
 
 namespace runhooks {
 
-// What tf.estimator.experimental.make_early_stopping_hook gives. It asks in after_run(), at the
-// step before the run. A stop is also noted in the variable signal_early_stopping/STOP, which
-// checkpoints hold.
+// What tf.estimator.experimental.make_early_stopping_hook gives. It asks in after_run(). A stop is
+// also noted in the variable signal_early_stopping/STOP, which checkpoints hold; one of a loop
+// without such a hook may lack it. What users should know goes to the function `say`, as say(kind,
+// text) with the kinds "message" and "warning"; to the log where there is none.
 class EarlyStoppingHook : public RunHook {
  public:
   // `should_stop_fn` may be missing where should_stop() is overridden.
@@ -19,18 +20,26 @@ class EarlyStoppingHook : public RunHook {
   void begin(Graph& graph) override;
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override;
+  void end(Session& session) override;
 
  protected:
+  // Whether to ask now, whatever the interval says.
+  virtual bool has_news() { return false; }
   // Asked after a run, while the session may still be changed.
   virtual bool should_stop(Session& session);
+  // Why it has stopped, in a sentence without its first words.
+  virtual std::string reason() const { return "as `should_stop_fn` said"; }
+  bool has_stopped() const { return stopped_step_ >= 0; }
+  void say(const char* kind, const std::string& text) const;
   const GlobalStep& step() const { return step_; }
   const VariablePtr& stop_variable() const { return stop_; }
 
  private:
-  std::shared_ptr<Callable> should_stop_fn_;
+  std::shared_ptr<Callable> should_stop_fn_, say_;
   Trigger trigger_;
   GlobalStep step_;
   VariablePtr stop_;
+  int64_t stopped_step_ = -1;
   RunArgs run_args_;
 };
 

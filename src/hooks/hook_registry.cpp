@@ -1,5 +1,7 @@
 #include "hooks/hook_registry.h"
 
+#include "graph/endpoints.h"
+
 namespace runhooks {
 
 HookPtr make_hook(const std::string& type, const Args& args) {
@@ -21,15 +23,32 @@ Output of_graph(const Graph& graph, const Output& output) {
   invalid_argument("Tensor ", output.name(), " is not an element of this graph.");
 }
 
-// "loss:0", or "loss" where it has no other output.
+[[noreturn]] void fail_several(const std::string& name, const EndpointTensors& ends) {
+  std::vector<std::string> names;
+  for (const auto& end : ends) names.push_back(str_cat("'", name, "/", end.first, "'"));
+  throw Error(Code::kInvalidArgument,
+              str_cat("'", name, "' is ", ends.size(), " tensors, and one is wanted."),
+              {str_cat("Name one of them: ", str_join(names, ", "), ".")});
+}
+
+// "loss:0", or "loss": the endpoint of a model, else an operation that has no other output.
 Output tensor_named(Graph& graph, const std::string& name) {
   if (name.find(':') != std::string::npos) return graph.tensor(name);
+  const EndpointTensors& ends = endpoint(graph, name);
+  if (ends.size() == 1) return ends.front().second;
+  if (ends.size() > 1) fail_several(name, ends);
   const Operation* op = graph.find_operation(name);
   if (op && op->num_outputs() > 1) {
     invalid_argument("Name ", name,
                      " is ambiguous, as this `Operation` has multiple outputs (at least 2).");
   }
-  return graph.tensor(name + ":0");
+  if (op) return graph.tensor(name + ":0");
+  const size_t slash = name.rfind('/');
+  const std::string key = slash == std::string::npos ? "" : name.substr(slash + 1);
+  for (const auto& end : endpoint(graph, name.substr(0, slash))) {
+    if (end.first == key) return end.second;
+  }
+  return graph.tensor(name + ":0");  // says what there is
 }
 
 }  // namespace
@@ -47,6 +66,7 @@ Fetch fetch_argument(Graph& graph, const Value& value) {
   if (auto* const* op = value.get_if<Operation*>()) return Fetch(*op);
   const auto* name = value.get_if<std::string>();
   if (!name) return tensor_argument(graph, value);
+  if (!endpoint(graph, *name).empty()) return tensor_named(graph, *name);
   const auto element = graph.element(*name);
   if (const auto* output = std::get_if<Output>(&element)) return *output;
   return std::get<Operation*>(element);

@@ -1,7 +1,9 @@
 // Watches the loss for NaN (tf.train.NanTensorHook).
 #include <cmath>
 
+#include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
+#include "hooks/value_format.h"
 #include "base/log.h"
 
 namespace runhooks {
@@ -40,15 +42,35 @@ class NanTensorHook : public RunHook {
     if (!is_floating_ || !is_odd(values.result(0), with_infinite_)) return;
     if (fails_) {
       log(LogLevel::kError, "Model diverged with loss = NaN.");
-      std::vector<std::string> hints;
-      if (!is_odd(values.result(0), false)) hints = {"The loss is infinite."};
-      throw Error(Code::kNanLoss, "NaN loss during training.", hints);
+      throw Error(Code::kNanLoss, "NaN loss during training.",
+                  advice(context.session(), !is_odd(values.result(0), false)));
     }
     log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
  private:
+  // What most often makes a loss diverge.
+  static std::vector<std::string> advice(Session& session, bool is_infinite) {
+    std::vector<std::string> hints;
+    if (is_infinite) hints.push_back("The loss is infinite.");
+    std::string rate = "A lower learning rate may do";
+    const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
+    if (!rates.empty() && rates.front().second.op->type() == "Const") {
+      const double now = session.run(rates.front().second).number_at(0);
+      rate += str_cat(": it is ", short_number(now), ", try ",
+                      short_number(now / 10));
+    }
+    hints.push_back(rate + ".");
+    hints.push_back(
+        "Features of large or very different scales make steps too long: bring them to one scale, "
+        "for example by column_numeric(normalizer_fn =) or scale().");
+    hints.push_back(
+        "The loss of a canned model is a sum over the batch: with loss_reduction = \"mean\" the "
+        "length of a step does not depend on the batch size.");
+    return hints;
+  }
+
   Args args_;
   bool fails_;
   bool with_infinite_;

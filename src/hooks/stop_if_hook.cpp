@@ -3,7 +3,7 @@
 #include "hooks/best_weights.h"
 #include "hooks/early_stopping_hook.h"
 #include "hooks/value_format.h"
-#include "io/eval_metrics.h"
+#include "hooks/watched_metric.h"
 
 namespace runhooks {
 
@@ -11,21 +11,21 @@ namespace {
 
 std::string number_text(double x) { return format_value(Tensor::scalar<double>(x)); }
 
-// What is new of the metrics is read whenever it is asked: another process may write them.
+// The metrics are read at intervals, since another process may write them, and as soon as this
+// process has evaluated something.
 class StopIfHook : public EarlyStoppingHook {
  public:
-  explicit StopIfHook(const Args& args)
+  StopIfHook(const Args& args, bool higher)
       : EarlyStoppingHook(args),
-        metric_name_(args.text("metric_name")),
-        eval_dir_(args.text("eval_dir")),
-        metrics_(eval_dir_),
+        metric_(args.text("metric_name"), args.text("eval_dir")),
+        higher_(higher),
         min_steps_(args.number("min_steps", 0)),
+        of_this_loop_(args.flag("of_this_loop", false)),
         restores_best_(args.flag("restore_best_weights", false)),
         best_weights_(args.text("model_dir", "")) {}
 
   void begin(Graph& graph) override {
-    was_seen_ = false;
-    metrics_ = EvalMetricsReader(eval_dir_);
+    metric_.begin(of_this_loop_);
     EarlyStoppingHook::begin(graph);
   }
   bool changes_variables() const override { return restores_best_; }
@@ -33,84 +33,76 @@ class StopIfHook : public EarlyStoppingHook {
     if (!restores_best_) return;
     best_weights_.begin(session.graph(), {global_step(session.graph()), stop_variable()});
   }
-  // Otherwise a folder that is not the one of the evaluations would look like a model that never
-  // stops improving.
-  void end(Session&) override {
-    if (was_seen_) return;
-    log(LogLevel::kWarn, str_cat("Early stopping never saw the metric \"", metric_name_,
-                                 "\": there was no evaluation of it in ", eval_dir_, "."));
+  void end(Session& session) override {
+    // the evaluation of the last step may just have been made
+    const std::vector<Seen> seen = look(session);
+    EarlyStoppingHook::end(session);
+    if (restores_best_ && !seen.empty()) restore(session, *best_of(seen));
+    // Otherwise a folder that is not the one of the evaluations would look like a model that never
+    // stops improving.
+    if (metric_.was_seen()) return;
+    say("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
+                           "\": there was no evaluation of it in ", metric_.eval_dir(), "."));
   }
 
  protected:
-  struct Seen {
-    int64_t step;
-    double value;
-  };
-  const std::string& metric_name() const { return metric_name_; }
-  virtual bool should_stop_for(const std::vector<Seen>& seen) const = 0;
-  virtual bool is_better(double value, double than) const = 0;
+  using Seen = WatchedMetric::Seen;
+  const std::string& metric_name() const { return metric_.name(); }
+  virtual bool should_stop_for(const std::vector<Seen>& seen) = 0;
+  std::string reason() const override { return reason_; }
+  void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
-  bool should_stop(Session& session) override {
-    const std::vector<Seen> seen = read_metrics();
+  bool has_news() override { return metric_.has_news(); }
+  bool should_stop(Session& session) override { return should_stop_for(look(session)); }
+  const Seen* best_of(const std::vector<Seen>& seen) const {
     const Seen* best = nullptr;
     for (const Seen& one : seen) {
-      if (!best || is_better(one.value, best->value)) best = &one;
+      if (!best || is_better_metric(one.value, best->value, higher_)) best = &one;
     }
+    return best;
+  }
+  // What there is by now; the best of it is kept.
+  std::vector<Seen> look(Session& session) {
+    const std::vector<Seen> seen = metric_.read(min_steps_);
+    const Seen* best = best_of(seen);
     if (restores_best_ && best) best_weights_.keep(session, step().now(session), best->step);
-    const bool stops = should_stop_for(seen);
-    if (restores_best_ && stops) restore(session, *best);
-    return stops;
+    return seen;
   }
   void restore(Session& session, const Seen& best) const {
+    if (best.step == step().now(session)) return;
     if (best_weights_.restore(session, best.step)) {
-      log(LogLevel::kInfo, str_cat("Restoring the weights of step ", best.step, ", where metric \"",
-                                   metric_name_, "\" was best: ", number_text(best.value), "."));
+      say("message", str_cat("The model has the weights of step ", best.step, " again, where \"",
+                             metric_name(), "\" was best: ", short_number(best.value),
+                             ". They are also kept in ", best_weights_.folder(), "."));
       return;
     }
-    log(LogLevel::kWarn,
-        str_cat("The weights of step ", best.step, ", where metric \"", metric_name_,
+    say("warning",
+        str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
                 "\" was best, cannot be restored: it was evaluated before this hook was asked, and "
                 "there is no checkpoint of it."));
   }
-  std::vector<Seen> read_metrics() {
-    std::vector<Seen> seen;
-    for (const auto& evaluation : metrics_.read()) {
-      if (evaluation.second.count(metric_name_)) was_seen_ = true;
-      if (static_cast<double>(evaluation.first) < min_steps_) continue;
-      seen.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
-    }
-    return seen;
-  }
-  double value_in(const std::map<std::string, double>& metrics, int64_t step) const {
-    const auto found = metrics.find(metric_name_);
-    if (found != metrics.end()) return found->second;
-    std::vector<std::string> known;
-    for (const auto& metric : metrics) known.push_back(metric.first);
-    throw Error(
-        Code::kNotFound,
-        str_cat("There is no metric '", metric_name_, "' in the evaluation at step ", step, "."),
-        {str_cat("It has: ", str_join(known, ", "), ".")});
-  }
 
-  std::string metric_name_, eval_dir_;
-  EvalMetricsReader metrics_;
+  WatchedMetric metric_;
+  bool higher_;
   double min_steps_;
-  bool restores_best_;
+  bool of_this_loop_, restores_best_;
   BestWeights best_weights_;
-  bool was_seen_ = false;
+  std::string reason_;
 };
 
 template <bool kHigher>
 class StopIfThresholdHook : public StopIfHook {
  public:
   explicit StopIfThresholdHook(const Args& args)
-      : StopIfHook(args), threshold_(args.number("threshold")) {}
+      : StopIfHook(args, kHigher), threshold_(args.number("threshold")) {}
 
  private:
-  bool should_stop_for(const std::vector<Seen>& seen) const override {
+  bool should_stop_for(const std::vector<Seen>& seen) override {
     for (const Seen& one : seen) {
       if (!(kHigher ? one.value > threshold_ : one.value < threshold_)) continue;
+      set_reason(str_cat("since \"", metric_name(), "\" was ", short_number(one.value), " at step ",
+                         one.step, ", ", kHigher ? "above " : "below ", short_number(threshold_)));
       log(LogLevel::kInfo,
           str_cat("At step ", one.step, ", metric \"", metric_name(), "\" has value ",
                   number_text(one.value), " which is ", kHigher ? "greater than" : "less than",
@@ -118,10 +110,6 @@ class StopIfThresholdHook : public StopIfHook {
       return true;
     }
     return false;
-  }
-
-  bool is_better(double value, double than) const override {
-    return kHigher ? value > than : value < than;
   }
 
   double threshold_;
@@ -132,15 +120,22 @@ template <bool kIncrease>
 class StopIfNoImprovementHook : public StopIfHook {
  public:
   explicit StopIfNoImprovementHook(const Args& args)
-      : StopIfHook(args), max_steps_(args.integer("max_steps_without_improvement")) {}
+      : StopIfHook(args, kIncrease),
+        max_steps_(args.integer("max_steps_without_improvement")),
+        min_delta_(args.number("min_delta", 0)) {}
 
  private:
-  bool should_stop_for(const std::vector<Seen>& seen) const override {
+  bool should_stop_for(const std::vector<Seen>& seen) override {
     const Seen* best = nullptr;
     for (const Seen& one : seen) {
-      if (!best || is_better(one.value, best->value)) best = &one;
+      const double delta = kIncrease ? min_delta_ : -min_delta_;
+      if (!best || is_better_metric(one.value, best->value + delta, kIncrease)) {
+        best = &one;
+      }
       const int64_t steps = one.step - best->step;
       if (steps < max_steps_) continue;
+      set_reason(str_cat("since \"", metric_name(), "\" has been no better for ", steps,
+                         " steps: it was ", short_number(best->value), " at step ", best->step));
       log(LogLevel::kInfo,
           str_cat("No ", kIncrease ? "increase" : "decrease", " in metric \"", metric_name(),
                   "\" for ", steps, " steps, which is greater than or equal to max steps (",
@@ -150,11 +145,8 @@ class StopIfNoImprovementHook : public StopIfHook {
     return false;
   }
 
-  bool is_better(double value, double than) const override {
-    return kIncrease ? value > than : value < than;
-  }
-
   int64_t max_steps_;
+  double min_delta_;
 };
 
 using StopIfHigherHook = StopIfThresholdHook<true>;

@@ -292,4 +292,10 @@ std::string format_value(const Tensor& value) {
   return ArrayText(value.shape(), format, summarize).axis_text(0, 0, " ", kLineWidth);
 }
 
+std::string short_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", x);
+  return text;
+}
+
 }  // namespace runhooks

@@ -13,4 +13,7 @@ namespace runhooks {
 // and last three of each axis.
 std::string format_value(const Tensor& value);
 
+// Five digits, for those who only want to know how large it is.
+std::string short_number(double x);
+
 }  // namespace runhooks

@@ -1,9 +1,20 @@
 #include "io/eval_metrics.h"
 
+#include <atomic>
+
 #include "base/log.h"
 #include "io/event_file.h"
 
 namespace runhooks {
+
+namespace {
+
+std::atomic<uint64_t> evaluations{0};
+
+}  // namespace
+
+void note_evaluation() { ++evaluations; }
+uint64_t noted_evaluations() { return evaluations; }
 
 void EvalMetricsReader::read_new(const std::string& path, File& file) {
   RecordReader reader(path);
@@ -57,6 +68,12 @@ const EvalMetrics& EvalMetricsReader::read() {
   }
   files_ = std::move(present);
   return metrics_;
+}
+
+void EvalMetricsReader::skip_existing() {
+  read();
+  for (auto& entry : files_) entry.second.metrics.clear();
+  metrics_.clear();
 }
 
 EvalMetrics read_eval_metrics(const std::string& eval_dir) {

@@ -22,6 +22,8 @@ class EvalMetricsReader {
  public:
   explicit EvalMetricsReader(std::string eval_dir) : eval_dir_(std::move(eval_dir)) {}
   const EvalMetrics& read();
+  // What is there by now is left out from here on.
+  void skip_existing();
   // How many bytes of records were read since it was made.
   // lint: allow caller (tests look at it)
   uint64_t bytes_read() const { return bytes_read_; }
@@ -42,5 +44,9 @@ class EvalMetricsReader {
   EvalMetrics metrics_;
   uint64_t bytes_read_ = 0;
 };
+
+// How many evaluations this process has written: who waits for new ones need not look at files.
+void note_evaluation();
+uint64_t noted_evaluations();
 
 }  // namespace runhooks

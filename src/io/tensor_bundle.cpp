@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/near_names.h"
 #include "io/crc32c.h"
 #include "io/table.h"
 #include "io/tensor_proto.h"
@@ -172,12 +173,13 @@ const BundleEntry& BundleReader::entry(const std::string& name) const {
   const auto found = entries_.find(name);
   if (found != entries_.end()) return found->second;
   std::vector<std::string> names;
-  for (const auto& item : entries_) {
-    if (names.size() < 10) names.push_back(item.first);
-  }
+  for (const auto& item : entries_) names.push_back(item.first);
+  std::vector<std::string> hints = near_hint(name, names);
+  names.resize(std::min<size_t>(names.size(), 10));
+  hints.push_back(str_cat("It holds ", entries_.size(), " tensors", names.empty() ? "" : ": ",
+                          str_join(names, ", "), entries_.size() > names.size() ? ", ..." : "."));
   throw Error(Code::kNotFound, str_cat("Key ", name, " not found in checkpoint '", prefix_, "'."),
-              {str_cat("It holds ", entries_.size(), " tensors", names.empty() ? "" : ": ",
-                       str_join(names, ", "), entries_.size() > names.size() ? ", ..." : ".")});
+              hints);
 }
 
 std::vector<BundleReader::Piece> BundleReader::pieces(const std::string& name,

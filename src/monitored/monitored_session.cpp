@@ -92,8 +92,13 @@ void MonitoredSession::put_savers_last() {
     return hook->has_state() || hook->changes_variables();
   });
   if (!comes_first) return;
-  std::stable_partition(hooks_.begin(), hooks_.end(),
-                        [](const HookPtr& hook) { return !hook->saves_checkpoints(); });
+  // Who changes variables at the end has seen by then what all others have done, evaluations, too.
+  const auto rank = [](const HookPtr& hook) {
+    if (hook->saves_checkpoints()) return 2;
+    return hook->changes_variables() ? 1 : 0;
+  };
+  std::stable_sort(hooks_.begin(), hooks_.end(),
+                   [&rank](const HookPtr& a, const HookPtr& b) { return rank(a) < rank(b); });
 }
 
 // A saver may be used again, by another session.

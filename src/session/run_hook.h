@@ -103,7 +103,7 @@ class RunHook {
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }
-  // Its after_run() may change variables: savers come after it.
+  // Its after_run() or end() may change variables: it comes after all others, and savers after it.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
   // What checkpoints keep of the hook; empty where it has nothing to resume.

@@ -51,6 +51,9 @@ class Session {
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
+  // Whoever changes variables when a loop ends notes it: a checkpoint of that step is out of date.
+  void note_change() { ++changes_; }
+  int changes() const { return changes_; }
 
   void close();
   bool is_closed() const { return closed_; }
@@ -68,6 +71,7 @@ class Session {
   // One for each depth of runs inside of runs; they have buffers of their own.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
+  int changes_ = 0;
   bool closed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "training/optimizer.h"
 
 #include "autodiff/gradients.h"
+#include "graph/endpoints.h"
 
 namespace runhooks {
 
@@ -83,6 +84,8 @@ Operation* Optimizer::apply_gradients(Graph& graph,
     create_own_variables(graph, given.front().variable);
   }
   NameScope scope(graph, name.empty() ? name_ : name);
+  const std::string& first = given.front().variable->op_name();
+  part_ = first.substr(0, first.find('/'));
   prepare(graph);
   std::vector<Operation*> updates;
   for (const GradientAndVariable& pair : given) {
@@ -148,13 +151,23 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   return slot;
 }
 
+// Hooks find the rate by its name, those of several optimizers by the part of the model that each
+// one trains ("dnn", "linear").
 Output Optimizer::given_or(Graph& graph, const std::string& name, const double* otherwise) {
+  const Output value = given_value(graph, name, otherwise);
+  if (name == "learning_rate") add_endpoint(graph, name, part_, value);
+  return value;
+}
+
+Output Optimizer::given_value(Graph& graph, const std::string& name, const double* otherwise) {
   const Value* value = args_.find(name);
   if (value) {
     if (const auto* tensor = value->get_if<Output>()) return *tensor;
+    if (const auto* variable = value->get_if<VariablePtr>()) return (*variable)->snapshot;
     if (const auto callable = value->get_if<std::shared_ptr<Callable>>()) {
       const Value result = (*callable)->call({});
       if (const auto* tensor = result.get_if<Output>()) return *tensor;
+      if (const auto* variable = result.get_if<VariablePtr>()) return (*variable)->snapshot;
       double x;
       if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, name);
       invalid_argument("`", name, "` of ", args_.owner(),

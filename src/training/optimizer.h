@@ -89,8 +89,10 @@ class Optimizer {
 
  private:
   Output given_or(Graph& graph, const std::string& name, const double* otherwise);
+  Output given_value(Graph& graph, const std::string& name, const double* otherwise);
 
   std::string name_;
+  std::string part_;  // of the model: the first part of its variables' names
   Args args_;
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slots_;
 };

@@ -15,9 +15,18 @@ test_that("hook_early_stopping() stops, and notes it in the checkpoint", {
   expect_true(variable_value(model, note)[[1]])
   train(model, input, steps = 3)
   expect_false(note %in% variable_names(model))
-  expect_error(
-    train(model, input, steps = 3, hooks = stopping(model, function() FALSE)),
-    note, class = "runhooks_error_not_found"
+  # TensorFlow refuses a checkpoint without it
+  train(model, input, steps = 3, hooks = stopping(model, function() FALSE))
+  expect_equal(variable_value(model, "global_step")[[1]], 10)
+  expect_false(variable_value(model, note)[[1]])
+})
+
+test_that("what early stopping says is a message, when the loop has ended", {
+  model <- mtcars_model()
+  expect_message(
+    train(model, mtcars_input(num_epochs = NULL), steps = 7, hooks = stopping(model, function() TRUE)),
+    "Training stopped early at step 1, as `should_stop_fn` said",
+    class = "runhooks_message_early_stopping"
   )
 })
 
@@ -27,11 +36,10 @@ test_that("early stopping says what it cannot use", {
     train(model, mtcars_input(), hooks = stopping(model, function() "yes")),
     "`should_stop_fn` must return TRUE or FALSE, not a string"
   )
-  lines <- lines_of_log(train(model, mtcars_input(), steps = 1, hooks = hook_stop_if_lower(
-    model, "average_loss", 5
-  )))
-  expect_match(
-    lines, paste0("never saw the metric \"average_loss\".*", basename(model_dir(model)), "/eval")
+  expect_warning(
+    train(model, mtcars_input(), steps = 1, hooks = hook_stop_if_lower(model, "average_loss", 5)),
+    paste0("never saw the metric \"average_loss\".*", basename(model_dir(model)), "/eval"),
+    class = "runhooks_warning_early_stopping"
   )
 })
 
@@ -70,4 +78,68 @@ test_that("arguments of early stopping are refused in TensorFlow's words", {
     hook_early_stopping("e", fn),
     "`estimator` must have type `tf.estimator.Estimator`. Got: \"e\"", fixed = TRUE
   )
+})
+
+# --- restore_best_weights
+
+# The weights of the step whose evaluation was best, by the history.
+evaluated_model <- function(stop, steps, evaluator_last = FALSE, ..., frame = parent.frame()) {
+  model <- mtcars_model(withr::local_tempdir(.local_envir = frame), ...)
+  evaluator <- hook_in_memory_evaluator(model, mtcars_input(shuffle = FALSE), every_n_iter = 7)
+  hooks <- list(evaluator, stop(model))
+  if (evaluator_last) hooks <- rev(hooks)
+  suppressMessages(
+    train(model, mtcars_input(num_epochs = NULL), steps = steps, hooks = hooks)
+  )
+  events <- read_events(file.path(model_dir(model), "eval"))
+  losses <- events[events$tag == "average_loss", ]
+  now <- evaluate(model, mtcars_input(shuffle = FALSE))$average_loss
+  list(model = model, losses = losses, now = now)
+}
+
+no_better <- function(patience) {
+  function(model) {
+    hook_stop_if_no_decrease(
+      model, "average_loss", patience, min_steps = 1, restore_best_weights = TRUE
+    )
+  }
+}
+
+test_that("the best weights come back whatever the order of hooks and whatever ends the run", {
+  for (last in c(TRUE, FALSE)) {
+    # the steps end it: the rate is such that the last one is hardly ever the best
+    run <- evaluated_model(no_better(1e6), 60, evaluator_last = last, save_checkpoints_steps = 11)
+    after <- run$losses[run$losses$step > 0, ]
+    expect_equal(run$now, min(after$value), tolerance = 1e-5)
+    # the hook ends it
+    run <- evaluated_model(no_better(14), 5000, evaluator_last = last, save_checkpoints_steps = 5)
+    expect_lt(variable_value(run$model, "global_step")[[1]], 5000)
+    after <- run$losses[run$losses$step > 0, ]
+    expect_equal(run$now, min(after$value), tolerance = 1e-5)
+  }
+})
+
+test_that("the best checkpoint is on disk, and the only one there", {
+  run <- evaluated_model(no_better(1e6), 60)
+  best <- file.path(model_dir(run$model), "best")
+  after <- run$losses[run$losses$step > 0, ]
+  step <- after$step[which.min(after$value)]
+  path <- latest_checkpoint(best)
+  expect_equal(basename(path), paste0("model.ckpt-", step))
+  expect_length(list.files(best, "index$"), 1)
+  of_best <- evaluate(run$model, mtcars_input(shuffle = FALSE), checkpoint_path = path)
+  expect_equal(of_best$average_loss, min(after$value), tolerance = 1e-5)
+  expect_equal(of_best$global_step, step)
+})
+
+test_that("the defaults act in a short run: an evaluation is looked at when it is there", {
+  model <- mtcars_model()
+  expect_message(
+    train(model, mtcars_input(num_epochs = NULL), steps = 2000, hooks = list(
+      hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 10),
+      hook_stop_if_lower(model, "average_loss", 1e9, min_steps = 10)
+    )),
+    "since \"average_loss\" was .* at step 10, below 1e[+]09"
+  )
+  expect_equal(variable_value(model, "global_step")[[1]], 10)
 })

@@ -38,6 +38,6 @@ test_that("what are no named arrays is refused", {
     numpy_input_fn(unname(arrays), mtcars$mpg, shuffle = TRUE)
     numpy_input_fn(mtcars$wt, mtcars$mpg, shuffle = TRUE)
     numpy_input_fn(arrays, 1:3, shuffle = TRUE)
-    numpy_input_fn(list(x = c(1, NA)), shuffle = FALSE)
+    numpy_input_fn(list(x = c(1, NA, Inf)), shuffle = FALSE)
   })
 })

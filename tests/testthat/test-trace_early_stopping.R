@@ -132,9 +132,10 @@ test_that("training goes on after an early stop, with the hook or without", {
   without <- train_with(model, NULL, steps = 3)
   expect_equal(without$global_step, golden$again_without_hook$global_step)
   expect_false(stop_note %in% variable_names(model))
-  missing <- train_with(model, stopping(FALSE), steps = 3)$surfaced
-  expect_equal(missing$class, "runhooks_error_not_found")
-  expect_match(missing$message, "Key signal_early_stopping/STOP not found in checkpoint")
+  # TensorFlow does not find the key signal_early_stopping/STOP; here the hook may be added
+  added <- train_with(model, stopping(FALSE), steps = 3)
+  expect_null(added$surfaced)
+  expect_equal(added$global_step, without$global_step + 3)
 })
 
 test_that("no scenario is left out", {

@@ -1,0 +1,83 @@
+# Metrics of the user's own.
+
+#' Add metrics to a model
+#'
+#' The metrics are computed by [evaluate()], [train_and_evaluate()] and `train(validation =)` beside
+#' the model's own, and [early_stopping()] and its like may go by them. One of the same name takes
+#' the place of the model's.
+#'
+#' @param estimator A model, such as [linear_regressor()].
+#' @param metric_fn A function of one or more of the arguments `features` (the tensors by name),
+#'   `labels`, `predictions` (the tensors by name: those of [predict()][predict.tf_estimator]) and
+#'   `config`. It returns a named list of what functions of `tf$metrics` give.
+#' @return The model with these metrics; it has the same folder.
+#' @section Errors: `runhooks_error_invalid_argument` for a function of other arguments, and in
+#'   [evaluate()] for what is not such a list.
+#' @seealso `tf.contrib.estimator.add_metrics` of TensorFlow 1.x, which is
+#'   `tf$contrib$estimator$add_metrics()` here.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("wt")) %>%
+#'   add_metrics(function(labels, predictions) {
+#'     list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions[, 1]))
+#'   })
+#' model %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
+#' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
+add_metrics <- function(estimator, metric_fn) {
+  check_stopped_estimator(estimator)
+  check_function(metric_fn)
+  own <- names(formals(args(metric_fn)))
+  possible <- c("features", "labels", "predictions", "config")
+  wrong <- setdiff(own, c(possible, "..."))
+  if (length(wrong)) {
+    stop_runhooks(
+      c(
+        "{.arg metric_fn} has an argument {.arg {wrong[[1]]}} that nothing is given for.",
+        near_hint(wrong[[1]], possible),
+        i = "Its arguments may be {.arg {possible}}."
+      )
+    )
+  }
+  given <- if ("..." %in% own) possible else intersect(possible, own)
+  config <- unclass(estimator$estimator)$config
+  call <- function(features, labels, predictions) {
+    all <- list(features = features, labels = labels, predictions = predictions, config = config)
+    as_metric_pairs(do.call(metric_fn, all[given]))
+  }
+  estimator$metric_fns <- c(estimator$metric_fns, list(call))
+  estimator
+}
+
+# A named list of list(tensor, tensor or operation).
+as_metric_pairs <- function(metrics) {
+  example <- "{.code list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions))}"
+  is_pair <- function(x) {
+    is.list(x) && !is.object(x) && length(x) == 2 && is_tensor(x[[1]]) && is_graph_element(x[[2]])
+  }
+  if (is_pair(metrics) && is.null(names(metrics))) metrics <- list(metrics)
+  good <- is.list(metrics) && !is.object(metrics)
+  if (!good || (length(metrics) && (is.null(names(metrics)) || !all(nzchar(names(metrics)))))) {
+    stop_runhooks(
+      c(
+        "{.arg metric_fn} of {.fn add_metrics} must return a named list of metrics, not
+         {.obj_type_friendly {metrics}}{if (good) ' without names'}.",
+        i = paste0("For example ", example, ".")
+      ),
+      call = NULL
+    )
+  }
+  bad <- Filter(function(x) !is_pair(x), metrics)
+  if (length(bad)) {
+    stop_runhooks(
+      c(
+        "{.arg metric_fn} of {.fn add_metrics} has returned {.obj_type_friendly {bad[[1]]}} for
+         {.val {names(bad)[[1]]}}.",
+        i = "A metric adds up over batches: functions of {.code tf$metrics} give such ones.",
+        i = paste0("For example ", example, ".")
+      ),
+      call = NULL
+    )
+  }
+  metrics
+}

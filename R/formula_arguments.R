@@ -1,0 +1,244 @@
+# What constructors are given, in its places: a formula, data and hidden units may stand in any order
+# in the first ones, as in lm(); what no argument takes is refused with what to write.
+
+is_formula <- function(x) inherits(x, "formula")
+
+is_absent <- function(x) identical(x, quote(expr = ))
+
+# The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
+# those that the user wrote.
+constructor_arguments <- function(constructor, type, call) {
+  arguments <- setdiff(names(formals(constructor)), "...")
+  refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
+  is_given <- function(name) !eval(base::call("missing", as.name(name)), call)
+  settled <- list(
+    args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type,
+    places = list()
+  )
+  settled <- settle_arguments(settled, formals(constructor), call)
+  absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)
+  if (!is.null(absent)) stop_absent(absent, settled, call)
+  settled
+}
+
+# The first places by what they take: what stands in another one's goes there.
+seats <- list(
+  head = function(x) is_head(x),
+  hidden_units = function(x) is.numeric(x) && is.null(dim(x)),
+  feature_columns = function(x) is_formula(x),
+  model_dir = function(x) is.character(x)
+)
+
+settle_arguments <- function(settled, defaults, call) {
+  args <- settled$args
+  if (!is.null(args$formula) && !is_formula(args$formula)) {
+    check_arg(FALSE, args$formula, "a formula", "formula", call)
+  }
+  first <- intersect(names(seats), names(args))
+  if (!any(vapply(args[c(first, "formula")], is_formula, NA))) return(settled)
+  for (name in settled$given) {
+    value <- args[[name]]
+    if (is.data.frame(value) && name != "data") {
+      settled <- reseat(settled, name, "data", defaults, call)
+    }
+  }
+  for (name in intersect(first, settled$given)) {
+    value <- settled$args[[name]]
+    if (is_absent(value) || seats[[name]](value)) next
+    home <- Find(function(seat) seats[[seat]](value), first)
+    # models of parts, and those without columns, take one formula for all of the model
+    if (is.null(home) && is_formula(value)) home <- "formula"
+    if (!is.null(home)) settled <- reseat(settled, name, home, defaults, call)
+  }
+  if (!is.null(settled$args$formula) && "feature_columns" %in% first) {
+    settled <- reseat(settled, "formula", "feature_columns", defaults, call)
+  }
+  settled
+}
+
+# Moves the value of `from` to the argument `to`. Where two have changed places, both are moved.
+reseat <- function(settled, from, to, defaults, call) {
+  there <- settled$args[[to]]
+  value <- settled$args[[from]]
+  is_taken <- to %in% settled$given
+  if (is_taken && (!to %in% names(seats) || seats[[to]](there))) {
+    stop_runhooks("{.arg {to}} is given twice: by its name, and in the place of {.arg {from}}.",
+      call = call
+    )
+  }
+  settled$args[to] <- list(value)
+  settled$places[[to]] <- from
+  if (is_taken) settled$places[[from]] <- to
+  settled$given <- union(setdiff(settled$given, from), to)
+  if (is_taken) {
+    settled$args[from] <- list(there)
+    settled$given <- c(settled$given, from)
+  } else {
+    settled$args[from] <- defaults[from]
+  }
+  settled
+}
+
+# The call with each argument by the name of its place; a formula is called so.
+settled_call <- function(call, settled) {
+  names <- names(call)
+  for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
+  if (is_formula(settled$args$feature_columns)) names[names == "feature_columns"] <- "formula"
+  names(call) <- names
+  call
+}
+
+stop_absent <- function(name, settled, call) {
+  if (name == "feature_columns" && !is.null(settled$args$data)) {
+    stop_runhooks(
+      c("{.arg formula} is missing.", i = "Which columns of {.arg data} are meant says {.code
+        {settled$type}(response ~ a + b, data = ...)}."),
+      call = call
+    )
+  }
+  before <- switch(settled$type, # nolint: used by cli
+    dnn_regressor = , dnn_classifier = "hidden_units = c(16, 8), ",
+    linear_estimator = "head = regression_head(), ",
+    dnn_estimator = "head = regression_head(), hidden_units = c(16, 8), ", ""
+  )
+  advice <- switch(name,
+    feature_columns = c(
+      i = "From a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
+           mtcars)}.",
+      i = "From columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
+    ),
+    hidden_units = c(
+      i = "How many units each hidden layer has: {.code {settled$type}(mpg ~ wt, data = mtcars,
+           hidden_units = c(16, 8))}."
+    ),
+    head = c(i = "What the model is to predict, such as {.code head = regression_head()}.")
+  )
+  stop_runhooks(c("{.arg {name}} is missing.", advice), call = call)
+}
+
+# --- arguments that there are not
+
+# What other functions call what ours call otherwise, and where it belongs.
+other_names <- list(
+  train = c(
+    "epochs", "num_epochs", "n_epochs", "steps", "max_steps", "batch_size", "shuffle", "hooks",
+    "validation", "validation_data", "validation_split", "stop", "callbacks", "verbose"
+  ),
+  predict = c("newdata", "new_data", "type"),
+  hidden_units = c("units", "layers", "hidden", "hidden_layers", "size"),
+  learning_rate = c("lr", "rate", "eta", "learn_rate"),
+  weight_column = c("weights", "weight", "case_weights"),
+  na.action = c("na_action", "na.rm"),
+  normalize = c("standardize", "scale", "normalise"),
+  activation_fn = "activation"
+)
+
+# `extras` are the expressions of `...`, by their names.
+refuse_others <- function(extras, arguments, type, call) {
+  if (length(extras) == 0) return(invisible())
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  text <- term_name(extras[[1]])
+  if (!nzchar(name)) {
+    stop_runhooks(
+      c(
+        "{.fn {type}} has no place for {.code {text}}: there are too many arguments.",
+        i = "Arguments behind the first ones need their names."
+      ),
+      call = call
+    )
+  }
+  stop_runhooks(
+    c("{.fn {type}} has no argument {.arg {name}}.", i = other_advice(name, text, arguments, type)),
+    call = call
+  )
+}
+
+other_advice <- function(name, text, arguments, type) {
+  is_meant <- vapply(other_names, function(names) tolower(name) %in% names, NA)
+  meant <- names(other_names)[is_meant]
+  if (identical(meant, "train")) {
+    to <- switch(name, epochs = , n_epochs = "num_epochs", name)
+    return(cli::format_inline(
+      "It belongs to training: {.code train(model, data, {to} = {text})}."
+    ))
+  }
+  if (identical(meant, "predict")) {
+    return("It belongs to {.fn predict}: {.code predict(model, newdata = data)}.")
+  }
+  if (identical(meant, "weight_column")) {
+    text <- gsub("\"", "", text)
+    return(cli::format_inline(
+      "The name of a column weights the rows: {.code weight_column = \"{text}\"}."
+    ))
+  }
+  if (name == "family") {
+    return(
+      "Numbers have {.fn linear_regressor}, classes {.fn linear_classifier}, counts
+       {.code linear_estimator(poisson_regression_head(), ...)}."
+    )
+  }
+  if (name %in% c("subset", "contrasts", "offset")) {
+    return("Prepare the data instead: models take all rows of them, and factors as they are.")
+  }
+  near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
+  if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
+  cli::format_inline("Its arguments are {.arg {arguments}}.")
+}
+
+# The known name that is most like `name`; none where all are far away.
+near_name <- function(name, known) {
+  distance <- utils::adist(name, known, ignore.case = TRUE)[1, ]
+  if (min(distance) <= max(1, nchar(name) / 3)) known[[which.min(distance)]]
+}
+
+# --- optimizers
+
+# An optimizer of each argument for one, where nothing is said at the formula door: one that
+# converges for standardized numbers; and the rate of `learning_rate` for those that are named.
+optimizer_arguments <- function(settled, is_formula, call) {
+  args <- settled$args
+  rate <- args$learning_rate
+  if (!is.null(rate)) {
+    check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
+  }
+  for (arg in grep("optimizer$", names(args), value = TRUE)) {
+    chosen <- is_formula && !arg %in% settled$given
+    if (chosen) args[[arg]] <- formula_optimizer(settled$type, arg)
+    if (is.null(rate)) next
+    args[arg] <- list(with_rate(args[[arg]], rate, chosen, arg, call))
+  }
+  args
+}
+
+# Ftrl at the rate that its name takes converges alone; for a deep part Adam does.
+formula_optimizer <- function(type, arg) {
+  is_deep <- arg == "dnn_optimizer" || (startsWith(type, "dnn_") && arg == "optimizer")
+  if (is_deep) return(named_optimizer("Adam", 0.001))
+  if (arg == "linear_optimizer") named_optimizer("Ftrl", 0.1) else "Ftrl"
+}
+
+with_rate <- function(optimizer, rate, chosen, arg, call) {
+  if (is.null(optimizer)) optimizer <- "Ftrl"
+  if (chosen && is_optimizer(optimizer)) return(named_optimizer(optimizer$type, rate))
+  if (is_string(optimizer)) {
+    check_optimizer(optimizer, arg, call)
+    return(named_optimizer(optimizer, rate))
+  }
+  if (!is_optimizer(optimizer) && !is.function(optimizer)) check_optimizer(optimizer, arg, call)
+  stop_runhooks(
+    c(
+      "{.arg learning_rate} goes with the name of an optimizer; {.arg {arg}} is
+       {if (is.function(optimizer)) 'a function' else 'an optimizer'} with a rate of its own.",
+      i = "Give it there, or write {.code {arg} = \"Adam\", learning_rate = {rate}}."
+    ),
+    call = call
+  )
+}
+
+# What the core makes of a name, with another rate.
+named_optimizer <- function(name, rate) {
+  structure(
+    list(type = name, learning_rate = rate), owner = paste0("tf$train$", name, "Optimizer()"),
+    class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
+  )
+}

@@ -1,0 +1,196 @@
+# Data of a model made from a formula: the same features of later data, and how training reads them
+# where nothing is said.
+
+# The variables of the blueprint, and the response where it is wanted, of all rows, with which rows
+# have NA in what. Words that are new are missing.
+blueprint_frame <- function(blueprint, data, with_response, call) {
+  data <- fill_missing(data, blueprint$na$constants)
+  names <- names(blueprint$variables)
+  check_variables(blueprint, data, call)
+  values <- lapply(setNames(nm = names), function(name) {
+    value <- formula_value(name, data, blueprint, call)
+    levels <- blueprint$variables[[name]]$levels
+    check_kind(value, name, if (is.null(levels)) "double" else "factor")
+    check_column(value, name, FALSE, call, missing = TRUE)
+    value
+  })
+  omits_words <- blueprint$na$kind %in% c("omit", "exclude")
+  missing <- lapply(values, is_missing_row, words = omits_words)
+  frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
+  if (with_response) {
+    frame$response <- response_value(data, blueprint, call)
+    check_column(frame$response, blueprint$response$name, TRUE, call, missing = TRUE)
+    missing[[blueprint$response$name]] <- is_missing_row(frame$response)
+    frame$weight <- if (!is.null(blueprint$weight)) required_column(data, blueprint$weight, call)
+  }
+  frame$missing <- missing
+  frame
+}
+
+# What the expressions read must be there.
+check_variables <- function(blueprint, data, call) {
+  constants <- names(blueprint$constants)
+  read <- unlist(lapply(names(blueprint$variables), function(name) {
+    expr <- blueprint$variables[[name]]$expr
+    if (is.null(expr) || name %in% names(data)) name else setdiff(all.vars(expr), constants)
+  }))
+  missing <- setdiff(unique(read), c(names(data), constants))
+  if (length(missing)) stop_missing_features(missing, names(data), call)
+}
+
+# The frame without rows that have NA, or an error, as the blueprint's na.action says.
+complete_frame <- function(blueprint, frame, call, note = FALSE) {
+  frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
+  if (all(frame$rows)) return(frame)
+  if (!blueprint$na$kind %in% c("omit", "exclude")) {
+    stop_missing_rows(frame$missing, blueprint, call)
+  }
+  if (!any(frame$rows)) stop_runhooks("All rows have NA.", call = call)
+  if (note) note_omitted(frame$missing)
+  only_rows(frame, frame$rows)
+}
+
+only_rows <- function(frame, rows) {
+  frame$values <- lapply(frame$values, keep_rows, rows)
+  for (name in intersect(c("response", "weight"), names(frame))) {
+    frame[[name]] <- keep_rows(frame[[name]], rows)
+  }
+  frame
+}
+
+# The features that the model's columns read, by name.
+frame_features <- function(blueprint, frame) {
+  known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
+    list(kind = "character", levels = variable$levels)
+  })
+  values <- match_features(frame$values, known)
+  crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
+    blueprint$features
+  )
+  words <- lapply(crosses, function(parts) crossed_words(values[parts]))
+  crossed <- lapply(names(words), function(name) {
+    list(kind = "character", levels = blueprint$crosses[[name]])
+  })
+  values[names(words)] <- match_features(words, setNames(crossed, names(words)))
+  features <- lapply(names(blueprint$features), function(name) {
+    parts <- if (name %in% names(words)) name else blueprint$features[[name]]
+    value <- feature_value(parts, values)
+    if (is.factor(value)) array_like(as.character(value), value) else value
+  })
+  setNames(features, unname(blueprint$keys[names(blueprint$features)]))
+}
+
+# The features of data, and the response, as an input function. In training what is not given is
+# chosen by the number of rows: `is_limited` says that steps are, and is NULL elsewhere.
+blueprint_input_fn <- function(
+  model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
+  given = character(), call = parent.frame()
+) {
+  blueprint <- model$blueprint
+  if (is.null(blueprint)) {
+    stop_runhooks(
+      c(
+        "input_fn must be a function, not {.obj_type_friendly {data}}.",
+        i = "Make one with {.fn input_fn}. A data frame will do for models that were made from a
+             formula."
+      ),
+      call = call
+    )
+  }
+  refuse_reading(list(...), call)
+  data <- check_formula_data(data, call)
+  frame <- blueprint_frame(blueprint, data, TRUE, call)
+  frame <- complete_frame(blueprint, frame, call, note = TRUE)
+  columns <- frame_features(blueprint, frame)
+  if (length(columns) == 0) columns <- row_feature(list(frame$response))
+  if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
+  features <- names(columns)
+  name <- blueprint$response$name
+  columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
+  n <- n_rows(frame$response)
+  is_training <- !is.null(is_limited)
+  if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
+  if (!"num_epochs" %in% given) {
+    num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
+  }
+  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, call = call)
+}
+
+# --- how training reads data
+
+# So many rows and steps converge, and take less than a second. Deep models have enough of fewer:
+# after that they learn the noise by heart.
+default_batch <- function(model, n) min(n, if (is_deep(model)) 64 else 512)
+
+default_epochs <- function(model, n, batch_size) {
+  check_positive_whole(batch_size)
+  steps <- if (is_deep(model)) 2000 else 5000
+  max(1, ceiling(steps * batch_size / n))
+}
+
+is_deep <- function(model) startsWith(model$spec$type, "dnn")
+
+refuse_reading <- function(extras, call) {
+  if (length(extras) == 0) return(invisible())
+  known <- c("batch_size", "shuffle", "num_epochs")
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  advice <- if (name %in% c("epochs", "n_epochs")) {
+    "Did you mean {.arg num_epochs}?"
+  } else if (name %in% c("learning_rate", "lr", "optimizer", "na.action", "normalize")) {
+    "It belongs to the constructor of the model."
+  } else {
+    near <- near_name(name, c(known, "steps", "max_steps", "hooks"))
+    if (length(near)) "Did you mean {.arg {near}}?" else "A data frame takes {.arg {known}}."
+  }
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  stop_runhooks(
+    c(paste0("There is no ", what, "."), i = advice), call = call, env = environment()
+  )
+}
+
+required_column <- function(data, name, call) {
+  if (name %in% names(data)) return(data[[name]])
+  stop_missing_features(name, names(data), call)
+}
+
+stop_missing_features <- function(missing, existing, call) {
+  stop_runhooks(
+    c(
+      "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
+       {.val {missing}}.",
+      i = existing_names(existing)
+    ),
+    kind = "not_found", call = call
+  )
+}
+
+# The data of the last training or of the constructor, for methods without any.
+kept_data <- function(object, call = parent.frame()) {
+  data <- unclass(object$estimator)$kept$data
+  if (is.null(data)) data <- object$data
+  if (!is.null(data)) return(data)
+  stop_runhooks(
+    c(
+      "{.arg input_fn} is missing.",
+      i = "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+    ),
+    call = call
+  )
+}
+
+# What predict() has no argument for.
+refuse_prediction <- function(extras, call) {
+  if (length(extras) == 0) return(invisible())
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  known <- c("newdata", "type", "hooks", "checkpoint_path", "predict_keys", "simplify")
+  advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
+    "New data are {.arg newdata}: {.code predict(model, newdata = data)}."
+  } else {
+    near <- near_name(name, known)
+    if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
+  }
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  stop_runhooks(
+    c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
+  )
+}

@@ -1,0 +1,142 @@
+# Standardized numbers: center and scale of each term and of the response, from the training data.
+# They are numbers in the columns and in the head, so the graph takes the data as they are; the
+# model's folder remembers them, for a model that is made again of other data.
+
+add_scales <- function(blueprint, frame, is_scaled, head) {
+  known <- blueprint$known
+  for (name in names(blueprint$terms)) {
+    term <- blueprint$terms[[name]]
+    if (!is_scaled || length(term$numbers) == 0) next
+    scale <- known$terms[[name]]
+    if (is.null(scale)) {
+      # a weight for each word can do without the mean where each word has a bias, too
+      is_centered <- length(term$words) == 0 ||
+        product_name(term$words) %in% names(blueprint$terms)
+      scale <- column_scale(feature_value(term$numbers, frame$values), is_centered)
+    }
+    blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
+  }
+  if (is_scaled && identical(head$type, "regression_head") && is.numeric(frame$response)) {
+    scale <- if (is.null(known)) column_scale(frame$response, TRUE) else known$response
+    blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
+  }
+  blueprint
+}
+
+# The product of numbers as it is fed.
+feature_value <- function(numbers, values) {
+  if (length(numbers) == 1) return(values[[numbers]])
+  Reduce(`*`, lapply(values[numbers], as.numeric))
+}
+
+# Numbers for each column: the mean and the standard deviation, or 0 and the root of the mean
+# square. What does not vary is left as large as it is.
+column_scale <- function(x, is_centered) {
+  columns <- matrix(as.numeric(x), n_rows(x))
+  center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
+  spread <- sqrt(colMeans(sweep(columns, 2, center)^2))
+  largest <- apply(abs(columns), 2, max)
+  is_constant <- !is.finite(spread) | spread <= 1e-7 * largest
+  list(center = center, scale = ifelse(is_constant, 1, spread))
+}
+
+label_scale_arguments <- function(blueprint) {
+  response <- blueprint$response
+  if (is.null(response$scale)) return(list())
+  list(label_center = as.list(response$center), label_scale = as.list(response$scale))
+}
+
+# --- what the folder remembers
+
+# NULL where no model of a formula was trained there.
+remembered_formula <- function(folder) {
+  path <- file.path(folder, record_file)
+  if (!file.exists(path)) return(NULL)
+  known <- training_record(structure(list(estimator = folder_engine(folder)),
+    class = "tf_estimator"
+  ))$formula
+  if (is_known_formula(known)) known
+}
+
+folder_engine <- function(folder) {
+  structure(list(model_dir = folder, kept = new.env(parent = emptyenv())), class = "runhooks_engine")
+}
+
+is_known_formula <- function(x) {
+  is_scale <- function(x) {
+    is.null(x$scale) || (is.double(x$scale) && is.double(x$center) && all(x$scale > 0))
+  }
+  is_plain_list(x) && is_plain_list(x$variables) && is_plain_list(x$terms) &&
+    is_plain_list(x$crosses) && is_plain_list(x$response) &&
+    all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
+    all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
+    is_scale(x$response)
+}
+
+# Plain data: calls such as poly() with its coefficients are texts, which are only compared.
+formula_record <- function(blueprint) {
+  if (is.null(blueprint)) return(NULL)
+  present <- function(...) Filter(Negate(is.null), list(...))
+  list(
+    variables = lapply(blueprint$variables, function(variable) {
+      present(levels = variable$levels, basis = basis_text(variable$expr))
+    }),
+    crosses = blueprint$crosses,
+    terms = lapply(blueprint$terms, function(term) {
+      present(center = term$center, scale = term$scale)
+    }),
+    response = present(center = blueprint$response$center, scale = blueprint$response$scale),
+    na = blueprint$na
+  )
+}
+
+basis_text <- function(expr) if (is.call(expr)) paste(deparse(expr, 500), collapse = "")
+
+check_known_basis <- function(name, expr, known, call) {
+  if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
+  stop_runhooks(
+    c(
+      "{.code {name}} is another one in these data than in those that the model in its folder was
+       trained on.",
+      i = "Make the model of the training data, or give another {.arg model_dir}."
+    ),
+    call = call
+  )
+}
+
+# What was given, or what the folder says.
+is_normalized <- function(settled, known, folder, call) {
+  normalize <- settled$args$normalize
+  is_trained <- !is.null(cpp_latest_checkpoint(folder))
+  if (!is_trained) return(normalize)
+  was <- !is.null(known$response$scale) ||
+    any(vapply(known$terms, function(term) !is.null(term$scale), NA))
+  if (normalize == was || !"normalize" %in% settled$given) return(was)
+  stop_runhooks(
+    c(
+      "The model in {.path {folder}} was trained with {.code normalize = {was}}.",
+      i = "Go on with {.code normalize = {was}}, or give another {.arg model_dir}."
+    ),
+    call = call
+  )
+}
+
+# An error where the folder holds the weights of numbers that were standardized otherwise: the
+# object was made before another one was trained there.
+check_scales <- function(object, call) {
+  folder <- model_dir(object)
+  if (is.null(cpp_latest_checkpoint(folder))) return(invisible())
+  scales <- function(record) {
+    Filter(length, c(record$terms, list(response = record$response)))
+  }
+  known <- scales(training_record(object)$formula)
+  if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
+  stop_runhooks(
+    c(
+      "The model in {.path {folder}} was trained with numbers that were standardized in another
+       way than those of this object.",
+      i = "Make the object again on this {.arg model_dir}, or give another one."
+    ),
+    call = call
+  )
+}

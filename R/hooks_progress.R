@@ -1,0 +1,134 @@
+# The line of progress. When to draw is decided by the hook in the core; cli draws.
+
+#' Show a progress bar
+#'
+#' A line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` on the stream that cli writes
+#' to, only where that is a terminal: captured or knitted output contains nothing of it. [train()]
+#' and [evaluate()] add one where none is given; `options(runhooks.progress = FALSE)` turns it off.
+#' Processes forked by package parallel show none. The total is the number of steps that was asked
+#' for, else what rows, batch size and epochs of an [input_fn()] give, else there is a spinner. With
+#' `train(validation =)` the newest metric of these data is at the end of the line.
+#' Where the number of steps was asked for and not reached, a message says so at the end.
+#'
+#' @inherit hook_logging_tensor return
+#' @family hooks
+#' @export
+#' @examples
+#' hook_progress_bar()
+hook_progress_bar <- function() {
+  new_deferred_hook("hook_progress_bar", function(mode, steps, watch = list()) {
+    bar <- progress_bar(mode, steps, watch)
+    new_builtin_hook("ProgressBarHook", draw = bar$draw, finish = bar$finish)
+  })
+}
+
+# The functions that the core's hook calls: draw(run, loss, global_step, is_last) and finish(runs).
+# `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
+# gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
+progress_bar <- function(mode, steps, watch = list()) {
+  label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
+  started <- Sys.time()
+  drawn <- 0L
+  total <- if (is.null(steps)) watch$planned else steps
+  suffix <- if (is.null(watch$suffix)) function() "" else watch$suffix
+  line <- new_progress_line()
+  draw <- function(run, loss, global_step, is_last) {
+    drawn <<- drawn + 1L
+    line$show(if (is.null(total)) {
+      step <- if (mode == "train") global_step else run
+      paste0(spinner_line(label, loss, step, drawn), suffix())
+    } else {
+      elapsed <- as.numeric(Sys.time() - started, units = "secs")
+      bar_line(label, run, total, loss, elapsed, suffix = suffix())
+    })
+    if (is_last) line$finish()
+  }
+  finish <- function(runs) if (!isTRUE(watch$may_stop)) check_reached(mode, runs, steps)
+  list(draw = if (shows_progress()) draw, finish = finish)
+}
+
+# Where cli would show it as one line that changes.
+shows_progress <- function() {
+  !isFALSE(getOption("runhooks.progress")) && !is_forked() && cli::is_dynamic_tty()
+}
+
+is_forked <- function() !identical(the$pid, Sys.getpid())
+
+# A line of cli's; the innermost one that is open can be ended from outside.
+new_progress_line <- function() {
+  text <- ""
+  id <- NULL
+  finish <- function() {
+    if (is.null(id)) return(invisible())
+    cli::cli_progress_done(id = id)
+    id <<- NULL
+    the$line <- NULL
+  }
+  show <- function(line) {
+    text <<- line
+    if (is.null(id)) {
+      end_progress_line()
+      id <<- cli::cli_progress_bar(
+        format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
+        clear = FALSE, .auto_close = FALSE, .envir = parent.env(environment())
+      )
+      the$line <- list(finish = finish)
+    }
+    cli::cli_progress_update(id = id, force = TRUE)
+  }
+  list(show = show, finish = finish)
+}
+
+# Before anything else is written to the terminal, and when a loop was left.
+end_progress_line <- function() if (!is.null(the$line)) the$line$finish()
+
+progress_width <- function() min(getOption("width"), 80)
+
+bar_line <- function(
+  label,
+  run,
+  steps,
+  loss,
+  elapsed,
+  width = progress_width(),
+  suffix = ""
+) {
+  eta <- if (run >= steps) 0 else elapsed / run * (steps - run)
+  before <- sprintf("%s %.0f/%.0f [", label, run, steps)
+  after <- sprintf("] - ETA: %3s - loss: %.2f%s", vague_time(eta), loss, suffix)
+  room <- max(width - nchar(before) - nchar(after), 6)
+  done <- floor(room * min(run / steps, 1))
+  paste0(before, strrep("=", done), strrep(".", room - done), after)
+}
+
+spinner_line <- function(label, loss, step, drawn) {
+  spinner <- c("|", "/", "-", "\\")[[drawn %% 4 + 1]]
+  sprintf("[%s] %s -- loss: %.2f, step: %.0f", spinner, label, loss, step)
+}
+
+# "0s", "12s", "3m", "2h", "5d"
+vague_time <- function(secs) {
+  if (secs < 60) return(sprintf("%.0fs", secs))
+  if (secs < 3600) return(sprintf("%.0fm", secs / 60))
+  if (secs < 86400) return(sprintf("%.0fh", secs / 3600))
+  sprintf("%.0fd", secs / 86400)
+}
+
+check_reached <- function(mode, runs, steps) {
+  if (is.null(steps) || runs == steps) return(invisible())
+  verb <- if (mode == "train") "Training" else "Evaluation"
+  message(
+    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps)
+  )
+}
+
+# The newest value of a metric of the validation data, behind the loss.
+validation_suffix <- function(record, metric) {
+  if (is.null(record)) return(NULL)
+  function() {
+    values <- cpp_history_read(record)$losses
+    shown <- intersect(c(metric, "average_loss", "loss"), names(values))
+    if (length(shown) == 0 || length(values[[shown[[1]]]]) == 0) return("")
+    sprintf(" - validation %s: %.4g", shown[[1]], last_of(values[[shown[[1]]]]))
+  }
+}

@@ -1,0 +1,133 @@
+# What a model of a formula, an input function and a run configuration say of themselves.
+
+model_words <- function(object) {
+  type <- object$spec$type
+  part <- c(
+    dnn_linear_combined = "wide and deep", linear = "linear", dnn = "deep", baseline = "baseline"
+  )[[sub("_(regressor|classifier|estimator)$", "", type)]]
+  kind <- sub(".*_", "", type)
+  if (kind == "estimator") kind <- paste("model with", object$args$head$type)
+  paste(part, kind)
+}
+
+describe_formula_model <- function(object) {
+  folder <- model_dir(object)
+  words <- model_words(object)
+  substr(words, 1, 1) <- toupper(substr(words, 1, 1))
+  last <- last_training(object)
+  steps <- if (is.null(cpp_latest_checkpoint(folder))) 0 else cpp_saved_global_step(folder)
+  count <- function(n, word) {
+    paste0(format(n, big.mark = ",", scientific = FALSE), " ", word, if (n != 1) "s")
+  }
+  trained <- if (steps == 0) {
+    "not trained yet: train(model) does it"
+  } else {
+    paste0(
+      "trained on ", if (!is.null(last$rows)) paste(count(last$rows, "row"), "for "), count(steps, "step"),
+      if (!is.null(last$loss)) paste(", last average loss", format(signif(last$loss, 4)))
+    )
+  }
+  c(
+    paste0(words, ": ", paste(deparse(object$formula, 500), collapse = " ")),
+    paste0("  optimizer: ", optimizer_words(object)),
+    paste0("  ", trained),
+    paste0("  folder: ", folder)
+  )
+}
+
+optimizer_words <- function(object) {
+  args <- object$args[grepl("optimizer$", names(object$args))]
+  rates <- c(linear = 0.2, dnn = 0.05, baseline = 0.3)
+  words <- vapply(args, function(optimizer) {
+    if (is.function(optimizer)) return("by a function")
+    if (is.null(optimizer)) return("Ftrl")
+    name <- if (is_optimizer(optimizer)) optimizer$type else optimizer
+    family <- sub("_(regressor|classifier|estimator)$", "", object$spec$type)
+    rate <- if (is_optimizer(optimizer)) optimizer$learning_rate else rates[family]
+    if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
+  }, "")
+  parts <- sub("_optimizer$", "", names(args))
+  if (length(args) > 1) paste(parts, words, collapse = ", ") else words[[1]]
+}
+
+# --- what the last training was
+
+# Rows, and the last average loss, in the object and in the folder, for a model that is made again.
+remember_training <- function(object, data, history) {
+  if (is.null(object$blueprint)) return(invisible())
+  kept <- unclass(object$estimator)$kept
+  if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
+  record <- training_record(object)
+  loss <- last_of(history$losses$mean_losses)
+  rows <- if (is.data.frame(data)) sum(training_frame(object, "train")$rows)
+  last <- list(rows = rows, loss = if (!is.na(loss)) loss)
+  record$last <- last[lengths(last) > 0]
+  write_record(record, model_dir(object))
+}
+
+last_training <- function(object) {
+  last <- training_record(object)$last
+  list(
+    rows = if (is_number(last$rows)) last$rows, loss = if (is_number(last$loss)) last$loss
+  )
+}
+
+# --- input functions
+
+#' @export
+print.runhooks_input_fn <- function(x, ...) {
+  about <- attr(x, "about")
+  epochs <- about$num_epochs
+  order <- if (identical(about$shuffle, "auto")) {
+    "shuffled but in prediction"
+  } else if (about$shuffle) {
+    "shuffled"
+  } else {
+    "in order"
+  }
+  lines <- c(
+    sprintf("An input function of %s rows", format(about$rows, big.mark = ",", scientific = FALSE)),
+    paste0("  features: ", few_names(about$features)),
+    if (length(about$response)) paste0("  response: ", about$response),
+    sprintf(
+      "  batches of %s, %s, %s", format(about$batch_size, scientific = FALSE), order,
+      if (is.null(epochs)) "without end" else paste(epochs, if (epochs == 1) "time" else "times")
+    )
+  )
+  cat(lines, sep = "\n") # lint: allow stdout
+  invisible(x)
+}
+
+few_names <- function(names, most = 8) {
+  rest <- length(names) - most
+  shown <- paste(utils::head(names, most), collapse = ", ")
+  if (rest > 0) paste0(shown, " and ", rest, " more") else shown
+}
+
+# --- what train() returned is no model
+
+stop_history <- function(what, call = parent.frame()) {
+  stop_runhooks(
+    c(
+      "{.fn {what}} wants the model; this is the history that {.fn train} returned.",
+      i = "Training changes the model in place: {.code history <- train(model, ...)}, then
+           {.code {what}(model, ...)}."
+    ),
+    call = call
+  )
+}
+
+#' @export
+predict.tf_estimator_history <- function(object, ...) stop_history("predict")
+
+#' @export
+evaluate.tf_estimator_history <- function(object, ...) stop_history("evaluate")
+
+#' @export
+train.tf_estimator_history <- function(object, ...) stop_history("train")
+
+#' @export
+coef.tf_estimator_history <- function(object, ...) stop_history("coef")
+
+#' @export
+model_dir.tf_estimator_history <- function(object, ...) stop_history("model_dir")

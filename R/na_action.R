@@ -1,0 +1,204 @@
+# Missing values of models made from a formula: refused, left out with their row, or replaced by
+# constants, which are plain data. A missing word has no weight, so that words alone stop nothing.
+
+# `kind` is "fail", "omit", "exclude" or "constants", with `constants` by column. `data` are those
+# that the formula reads.
+as_na_action <- function(x, data, blueprint, call) {
+  known <- blueprint$known$na
+  name <- na_action_name(x)
+  if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
+  if (!is.null(known$constants)) return(known)
+  constants <- if (name %in% c("mean", "median")) {
+    middle_values(data, blueprint, if (name == "mean") mean else stats::median)
+  } else if (is_constants(x)) {
+    lapply(as.list(x), function(constant) {
+      if (is.factor(constant)) as.character(constant) else constant
+    })
+  } else {
+    stop_na_action(x, call)
+  }
+  check_constants(constants, data, blueprint, call)
+  list(kind = "constants", constants = constants)
+}
+
+na_action_name <- function(x) {
+  for (name in c("fail", "omit", "exclude")) {
+    full <- paste0("na.", name)
+    if (identical(x, getExportedValue("stats", full)) || identical(x, full)) return(name)
+  }
+  if (is_string(x) && is.null(names(x))) x else ""
+}
+
+is_constants <- function(x) {
+  is_one <- function(x) is.atomic(x) && length(x) == 1 && !is.na(x)
+  (is.atomic(x) || (is.list(x) && !is.object(x))) && length(x) > 0 && !is.null(names(x)) &&
+    all(nzchar(names(x))) && all(vapply(x, is_one, NA))
+}
+
+stop_na_action <- function(x, call) {
+  stop_runhooks(
+    c(
+      "{.arg na.action} must be one of the below, not {describe(x)}.",
+      "*" = "{.code na.fail}: rows with NA are an error.",
+      "*" = "{.code na.omit} or {.code na.exclude}: they are left out.",
+      "*" = "{.code \"mean\"}, {.code \"median\"}: of the column, take the place of NA.",
+      "*" = "{.code list(<column> = <number>)}: this takes the place of NA."
+    ),
+    call = call
+  )
+}
+
+# Of each column of numbers, whether it has NA here or not: later data may.
+middle_values <- function(data, blueprint, middle) {
+  is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
+  is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
+  lapply(data[is_number & is_feature], function(x) middle(x[is.finite(x)]))
+}
+
+check_constants <- function(constants, data, blueprint, call) {
+  odd <- setdiff(names(constants), names(data))
+  if (length(odd)) {
+    stop_runhooks(
+      c(
+        "{.arg na.action} names {.val {odd}}, which the formula does not read.",
+        i = existing_names(names(data))
+      ),
+      kind = "not_found", call = call
+    )
+  }
+  odd <- intersect(names(constants), blueprint$response_variables)
+  if (length(odd)) {
+    stop_runhooks(
+      c(
+        "{.arg na.action} cannot make up the response {.val {odd[[1]]}}.",
+        i = "Leave rows without it out of the data, or give {.code na.action = na.omit}."
+      ),
+      call = call
+    )
+  }
+  for (name in names(constants)) {
+    wants_word <- is.factor(data[[name]]) || is.character(data[[name]])
+    if (wants_word != is.character(constants[[name]])) {
+      stop_runhooks(
+        "{.arg na.action} has {describe(constants[[name]])} for {.val {name}}, which is
+         {kind_words[[column_kind(data[[name]])]]}.",
+        call = call
+      )
+    }
+  }
+}
+
+fill_missing <- function(data, constants) {
+  for (name in intersect(names(constants), names(data))) {
+    data[[name]] <- fill_column(data[[name]], constants[[name]])
+  }
+  data
+}
+
+# A column with `value`, one number or word for all of it or one for each of its columns, in the
+# place of what is missing.
+fill_column <- function(x, value) {
+  missing <- which(is.na(x))
+  if (length(missing) == 0) return(x)
+  if (is.factor(x)) {
+    if (!value %in% levels(x)) levels(x) <- c(levels(x), value)
+  }
+  x[missing] <- if (length(value) > 1) value[(missing - 1) %/% n_rows(x) + 1] else value
+  x
+}
+
+# Which rows have NA or NaN: numbers and logicals; words where they are asked for.
+is_missing_row <- function(x, words = TRUE) {
+  is_word <- is.character(x) || is.factor(x)
+  if (is.list(x) || is_sparse_matrix(x) || (is_word && !words)) return(logical(n_rows(x)))
+  missing <- is.na(x)
+  if (is.null(dim(x))) missing else rowSums(matrix(missing, n_rows(x))) > 0
+}
+
+keep_rows <- function(x, rows) {
+  if (all(rows)) return(x)
+  if (is.null(dim(x))) return(x[rows])
+  if (length(dim(x)) == 2) return(x[rows, , drop = FALSE])
+  cells <- array(as.vector(x)[rep(rows, length.out = length(x))], c(sum(rows), dim(x)[-1]))
+  structure(cells, class = oldClass(x))
+}
+
+# `few` in the rows that are TRUE, NA in the others.
+spread_rows <- function(few, rows) {
+  place <- cumsum(rows)
+  place[!rows] <- NA
+  if (is.null(dim(few))) return(few[place])
+  spread <- few[place, , drop = FALSE]
+  # poly() and its like say by attributes how to compute them of other data
+  kept <- attributes(few)
+  attributes(spread)[setdiff(names(kept), c("dim", "dimnames"))] <-
+    kept[setdiff(names(kept), c("dim", "dimnames"))]
+  spread
+}
+
+# Which variables have NA in how many rows, as lines of a message.
+missing_lines <- function(missing) {
+  counts <- vapply(missing, sum, 0)
+  some <- names(missing)[counts > 0]
+  vapply(some, function(name) {
+    n <- counts[[name]]
+    first <- which(missing[[name]])[[1]]
+    cli::format_inline(
+      "{.val {name}}: {n} {cli::qty(n)}{?row/rows}, the first is row {first}.",
+      keep_whitespace = FALSE
+    )
+  }, "", USE.NAMES = FALSE)
+}
+
+stop_missing_rows <- function(missing, blueprint, call) {
+  rows <- sum(Reduce(`|`, missing))
+  all <- length(missing[[1]]) # nolint: used by cli
+  lines <- missing_lines(missing)
+  lines <- gsub("([{}])", "\\1\\1", lines)
+  has_response <- any(missing[[blueprint$response$name]])
+  numbers <- setdiff(names(missing)[vapply(missing, any, NA)], blueprint$response$name)
+  example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
+  advice <- c(
+    i = "{.code na.action = na.omit} in the constructor leaves these rows out.",
+    i = if (length(numbers)) {
+      "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = 0)} puts
+       constants in their place."
+    },
+    i = if (has_response && blueprint$na$kind == "constants") "A response is not made up."
+  )
+  stop_runhooks(
+    c("{rows} of {all} row{?s} {?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
+    call = call, missing = missing
+  )
+}
+
+# What na.omit() leaves out is said once for each use of data.
+note_omitted <- function(missing) {
+  rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
+  all <- length(missing[[1]]) # nolint: used by cli
+  by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
+  cli::cli_inform(
+    "{rows} of {all} row{?s} {?is/are} left out, because {?it has/they have} NA in {.val {by}}.",
+    class = "runhooks_message_omitted"
+  )
+}
+
+# --- models made of columns
+
+# Features with what their columns say in the place of NA; what is left is an error.
+without_missing <- function(columns, reads) {
+  columns <- fill_by_columns(columns, reads)
+  for (name in names(columns)) check_column(columns[[name]], name, FALSE, user_frame())
+  columns
+}
+
+# column_numeric(default_value = ) fills in.
+fill_by_columns <- function(columns, reads) {
+  for (read in reads) {
+    x <- columns[[read$key]]
+    can_fill <- !is.null(read$default_value) && (is.numeric(x) || is.logical(x))
+    if (!can_fill || !anyNA(x)) next
+    columns[[read$key]] <- fill_column(x, unlist(read$default_value))
+  }
+  columns
+}

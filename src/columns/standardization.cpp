@@ -1,0 +1,67 @@
+#include "columns/standardization.h"
+
+#include <cmath>
+
+namespace runhooks {
+
+namespace {
+
+// A scalar, or a row that is broadcast over a batch.
+Output numbers(Graph& graph,
+               DType dtype,
+               const std::vector<double>& values,
+               const std::string& name) {
+  if (values.size() == 1) return graph.scalar(dtype, values[0], name);
+  const Shape shape{static_cast<int64_t>(values.size())};
+  if (dtype == DType::kFloat64) return graph.constant(Tensor::of<double>(shape, values), name);
+  const std::vector<float> single(values.begin(), values.end());
+  return graph.constant(Tensor::of<float>(shape, single), name);
+}
+
+Output cast(Graph& graph, Output x, DType dtype) {
+  return x.dtype() == dtype ? x : graph.op("Cast", {x}).attr("DstT", dtype);
+}
+
+}  // namespace
+
+Standardization::Standardization(const Args& args,
+                                 const std::string& center,
+                                 const std::string& scale,
+                                 int64_t width) {
+  if (!args.has(scale)) return;
+  scale_ = args.numbers(scale);
+  center_ = args.numbers(center);
+  const auto fits = [&](const std::vector<double>& values) {
+    return values.size() == 1 || static_cast<int64_t>(values.size()) == width;
+  };
+  if (!fits(scale_) || !fits(center_)) {
+    invalid_argument("`", center, "` and `", scale, "` must have one number each, or ", width, ".");
+  }
+  for (const double x : scale_) {
+    if (!(x > 0 && std::isfinite(x))) {
+      invalid_argument("`", scale, "` must be positive numbers; got ", x, ".");
+    }
+  }
+}
+
+Output Standardization::apply(Graph& graph, Output x) const {
+  const NameScope scope(graph, "standardize");
+  const Output difference = graph.op(
+      "Sub", {cast(graph, x, DType::kFloat64), numbers(graph, DType::kFloat64, center_, "center")});
+  return graph.op("RealDiv", {difference, numbers(graph, DType::kFloat64, scale_, "scale")});
+}
+
+Output Standardization::undo(Graph& graph, Output x) const {
+  const NameScope scope(graph, "of_data");
+  const Output product =
+      graph.op("Mul", {x, numbers(graph, DType::kFloat32, scale_, "scale")}).named("Mul");
+  return graph.op("AddV2", {product, numbers(graph, DType::kFloat32, center_, "center")});
+}
+
+Output Standardization::squares_of_data(Graph& graph, Output squares) const {
+  std::vector<double> factors;
+  for (const double x : scale_) factors.push_back(x * x);
+  return graph.op("Mul", {squares, numbers(graph, DType::kFloat32, factors, "scale")});
+}
+
+}  // namespace runhooks

@@ -1,0 +1,199 @@
+// Sets the learning rate before each step: by a function of the step and the epoch, or lower where
+// a metric gets no better.
+#include <cmath>
+#include <limits>
+
+#include "base/log.h"
+#include "data/input_progress.h"
+#include "graph/endpoints.h"
+#include "hooks/hook_registry.h"
+#include "hooks/value_format.h"
+#include "hooks/watched_metric.h"
+#include "nn/summary_ops.h"
+
+namespace runhooks {
+
+namespace {
+
+// By how much rates are multiplied: less each time that the best value of a metric is `patience`
+// steps old.
+class Plateau {
+ public:
+  explicit Plateau(const Args& args)
+      : metric_(args.text("metric_name"), args.text("eval_dir")),
+        higher_(args.flag("higher", false)),
+        factor_(args.number("factor")),
+        patience_(args.integer("patience")),
+        min_delta_(args.number("min_delta", 0)) {}
+
+  void begin() { metric_.begin(/*of_this_loop=*/true); }
+  // TRUE where it has just become less.
+  bool update() {
+    if (!metric_.has_news()) return false;
+    bool is_less = false;
+    for (const WatchedMetric::Seen& one : metric_.read(0)) {
+      if (one.step <= last_) continue;
+      last_ = one.step;
+      const double delta = higher_ ? min_delta_ : -min_delta_;
+      if (best_step_ < 0 || is_better_metric(one.value, best_ + delta, higher_)) {
+        best_ = one.value;
+        best_step_ = one.step;
+        since_ = one.step;
+      }
+      if (one.step - since_ < patience_) continue;
+      scale_ *= factor_;
+      since_ = one.step;
+      is_less = true;
+    }
+    return is_less;
+  }
+  double scale() const { return scale_; }
+  const WatchedMetric& metric() const { return metric_; }
+
+  NamedTensors save() const {
+    return {{"scale", Tensor::scalar<double>(scale_)},
+            {"best", Tensor::scalar<double>(best_)},
+            {"best_step", Tensor::scalar<int64_t>(best_step_)},
+            {"since", Tensor::scalar<int64_t>(since_)}};
+  }
+  void restore(const NamedTensors& state) {
+    scale_ = number_in(state, "scale");
+    best_ = number_in(state, "best");
+    best_step_ = state_integer(state, "best_step");
+    since_ = state_integer(state, "since");
+  }
+
+ private:
+  static double number_in(const NamedTensors& state, const char* name) {
+    const auto found = state.find(name);
+    const bool is_number = found != state.end() && found->second.dtype() == DType::kFloat64 &&
+                           found->second.num_elements() == 1;
+    if (!is_number) fail(Code::kDataLoss, "The state of the learning rate has no '", name, "'.");
+    return *found->second.data<double>();
+  }
+
+  WatchedMetric metric_;
+  bool higher_;
+  double factor_;
+  int64_t patience_;
+  double min_delta_;
+  double scale_ = 1, best_ = 0;
+  int64_t best_step_ = -1, since_ = 0, last_ = -1;
+};
+
+// The rates are fed, so that neither the graph nor its checkpoints know of it. `schedule` is called
+// as schedule(step, epoch, rate), with the global step, the pass through the data and the
+// optimizer's own rate.
+class LearningRateHook : public RunHook {
+ public:
+  explicit LearningRateHook(const Args& args)
+      : schedule_(args.callable("schedule")),
+        min_rate_(args.number("min_rate", 0)),
+        say_(args.callable("say")) {
+    if (args.has("metric_name")) plateau_ = std::make_unique<Plateau>(args);
+    if (!schedule_ == !plateau_) {
+      invalid_argument("A learning rate needs a `schedule` or a metric, and not both.");
+    }
+  }
+  std::string name() const override { return "LearningRateHook"; }
+
+  void begin(Graph& graph) override {
+    rates_.clear();
+    run_args_.feeds.clear();
+    for (const auto& rate : endpoint(graph, "learning_rate")) {
+      rates_.push_back({rate.second, rate.second.op->type() == "Const"});
+      if (rates_.back().is_constant) add_summary(graph, rate.first);
+      run_args_.feeds.emplace_back(rate.second, Tensor());
+    }
+    if (rates_.empty()) {
+      throw Error(Code::kFailedPrecondition, "There is no learning rate to set in this loop.",
+                  {"hook_learning_rate() is a hook of train(), for models that an optimizer "
+                   "trains."});
+    }
+    run_args_.changed();
+    step_.find(graph, name());
+    if (plateau_) plateau_->begin();
+  }
+  void after_create_session(Session& session, Coordinator&) override {
+    for (Rate& rate : rates_) {
+      if (rate.is_constant) rate.own = session.run(rate.tensor).number_at(0);
+      rate.now = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  const RunArgs* before_run(RunContext& context) override {
+    Session& session = context.session();
+    if (plateau_ && plateau_->update()) has_news_ = true;
+    for (size_t i = 0; i < rates_.size(); ++i) {
+      Rate& rate = rates_[i];
+      if (!rate.is_constant) rate.own = session.run(rate.tensor).number_at(0);
+      const double now = rate_for(session, rate.own);
+      if (now == rate.now) continue;
+      rate.now = now;
+      run_args_.feeds[i].second = Tensor::number(rate.tensor.dtype(), now);
+    }
+    if (has_news_) tell(session);
+    return &run_args_;
+  }
+  bool has_state() const override { return plateau_ != nullptr; }
+  NamedTensors save_state() override { return plateau_ ? plateau_->save() : NamedTensors(); }
+  std::function<void()> read_state(const NamedTensors& state) override {
+    if (!plateau_) return {};
+    return [this, state] { plateau_->restore(state); };
+  }
+
+ private:
+  struct Rate {
+    Output tensor;
+    bool is_constant;
+    double own = 0, now = 0;
+  };
+
+  void add_summary(Graph& graph, const std::string& part) const {
+    const bool is_one = endpoint(graph, "learning_rate").size() == 1;
+    add_scalar_summary(graph, is_one ? "learning_rate" : "learning_rate/" + part,
+                       rates_.back().tensor);
+  }
+  double rate_for(Session& session, double own) const {
+    if (plateau_) return std::max(own * plateau_->scale(), std::min(own, min_rate_));
+    const int64_t step = step_.now(session);
+    const int64_t epoch = input_progress(session).epoch;
+    const Value answer = schedule_->call({Value::of(static_cast<double>(step)),
+                                          Value::of(static_cast<double>(epoch)), Value::of(own)});
+    double rate = 0;
+    if (!value_number(answer, &rate) || !std::isfinite(rate) || rate < 0) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("The schedule of hook_learning_rate() must return a number of 0 or more, "
+                          "not ",
+                          value_number(answer, &rate) ? str_cat(rate) : answer.kind(),
+                          ", as it did at step ", step, "."));
+    }
+    return rate;
+  }
+  void tell(Session& session) {
+    has_news_ = false;
+    const std::string text = str_cat(
+        "Step ", step_.now(session), ": \"", plateau_->metric().name(),
+        "\" gets no better; the learning rate is ",
+        short_number(rates_.front().now), " from here on.");
+    if (say_) {
+      say_->call({Value::of(std::string("message")), Value::of(text)});
+    } else {
+      log(LogLevel::kInfo, text);
+    }
+  }
+
+  std::shared_ptr<Callable> schedule_;
+  std::unique_ptr<Plateau> plateau_;
+  double min_rate_;
+  std::shared_ptr<Callable> say_;
+  std::vector<Rate> rates_;
+  bool has_news_ = false;
+  GlobalStep step_;
+  RunArgs run_args_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(LearningRateHook);
+
+}  // namespace runhooks

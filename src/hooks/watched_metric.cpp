@@ -1,0 +1,50 @@
+#include "hooks/watched_metric.h"
+
+#include <cmath>
+
+#include "base/near_names.h"
+#include "base/status.h"
+
+namespace runhooks {
+
+void WatchedMetric::begin(bool of_this_loop) {
+  was_seen_ = false;
+  news_ = noted_evaluations();
+  metrics_ = EvalMetricsReader(eval_dir_);
+  if (of_this_loop) metrics_.skip_existing();
+}
+
+bool WatchedMetric::has_news() {
+  const uint64_t now = noted_evaluations();
+  const bool is_new = now != news_;
+  news_ = now;
+  return is_new;
+}
+
+std::vector<WatchedMetric::Seen> WatchedMetric::read(double from_step) {
+  std::vector<Seen> seen;
+  for (const auto& evaluation : metrics_.read()) {
+    if (evaluation.second.count(name_)) was_seen_ = true;
+    if (static_cast<double>(evaluation.first) < from_step) continue;
+    seen.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
+  }
+  return seen;
+}
+
+double WatchedMetric::value_in(const std::map<std::string, double>& metrics, int64_t step) const {
+  const auto found = metrics.find(name_);
+  if (found != metrics.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& metric : metrics) known.push_back(metric.first);
+  std::vector<std::string> hints = near_hint(name_, known);
+  hints.push_back(str_cat("It has: ", str_join(known, ", "), "."));
+  throw Error(Code::kNotFound,
+              str_cat("There is no metric '", name_, "' in the evaluation at step ", step, "."),
+              hints);
+}
+
+bool is_better_metric(double value, double than, bool higher) {
+  return std::isnan(than) || (higher ? value > than : value < than);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,185 @@
+# What a formula gives by defaults: standardized numbers, an optimizer, batches and steps that converge.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+test_that("by defaults models are as good as lm() and glm(), within two seconds", {
+  fits <- new.env()
+  sys.source(system.file("examples", "formula-fits.R", package = "runhooks"), fits)
+  fits <- fits$fits
+  expect_equal(nrow(fits), 27)
+  is_number <- fits$measure == "RMSE"
+  ratio <- fits$runhooks / fits$classic
+  expect_true(all(ratio[is_number] < 1.02))
+  expect_true(all(ratio[!is_number] > 0.99))
+  # time is another on a machine that compiles meanwhile
+  expect_lt(stats::median(fits$seconds), 2)
+})
+
+test_that("neither the units of the data nor their place matter", {
+  set.seed(3)
+  n <- 200
+  data <- data.frame(year = 2000 + runif(n, 0, 30), tiny = rnorm(n) * 1e-6, big = 1e9 + rnorm(n) * 1e3)
+  data$y <- 1e7 + 3e5 * (data$year - 2015) + 1e12 * data$tiny + 50 * data$big + rnorm(n) * 1e3
+  model <- linear_regressor(y ~ ., data, model_dir = new_folder())
+  train(model)
+  reference <- lm(y ~ ., data)
+  error <- function(fit) sqrt(mean((data$y - fit)^2))
+  # float32 has 7 digits, the response 8
+  expect_lt(error(predict(model, newdata = data)$.pred) / sd(data$y), 1e-3)
+  small <- transform(data, y = (y - 1e7) * 1e-15)
+  model <- linear_regressor(y ~ ., small, model_dir = new_folder())
+  train(model)
+  expect_equal(predict(model, newdata = small)$.pred, unname(fitted(lm(y ~ ., small))), tolerance = 1e-3)
+})
+
+test_that("losses, metrics and predictions are in the units of the data", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
+  history <- train(model)
+  reference <- lm(mpg ~ wt + hp, mtcars)
+  squares <- resid(reference)^2
+  metrics <- evaluate(model, mtcars)
+  expect_equal(metrics$average_loss, mean(squares), tolerance = 1e-5)
+  expect_equal(metrics$loss, sum(squares), tolerance = 1e-5)
+  expect_equal(metrics[["label/mean"]], mean(mtcars$mpg), tolerance = 1e-6)
+  expect_equal(metrics[["prediction/mean"]], mean(mtcars$mpg), tolerance = 1e-5)
+  last <- tail(history$losses$total_losses, 1)
+  expect_equal(last, sum(squares), tolerance = 1e-5)
+  # an input function gives the data as they are, too
+  expect_equal(evaluate(model, input_fn(mpg ~ wt + hp, mtcars))$loss, metrics$loss, tolerance = 1e-6)
+})
+
+test_that("several responses have scales of their own, and heads of numbers have one", {
+  pair <- linear_regressor(cbind(mpg, disp) ~ wt + hp, mtcars, model_dir = new_folder())
+  train(pair)
+  reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
+  expect_equal(unname(as.matrix(predict(pair, newdata = mtcars))), unname(fitted(reference)),
+    tolerance = 1e-4
+  )
+  expect_equal(
+    evaluate(pair, mtcars)$average_loss, mean(resid(reference)^2), tolerance = 1e-4
+  )
+  head <- linear_estimator(regression_head(), mpg ~ wt + hp, mtcars, model_dir = new_folder())
+  train(head)
+  expect_equal(predict(head, newdata = mtcars)$.pred, unname(fitted(lm(mpg ~ wt + hp, mtcars))),
+    tolerance = 1e-4
+  )
+  counts <- linear_estimator(
+    poisson_regression_head(), carb ~ wt + hp, mtcars, model_dir = new_folder()
+  )
+  train(counts)
+  reference <- glm(carb ~ wt + hp, poisson, mtcars)
+  expect_equal(predict(counts, newdata = mtcars)$.pred, unname(fitted(reference)), tolerance = 1e-3)
+})
+
+test_that("factors, interactions, polynomials and weights are those of lm()", {
+  data <- transform(mtcars, gear = factor(gear), cyl = factor(cyl))
+  formulas <- list(
+    mpg ~ gear * wt, mpg ~ gear:wt, mpg ~ wt + wt:gear, mpg ~ gear * cyl, mpg ~ gear:cyl,
+    mpg ~ poly(wt, 2) + log(hp), mpg ~ wt + I(wt^2), mpg ~ wt * hp, mpg ~ scale(wt) + (am == 1)
+  )
+  for (formula in formulas) {
+    set.seed(1)
+    model <- linear_regressor(formula, data, model_dir = new_folder())
+    train(model)
+    reference <- lm(formula, data)
+    error <- function(fit) sqrt(mean((data$mpg - fit)^2))
+    expect_lt(error(predict(model, newdata = data)$.pred), 1.005 * error(fitted(reference)))
+  }
+  model <- linear_regressor(mpg ~ wt + hp, data, weight_column = "qsec", model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ wt + hp, data, weights = qsec)
+  expect_equal(predict(model, newdata = data)$.pred, unname(fitted(reference)), tolerance = 1e-4)
+})
+
+test_that("combinations of words are told apart exactly", {
+  data <- expand.grid(a = c("x", "x:y", "z\\"), b = c("y:u", "u", "x"), stringsAsFactors = FALSE)
+  data$y <- seq_len(nrow(data))^2
+  model <- linear_regressor(y ~ a:b, data, model_dir = new_folder())
+  train(model)
+  expect_equal(predict(model, newdata = data)$.pred, data$y, tolerance = 1e-3)
+  expect_warning(
+    predict(model, newdata = data.frame(a = "x", b = "none")), "\"b\": \"none\"",
+    class = "runhooks_warning_new_levels"
+  )
+  some <- linear_regressor(y ~ a * b, data[-1, ], model_dir = new_folder())
+  train(some)
+  expect_warning(predict(some, newdata = data[1, ]), "\"a:b\"", class = "runhooks_warning_new_levels")
+})
+
+test_that("what was standardized is remembered in the folder, as plain data", {
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
+  train(model, steps = 20)
+  expected <- predict(model, newdata = mtcars)
+  again <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
+  expect_equal(predict(again, newdata = mtcars), expected)
+  # other data have other means and fewer levels
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ wt + gear, transform(mtcars, gear = factor(gear)), model_dir = folder)
+  train(model, steps = 20)
+  some <- transform(mtcars[mtcars$gear > 3, ], gear = factor(gear))
+  later <- linear_regressor(mpg ~ wt + gear, some, model_dir = folder)
+  expect_equal(predict(later, newdata = some), predict(model, newdata = some))
+  plain <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder(), normalize = FALSE)
+  train(plain, steps = 5)
+  same <- linear_regressor(mpg ~ wt, mtcars, model_dir = model_dir(plain))
+  expect_equal(predict(same, newdata = mtcars), predict(plain, newdata = mtcars))
+  expect_error(
+    linear_regressor(mpg ~ wt, mtcars, model_dir = model_dir(plain), normalize = TRUE),
+    "normalize = FALSE"
+  )
+  basis <- linear_regressor(mpg ~ poly(wt, 2), mtcars, model_dir = new_folder())
+  train(basis, steps = 5)
+  expect_error(
+    linear_regressor(mpg ~ poly(wt, 2), mtcars[1:9, ], model_dir = model_dir(basis)),
+    "poly\\(wt, 2\\).*another one in these data"
+  )
+})
+
+test_that("an object that was made before another one was trained there is refused", {
+  folder <- new_folder()
+  first <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  second <- linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder)
+  train(second, steps = 5)
+  expect_error(predict(first, newdata = mtcars), "standardized in another way")
+})
+
+test_that("learning_rate sets the rate of a named optimizer", {
+  rate_of <- function(...) {
+    model <- linear_regressor(..., model_dir = new_folder())
+    model$spec$optimizer$learning_rate
+  }
+  expect_equal(rate_of(mpg ~ wt, mtcars, optimizer = "Adam", learning_rate = 0.01), 0.01)
+  expect_equal(rate_of(mpg ~ wt, mtcars, learning_rate = 0.5), 0.5)
+  expect_equal(rate_of(column_numeric("wt"), optimizer = "SGD", learning_rate = 1e-3), 1e-3)
+  both <- dnn_linear_combined_regressor(
+    mpg ~ wt, mtcars, dnn_hidden_units = 4, learning_rate = 0.02, dnn_optimizer = "SGD"
+  )
+  expect_equal(both$spec$dnn_optimizer$learning_rate, 0.02)
+  expect_equal(both$spec$linear_optimizer$learning_rate, 0.02)
+  expect_error(rate_of(mpg ~ wt, mtcars, learning_rate = -1), "positive number, not -1")
+  expect_error(
+    rate_of(mpg ~ wt, mtcars, optimizer = tf$train$AdamOptimizer(0.1), learning_rate = 0.1),
+    "a rate of its own.*optimizer = \"Adam\", learning_rate = 0.1"
+  )
+  expect_error(rate_of(mpg ~ wt, mtcars, optimizer = "Adamm", learning_rate = 1), "cannot be \"Adamm\"")
+  # a rate by another way is the same model
+  fit <- function(...) {
+    model <- linear_regressor(
+      column_numeric("wt"), ..., model_dir = new_folder(), config = run_config(tf_random_seed = 1)
+    )
+    train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
+    variable_value(model)
+  }
+  expect_equal(
+    fit(optimizer = "Adam", learning_rate = 0.03), fit(optimizer = tf$train$AdamOptimizer(0.03))
+  )
+})
+
+test_that("columns that are given keep TensorFlow's optimizers, rates and losses", {
+  expect_equal(mtcars_model()$spec$optimizer, "Ftrl")
+  deep <- dnn_regressor(4, column_numeric("wt"))
+  expect_equal(deep$spec$optimizer, "Adagrad")
+  expect_null(mtcars_model()$spec$label_scale)
+  expect_null(deep$args$feature_columns$center)
+})

@@ -1,0 +1,131 @@
+# The names by which hooks ask any model for the same things.
+
+asking <- function(..., keep) {
+  session_run_hook(
+    before_run = function(context) session_run_args(...),
+    after_run = function(context, values) keep(values$results)
+  )
+}
+
+results_of <- function(model, input, ..., run = train) {
+  seen <- NULL
+  run(model, input, steps = 1, hooks = asking(..., keep = function(x) seen <<- x))
+  seen
+}
+
+test_that("loss, predictions, labels and learning_rate are there in every canned model", {
+  columns <- feature_columns(column_numeric("drat"), column_numeric("cyl"))
+  binary <- input_fn(mtcars, response = "am", features = c("drat", "cyl"), batch_size = 8)
+  models <- list(
+    list(linear_regressor(columns), mtcars_input()),
+    list(dnn_regressor(c(4), columns, optimizer = "SGD"), mtcars_input()),
+    list(linear_classifier(columns), binary), list(dnn_classifier(4, columns), binary),
+    list(dnn_linear_combined_regressor(
+      linear_feature_columns = columns, dnn_feature_columns = columns, dnn_hidden_units = 4
+    ), mtcars_input()),
+    list(baseline_regressor(), mtcars_input()),
+    list(linear_estimator(columns, head = regression_head()), mtcars_input())
+  )
+  for (given in models) {
+    asked <- results_of(
+      given[[1]], given[[2]], loss = "loss", predictions = "predictions", labels = "labels",
+      rate = "learning_rate"
+    )
+    expect_true(is.double(asked$loss) && length(asked$loss) == 1)
+    expect_length(asked$labels, 8)
+    if (inherits(given[[1]], "tf_estimator_classifier")) {
+      expect_true(all(c("logits", "probabilities", "classes") %in% names(asked$predictions)))
+      expect_length(asked$predictions$logistic, 8)
+    } else {
+      expect_length(asked$predictions, 8)
+    }
+    expect_true(all(unlist(asked$rate) > 0))
+  }
+  expect_named(results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")$rate, c("dnn", "linear"))
+  # in evaluation and prediction what there is
+  model <- models[[3]][[1]]
+  evaluated <- results_of(model, binary, "loss", "predictions", run = evaluate)
+  expect_length(evaluated[[2]]$classes, 8)
+})
+
+test_that("a name with its colon is TensorFlow's", {
+  asked <- results_of(mtcars_model(), mtcars_input(), summary = "loss:0", loss = "loss")
+  expect_type(asked$summary, "raw")
+  expect_type(asked$loss, "double")
+})
+
+test_that("built-in hooks know the names", {
+  history <- train(
+    mtcars_model(), mtcars_input(), steps = 2,
+    hooks = hook_history_saver(1, tensors = list(l = "loss", rate = "learning_rate"))
+  )
+  expect_equal(history$losses$l, history$losses$total_losses, tolerance = 1e-6)
+  expect_equal(history$losses$rate, c(0.2, 0.2), tolerance = 1e-6)
+  classes <- linear_classifier(column_numeric("drat"))
+  input <- input_fn(mtcars, response = "am", features = "drat")
+  expect_error(
+    train(classes, input, hooks = hook_history_saver(tensors = "predictions")),
+    "'predictions/logits'", class = "runhooks_error_invalid_argument"
+  )
+  history <- train(classes, input, hooks = hook_history_saver(tensors = "predictions/logits"))
+  expect_equal(history$losses$`predictions/logits`, 0)
+})
+
+test_that("near names are told of tensors, operations, columns, variables and metrics", {
+  model <- mtcars_model()
+  input <- mtcars_input()
+  kind <- "runhooks_error_not_found"
+  expect_error(results_of(model, input, "losss"), "Did you mean 'loss'", class = kind)
+  expect_error(
+    results_of(model, input, "linear/head/predictons/probabilities"), class = kind
+  )
+  expect_error(
+    results_of(model, input, "global_stp:0"), "Did you mean 'global_step:0'", class = kind
+  )
+  expect_error(
+    train(model, input, hooks = hook_logging_tensor("losss", every_n_iter = 1)),
+    "Did you mean 'loss'", class = kind
+  )
+  train(model, input, steps = 1)
+  expect_error(variable_value(model, "global_stp"), "Did you mean \"global_step\"", class = kind)
+  expect_error(input_fn(mtcars, c("drat", "cly")), "Did you mean \"cyl\"", class = kind)
+  expect_error(tf$train$AdamOptimiser(), "Did you mean \"AdamOptimizer\"", class = kind)
+  slip <- list(befor_run = function(context) NULL)
+  expect_error(train(model, input, hooks = slip), "Did you mean \"before_run\"")
+  history <- train(model, input, steps = 1)
+  expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
+})
+
+test_that("a result that was not asked for explains itself once", {
+  reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
+    session_run_hook(before_run = before_run, after_run = after_run)
+  }
+  run <- function(hook) train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  kind <- "runhooks_warning_not_asked_for"
+  count <- 0
+  withCallingHandlers(
+    run(reading(function(context, values) values$results$los)),
+    runhooks_warning_not_asked_for = function(w) {
+      expect_match(conditionMessage(w), "values[$]results[$]los.*not asked for.*\"loss\"")
+      count <<- count + 1
+      invokeRestart("muffleWarning")
+    }
+  )
+  expect_equal(count, 1)
+  expect_warning(run(reading(function(a, b) b$results[["rate"]])), "rate", class = kind)
+  expect_warning(run(reading(function(a, b) {
+    r <- b$results
+    r$rate
+  })), "rate", class = kind)
+  expect_warning(
+    run(session_run_hook(after_run = function(context, values) values$results$loss)),
+    "has no `before_run\\(\\)`", class = kind
+  )
+  expect_warning(
+    run(reading(
+      function(context, values) values$results$loss, function(context) session_run_args("loss")
+    )),
+    "without names", class = kind
+  )
+  expect_no_warning(run(reading(function(context, values) values$results$loss)))
+})

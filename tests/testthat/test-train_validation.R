@@ -1,0 +1,135 @@
+# train(validation =, stop =), early_stopping().
+
+cars_model <- function(..., rate = 0.1) {
+  linear_regressor(
+    mpg ~ wt + hp, data = mtcars, optimizer = tf$train$AdamOptimizer(rate),
+    model_dir = withr::local_tempdir(.local_envir = parent.frame()),
+    config = run_config(tf_random_seed = 1, ...)
+  )
+}
+
+test_that("validation data are evaluated while the model trains; the metrics are in the history", {
+  model <- cars_model()
+  history <- train(model, mtcars[1:24, ], steps = 40, validation = mtcars[25:32, ])
+  validated <- history$validation
+  expect_s3_class(validated, "data.frame")
+  expect_equal(validated$step, seq(0, 40, 2))
+  expect_named(
+    validated, c("step", "average_loss", "label/mean", "loss", "prediction/mean")
+  )
+  own <- evaluate(model, mtcars[25:32, ])
+  expect_equal(validated$average_loss[[21]], own$average_loss, tolerance = 1e-6)
+  long <- as.data.frame(history)
+  expect_named(long, c("step", "metric", "value"))
+  rows <- long[long$metric == "validation/average_loss", ]
+  expect_equal(rows$value, validated$average_loss)
+  expect_output(print(history), "Validation \\(step 40\\):.* average_loss: ")
+  # without it a history has no such field
+  expect_false("validation" %in% names(train(model, mtcars, steps = 1)))
+})
+
+test_that("an input function will do, for a model without a formula, too", {
+  model <- mtcars_model()
+  history <- train(
+    model, mtcars_input(num_epochs = 10), validation = mtcars_input(shuffle = FALSE)
+  )
+  # 40 batches of rows and epochs
+  expect_equal(history$validation$step, seq(0, 40, 2))
+  expect_error(
+    train(model, mtcars_input(), validation = mtcars), "validation",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("early_stopping() ends the training and leaves the best model", {
+  model <- cars_model(rate = 0.5)
+  said <- capture_messages(
+    history <- train(
+      model, mtcars[1:24, ], steps = 20000, validation = mtcars[25:32, ],
+      stop = early_stopping("average_loss", patience = 300)
+    )
+  )
+  validated <- history$validation
+  last <- max(validated$step)
+  best <- which.min(validated$average_loss)
+  expect_lt(last, 20000)
+  expect_equal(last, validated$step[[best]] + 300)
+  expect_equal(diff(validated$step)[[1]], 60)
+  expect_match(said, "stopped early at step", all = FALSE)
+  expect_match(said, "has the weights of step", all = FALSE)
+  expect_false(any(grepl("completed after", said)))
+  own <- evaluate(model, mtcars[25:32, ])
+  expect_equal(own$average_loss, validated$average_loss[[best]], tolerance = 1e-6)
+  expect_equal(own$global_step, last)
+  # a second call starts to count anew
+  history <- suppressMessages(train(
+    model, mtcars[1:24, ], steps = 200, validation = mtcars[25:32, ],
+    stop = early_stopping("average_loss", patience = 300)
+  ))
+  expect_equal(max(history$validation$step), last + 200)
+})
+
+test_that("early_stopping() says what it cannot use", {
+  invalid <- "runhooks_error_invalid_argument"
+  expect_error(early_stopping("loss"), "`patience` is missing", class = invalid)
+  expect_error(early_stopping("loss", 0), "positive whole number", class = invalid)
+  expect_error(early_stopping("loss", 5, mode = "mix"), "Did you mean \"min\" or \"max\"", class = invalid)
+  expect_error(early_stopping("label/mean", 5), "mode = \"min\"", class = invalid)
+  expect_equal(early_stopping("label/mean", 5, mode = "max")$mode, "max")
+  modes <- vapply(c("loss", "average_loss", "mae", "accuracy", "auc_precision_recall", "auc/head"),
+    function(name) early_stopping(name, 5)$mode, ""
+  )
+  expect_equal(unname(modes), c("min", "min", "min", "max", "max", "max"))
+  model <- cars_model()
+  expect_error(
+    train(model, mtcars, steps = 5, stop = early_stopping("loss", 5)), "`stop` needs `validation`",
+    class = invalid
+  )
+  expect_error(
+    train(model, mtcars, steps = 5, validation = mtcars, stop = 10), "made by `early_stopping\\(\\)`",
+    class = invalid
+  )
+  expect_error(
+    train(
+      model, mtcars, steps = 5, validation = mtcars,
+      stop = early_stopping("avrage_loss", patience = 5)
+    ),
+    "Did you mean 'average_loss'", class = "runhooks_error_not_found"
+  )
+  expect_output(print(early_stopping("loss", 5)), "no lower for 5 steps")
+})
+
+test_that("add_metrics() adds metrics, which evaluations and early stopping see", {
+  model <- cars_model()
+  more <- add_metrics(model, function(labels, predictions, features, config) {
+    expect_named(features, c("hp", "wt"), ignore.order = TRUE)
+    list(
+      mae = tf$metrics$mean_absolute_error(labels, tf$squeeze(predictions$predictions)),
+      average_loss = tf$metrics$mean(tf$constant(42))
+    )
+  })
+  train(model, mtcars, steps = 20)
+  own <- evaluate(more, mtcars)
+  predicted <- predict(model, newdata = mtcars)$.pred
+  expect_equal(own$mae, mean(abs(mtcars$mpg - predicted)), tolerance = 1e-5)
+  # theirs takes the place of the model's
+  expect_equal(own$average_loss, 42)
+  expect_false("mae" %in% names(evaluate(model, mtcars)))
+  history <- suppressMessages(train(
+    more, mtcars, steps = 100, validation = mtcars, stop = early_stopping("mae", patience = 50)
+  ))
+  expect_true("mae" %in% names(history$validation))
+  expect_identical(tf$contrib$estimator$add_metrics, add_metrics)
+})
+
+test_that("a function of metrics that cannot be used is refused", {
+  model <- cars_model()
+  invalid <- "runhooks_error_invalid_argument"
+  expect_error(add_metrics(model, 5), "must be a function", class = invalid)
+  expect_error(add_metrics(model, function(label) 1), "Did you mean \"labels\"", class = invalid)
+  for (bad in list(1, list(1), list(mae = 1))) {
+    expect_error(
+      evaluate(add_metrics(model, function() bad), mtcars), "tf[$]metrics", class = invalid
+    )
+  }
+})
