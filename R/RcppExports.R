@@ -279,6 +279,10 @@ cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
 }
 
+cpp_iterator_saveable <- function(iterator) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
+}
+
 cpp_dataset <- function(type, args, owner) {
     .Call(`_runhooks_cpp_dataset`, type, args, owner)
 }

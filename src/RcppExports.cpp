@@ -747,6 +747,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_iterator_saveable
+SEXP cpp_iterator_saveable(SEXP iterator);
+RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_dataset
 SEXP cpp_dataset(Text type, SEXP args, Text owner);
 RcppExport SEXP _runhooks_cpp_dataset(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
@@ -1500,6 +1510,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},

@@ -105,9 +105,8 @@ class CheckpointInputPipelineHook : public RunHook {
     }
     saver_.restore(session, newest);
     if (step_of(newest) != step) {
-      log(LogLevel::kWarn,
-          str_cat("The input goes on where it stood at step ", step_of(newest),
-                  ", but the model is that of step ", step, "."));
+      log(LogLevel::kWarn, str_cat("The input goes on where it stood at step ", step_of(newest),
+                                   ", but the model is that of step ", step, "."));
     }
   }
   void save(Session& session, int64_t step) {
