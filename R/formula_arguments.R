@@ -187,8 +187,8 @@ other_advice <- function(name, text, arguments, type) {
 
 # The known name that is most like `name`; none where all are far away.
 near_name <- function(name, known) {
-  distance <- utils::adist(name, known, ignore.case = TRUE)[1, ]
-  if (min(distance) <= max(1, nchar(name) / 3)) known[[which.min(distance)]]
+  near <- cpp_near_names(name, known)
+  if (nzchar(name) && length(near)) near[[1]]
 }
 
 # --- optimizers

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
 

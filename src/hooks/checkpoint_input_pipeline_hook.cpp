@@ -129,6 +129,9 @@ class CheckpointInputPipelineHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(CheckpointInputPipelineHook);
+RUNHOOKS_REGISTER_HOOK(
+    CheckpointInputPipelineHook,
+    "",
+    {"checkpoint_dir: string", "save_secs = NULL: number", "save_steps = NULL: whole number"});
 
 }  // namespace runhooks

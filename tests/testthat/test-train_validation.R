@@ -104,7 +104,8 @@ test_that("add_metrics() adds metrics, which evaluations and early stopping see"
   more <- add_metrics(model, function(labels, predictions, features, config) {
     expect_named(features, c("hp", "wt"), ignore.order = TRUE)
     list(
-      mae = tf$metrics$mean_absolute_error(labels, tf$squeeze(predictions$predictions)),
+      # [batch] and [batch, 1]: TensorFlow's metrics take these
+      mae = tf$metrics$mean_absolute_error(labels, predictions$predictions),
       average_loss = tf$metrics$mean(tf$constant(42))
     )
   })
