@@ -55,6 +55,18 @@ cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
     .Call(`_runhooks_cpp_tensors_dataset`, type, columns, dtypes, owner)
 }
 
+cpp_dataset_function <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_function`, dataset, builder)
+}
+
+cpp_dataset_maker <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_maker`, dataset, builder)
+}
+
+cpp_generator <- function(closures, dtypes, shapes) {
+    .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
+}
+
 cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners) {
     .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners)
 }
@@ -281,6 +293,10 @@ cpp_checkpoint_whole_names <- function(path) {
 
 cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
+}
+
+cpp_iterator_saveable <- function(iterator) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
 }
 
 cpp_dataset <- function(type, args, owner) {

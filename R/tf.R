@@ -106,7 +106,8 @@ tf_own_symbols <- function() {
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
-    sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols()
+    sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
+    data_symbols()
   )
   do.call(c, list_of_modules)
 }

@@ -157,6 +157,40 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_dataset_function
+SEXP cpp_dataset_function(SEXP dataset, SEXP builder);
+RcppExport SEXP _runhooks_cpp_dataset_function(SEXP datasetSEXP, SEXP builderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type builder(builderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_function(dataset, builder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset_maker
+SEXP cpp_dataset_maker(SEXP dataset, SEXP builder);
+RcppExport SEXP _runhooks_cpp_dataset_maker(SEXP datasetSEXP, SEXP builderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type builder(builderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_maker(dataset, builder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_generator
+SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes);
+RcppExport SEXP _runhooks_cpp_generator(SEXP closuresSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type closures(closuresSEXP);
+    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_generator(closures, dtypes, shapes));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_estimator_train
 SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners);
 RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP) {
@@ -751,6 +785,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
     Rcpp::traits::input_parameter< Texts >::type names(namesSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_values(path, names));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator_saveable
+SEXP cpp_iterator_saveable(SEXP iterator);
+RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1433,6 +1477,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
+    {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
+    {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
+    {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
@@ -1490,6 +1537,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},

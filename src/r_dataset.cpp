@@ -1,6 +1,7 @@
 // R data as datasets.
 #include <algorithm>
 
+#include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "runhooks_r.h"
 
@@ -122,6 +123,10 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
     const RList given(columns, "the tensors of a dataset");
     for (R_xlen_t i = 0; i < given.size(); ++i) {
       const DType wanted = wanted_type(dtypes, i);
+      if (is_tensor(given[i])) {  // of a function's graph
+        components->push_back(Value::of(tensor_of(given[i])));
+        continue;
+      }
       if (!has_rows) {
         components->push_back(Value::of(tensor_from_r(given[i], wanted)));
         continue;

@@ -3,6 +3,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
+#include "data/dataset.h"
 #include "runhooks_r.h"
 
 namespace runhooks {

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "data/in_memory.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/plain_data.h"
@@ -18,6 +17,9 @@
 #include "session/run_hook.h"
 
 namespace runhooks {
+
+struct InMemoryColumn;
+
 namespace r {
 
 // --- r_conditions.cpp: errors across the border
@@ -303,6 +305,11 @@ class RCallable : public Callable {
 
 // What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
+
+// --- r_iterator.cpp
+
+// NULL where it is none.
+SaveablePtr saveable_of(SEXP x);
 
 // --- r_columns.cpp
 

@@ -73,8 +73,10 @@ Saver::Saver(SaverOptions options)
     : options_(options),
       next_kept_time_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
 
-void Saver::build(const Graph& graph) {
-  saveables_ = saveables_in(graph);
+void Saver::build(const Graph& graph) { build(saveables_in(graph)); }
+
+void Saver::build(std::vector<SaveablePtr> saveables) {
+  saveables_ = std::move(saveables);
   built_ = true;
 }
 
@@ -157,7 +159,8 @@ void Saver::note_checkpoint(const std::string& path) {
 void Saver::write_state(const std::string& path) const {
   const std::string folder = parent_folder(path);
   write_checkpoint_state(folder, make_checkpoint_state(folder, path, last_checkpoints(),
-                                                       options_.save_relative_paths));
+                                                       options_.save_relative_paths),
+                         options_.state_name);
 }
 
 void Saver::delete_old() {
