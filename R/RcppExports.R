@@ -17,6 +17,10 @@ cpp_column_name <- function(spec) {
     .Call(`_runhooks_cpp_column_name`, spec)
 }
 
+cpp_is_normalizing <- function() {
+    .Call(`_runhooks_cpp_is_normalizing`)
+}
+
 cpp_column_buckets <- function(spec) {
     .Call(`_runhooks_cpp_column_buckets`, spec)
 }
@@ -47,12 +51,24 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
     .Call(`_runhooks_cpp_tensors_dataset`, type, columns, dtypes, owner)
+}
+
+cpp_dataset_function <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_function`, dataset, builder)
+}
+
+cpp_dataset_maker <- function(dataset, builder) {
+    .Call(`_runhooks_cpp_dataset_maker`, dataset, builder)
+}
+
+cpp_generator <- function(closures, dtypes, shapes) {
+    .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
 }
 
 cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners) {
@@ -73,6 +89,14 @@ cpp_predictions_next <- function(pointer) {
 
 cpp_predictions_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_predictions_close`, pointer))
+}
+
+cpp_save_running <- function(folder, scratch) {
+    .Call(`_runhooks_cpp_save_running`, folder, scratch)
+}
+
+cpp_is_training <- function(folder) {
+    .Call(`_runhooks_cpp_is_training`, folder)
 }
 
 cpp_estimator_check <- function(spec) {
@@ -97,6 +121,10 @@ cpp_summary_merge <- function(inputs, collections, name) {
 
 cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
+}
+
+cpp_specs <- function(what) {
+    .Call(`_runhooks_cpp_specs`, what)
 }
 
 cpp_tf_call <- function(endpoint, given) {
@@ -235,6 +263,10 @@ cpp_coordinator_should_stop <- function(pointer) {
     .Call(`_runhooks_cpp_coordinator_should_stop`, pointer)
 }
 
+cpp_hook_check <- function(hook) {
+    invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
@@ -243,8 +275,8 @@ cpp_log_verbosity <- function(level) {
     .Call(`_runhooks_cpp_log_verbosity`, level)
 }
 
-cpp_log <- function(level, text) {
-    invisible(.Call(`_runhooks_cpp_log`, level, text))
+cpp_has_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
 cpp_latest_checkpoint <- function(folder) {
@@ -265,6 +297,10 @@ cpp_checkpoint_whole_names <- function(path) {
 
 cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
+}
+
+cpp_iterator_saveable <- function(iterator) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
 }
 
 cpp_dataset <- function(type, args, owner) {
@@ -359,10 +395,6 @@ cpp_monitored_hooks <- function(pointer) {
     .Call(`_runhooks_cpp_monitored_hooks`, pointer)
 }
 
-cpp_hook_types <- function() {
-    .Call(`_runhooks_cpp_hook_types`)
-}
-
 cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
     .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver)
 }
@@ -413,10 +445,6 @@ cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
 
 cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
-}
-
-cpp_optimizer_specs <- function() {
-    .Call(`_runhooks_cpp_optimizer_specs`)
 }
 
 cpp_optimizer_check <- function(spec) {

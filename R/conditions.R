@@ -29,6 +29,7 @@ error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_err
 # Called by the border: an error of the core as an R condition. `condition` is one that came from R
 # and goes back as it was.
 raise_core_error <- function(condition, kind, message, hints) {
+  raise_warnings()
   if (!is.null(condition)) stop(condition)
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
   rlang::abort(bullets, class = error_classes(kind), call = user_frame())
@@ -124,6 +125,7 @@ jump_out <- function(frame, condition, kind) {
 left_by_jump <- simpleCondition("The loop was left by a jump.")
 
 finish_failure <- function(failure, history, interrupted) {
+  raise_warnings()
   is_interrupt <- inherits(failure, "interrupt")
   if (!is.null(history)) {
     so_far <- history() # also for last_history()

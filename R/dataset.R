@@ -14,8 +14,8 @@
 #' to any depth. Printing a dataset shows its steps and what its elements are.
 #'
 #' @section Resuming: Each iterator can save and restore where it stands, with everything that makes
-#'   its next elements what they are: positions, buffers of shuffles, seeds and random generators. See
-#'   [hook_checkpoint_input_pipeline()].
+#'   its next elements what they are: positions, buffers of shuffles, seeds and random generators.
+#'   See [hook_checkpoint_input_pipeline()].
 #' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
 #'   graph. Without, the order follows from the seed of the graph; where there is none from R's
 #'   generator, so that `set.seed()` repeats a script.
@@ -119,7 +119,8 @@ tensors_dataset <- function(tensors) {
 memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   if (is_sparse_matrix(plain_sparse(tensors))) tensors <- plain_sparse(tensors)
   parts <- flatten_form(as_components(tensors))
-  good <- vapply(parts, function(x) is.atomic(x) && !is.null(x) || is_sparse_matrix(x), NA)
+  is_data <- function(x) is.atomic(x) && !is.null(x) || is_sparse_matrix(x) || is_tensor(x)
+  good <- vapply(parts, is_data, NA)
   if (length(parts) == 0 || !all(good)) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     stop_runhooks(
@@ -163,7 +164,7 @@ component_type <- function(x) wanted_type(x)
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
-  lapply(cpp_dataset_collect(dataset$handle, n), function(element) fill_form(dataset$form, element))
+  lapply(cpp_dataset_collect(dataset$handle, n), function(parts) element_of(dataset, parts))
 }
 
 #' Types and shapes of the elements of a dataset

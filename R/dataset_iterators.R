@@ -130,6 +130,24 @@ print.tf_iterator <- function(x, ...) {
   invisible(x)
 }
 
+#' The position of an iterator in checkpoints
+#'
+#' Added to the collection `saveable_objects` the position is saved and restored by
+#' `tf$train$Saver()`, and with the variables of a model.
+#'
+#' @param iterator An iterator.
+#' @return An object for `tf$add_to_collection("saveable_objects", )`.
+#' @seealso [hook_checkpoint_input_pipeline()]
+#' @family datasets
+#' @export
+#' @examples
+#' iterator <- make_iterator_one_shot(range_dataset(0, 4))
+#' tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+make_saveable_from_iterator <- function(iterator) {
+  check_iterator(iterator)
+  cpp_iterator_saveable(unclass(iterator)$handle)
+}
+
 #' The tensors of a next batch
 #'
 #' @param dataset A dataset or an iterator.

@@ -1,8 +1,8 @@
 # What a hook reads of `values$results` and has not asked for.
 
 # Called by the core once a loop, when the first results of a hook are there; `asked` are their
-# names, `has_request` FALSE where it has no before_run(). R gives NULL for a name that is not there,
-# and the hook would go on with that.
+# names, `has_request` FALSE where it has no before_run(). R gives NULL for a name that is not
+# there, and the hook would go on with that.
 check_results_read <- function(after_run, asked, hook, has_request) {
   read <- names_read(body(after_run), names(formals(after_run))[2])
   missing <- setdiff(read, asked)

@@ -26,6 +26,9 @@ the$users_depth <- 0L
 #' @param num_epochs How often the data are read; `NULL` for ever.
 #' @param queue_capacity,num_threads Accepted; there is no queue.
 #' @param ... Further arguments have no effect; a message names them.
+#' @param resume TRUE: a training that was stopped in the middle of these data (by `steps`, by
+#'   Ctrl-C, by the end of the process) goes on where it stopped. FALSE: each call of [train()]
+#'   begins at the first row, as TensorFlow's estimators do. See below.
 #' @return A function of the estimator that returns a function of no argument, which adds the next
 #'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
 #'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
@@ -35,6 +38,14 @@ the$users_depth <- 0L
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
 #'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
 #'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
+#' @section Going on: The checkpoints of a model hold how far its training has come in the data: the
+#'   row, the order of the rows and its seed. [train()] in the same folder, also in another process,
+#'   goes on with the very next row, so that 26 steps and then 22 are the same as 48. That is so
+#'   where the training before was stopped in the middle and data, batch size and number of epochs
+#'   are the same ones. A training that had come to the end of the data is followed by another pass.
+#'   Where the data are others, or read in another way, the log says so and the first row is next. A
+#'   pass that goes on gives what is left of it, so it may end before `steps` are made.
+#'   [numpy_input_fn()] always begins at the first row.
 #' @section Levels: A model remembers, in the file `runhooks.data` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a
@@ -66,18 +77,21 @@ input_fn.default <- function(object, ...) {
 #' @export
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
-                                num_threads = 1, ...) {
+                                num_threads = 1, ..., resume = TRUE) {
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
-  new_input_fn(as.list(object), features, response, batch_size, shuffle, num_epochs)
+  new_input_fn(
+    as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume
+  )
 }
 
 #' @rdname input_fn
 #' @export
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
-                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...) {
+                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
+                          resume = TRUE) {
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -85,7 +99,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
-  new_input_fn(object, features, response, batch_size, shuffle, num_epochs)
+  new_input_fn(object, features, response, batch_size, shuffle, num_epochs, resume = resume)
 }
 
 #' @rdname input_fn
@@ -202,8 +216,11 @@ new_input_fn <- function(
   shuffle,
   num_epochs,
   as_matrix = TRUE,
+  resume = FALSE,
+  response_name = response,
   call = parent.frame()
 ) {
+  check_flag(resume, call = call)
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
   check_shuffle(shuffle, call)
@@ -221,13 +238,15 @@ new_input_fn <- function(
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
-  options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
+  options <- list(
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume
+  )
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
     function() {
-      trained <- as_trained(columns, features, response, estimator, reads)
+      trained <- as_trained(columns, features, response, estimator, reads, response_name)
       if (as_matrix && is_custom(estimator)) {
         return(next_matrix(trained, selected, response, options))
       }
@@ -309,8 +328,9 @@ next_rows <- function(columns, features, response, options, texts = character())
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    encoded, vapply(encoded, wanted_type, ""), options$batch_size,
-    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
+    setNames(encoded, names(columns)), vapply(encoded, wanted_type, ""), options$batch_size,
+    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0,
+    isTRUE(options$resume) && identical(the$mode, "train")
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
@@ -381,6 +401,15 @@ draw_seed <- function() {
 
 # --- what estimators make of an input function
 
+# An input function has been told how to read; what is said again has no effect.
+note_unread <- function(unread) {
+  if (is.null(unread)) unread <- "..."
+  cli::cli_inform(c(
+    "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
+    i = "How data are read is said to {.fn input_fn}."
+  ))
+}
+
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
 # `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
@@ -399,6 +428,8 @@ as_model_input <- function(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
+  } else if (...length()) {
+    note_unread(names(list(...)))
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {

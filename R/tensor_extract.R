@@ -284,6 +284,8 @@ call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 
 #' @param na.rm Not used: tensors have no missing values.
 #' @export
 Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
+  other <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
+  check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
   tensors <- lapply(list(...), as_tensor)
   reduce <- switch(.Generic,
     sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
@@ -296,7 +298,10 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
 
 #' @rdname tensors
 #' @export
-mean.tensorflow.tensor <- function(x, ...) tf$reduce_mean(x, ...)
+mean.tensorflow.tensor <- function(x, ...) {
+  check_not_normalizing("mean", "tf$reduce_mean(x)")
+  tf$reduce_mean(x, ...)
+}
 
 #' @rdname tensors
 #' @export

@@ -122,7 +122,7 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    export_symbols(), contrib_symbols(), graph_more_symbols()
+    data_symbols(), export_symbols(), contrib_symbols(), graph_more_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -320,7 +320,8 @@ error_symbols <- function() {
 logging_symbols <- function() {
   line <- function(level) {
     force(level)
-    function(msg, ...) cpp_log(level, sprintf(msg, ...))
+    # the user's own line is no warning of ours
+    function(msg, ...) if (level >= cpp_log_verbosity(NULL)) show_line(level, sprintf(msg, ...))
   }
   c(
     setNames(as.list(log_levels), paste0("logging.", names(log_levels))),
@@ -368,13 +369,8 @@ train_symbols <- function() {
                                    at_end = FALSE, formatter = NULL) {
         hook_logging_tensor(tensors, every_n_iter, every_n_secs, formatter, at_end)
       },
-      StopAtStepHook = hook_stop_at_step,
-      CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
-      NanTensorHook = hook_nan_tensor, GlobalStepWaiterHook = hook_global_step_waiter,
-      FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn,
-      SummarySaverHook = hook_summary_saver, ProfilerHook = hook_profiler,
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols())
+  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(), hook_symbols())
 }

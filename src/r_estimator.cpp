@@ -4,6 +4,7 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/running_training.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -255,6 +256,22 @@ SEXP cpp_predictions_next(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_predictions_close(SEXP pointer) {
   border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
+}
+
+// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
+// newest one; NULL where none is.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_save_running(Text folder, Text scratch) {
+  return border([&]() -> SEXP {
+    const std::string path = RunningTraining::save_now(folder, scratch);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_training(Text folder) {
+  return border([&] { return RunningTraining::is_in(folder); });
 }
 
 // Builds the model in a graph of its own and runs nothing: what is wrong with the specification is

@@ -304,6 +304,8 @@ void cpp_graph_add_to_collection(SEXP graph, Text name, SEXP value) {
       target->add_to_collection(name, variable_of(value));
     else if (is_saver(value))
       target->add_to_collection(name, std::shared_ptr<void>(saver_of(value)));
+    else if (const SaveablePtr saveable = saveable_of(value))
+      target->add_to_collection(name, saveable);
     else
       target->add_to_collection(name, string_from_r(value));
   });

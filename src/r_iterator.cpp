@@ -1,5 +1,6 @@
 // Datasets of any registered kind, and iterators of them in graphs.
 #include "base/interrupt.h"
+#include "data/dataset.h"
 #include "runhooks_r.h"
 
 using namespace runhooks;
@@ -44,7 +45,51 @@ SEXP dims_to_r(const Shape& shape) {
   return dims;
 }
 
+// One that is a dataset is a handle.
+SEXP component_to_r(const Tensor& component) {
+  if (component.dtype() != DType::kVariant) return tensor_to_r(component);
+  return make_handle<Made>(std::static_pointer_cast<Dataset>(component.object()), kMade);
+}
+
+// Throws for one that a function would return: it has no elements here.
+void check_known(const Dataset& dataset) {
+  if (dataset.unknowns().empty()) return;
+  throw Error(Code::kInvalidArgument, "The dataset depends on tensors of a graph.",
+              {"Functions of dataset_flat_map() and dataset_interleave() return such datasets."});
+}
+
+class MadeSaveable : public Made {
+ public:
+  explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
+  const char* kind() const override { return "a saveable object"; }
+  const SaveablePtr& saveable() const { return saveable_; }
+
+ private:
+  SaveablePtr saveable_;
+};
+
 }  // namespace
+
+namespace runhooks {
+namespace r {
+
+SaveablePtr saveable_of(SEXP x) {
+  if (!is_handle(x, kMade)) return nullptr;
+  const auto made = std::dynamic_pointer_cast<MadeSaveable>(from_handle<Made>(x, kMade));
+  return made ? made->saveable() : nullptr;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// The position of an iterator as a saver takes it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator_saveable(SEXP iterator) {
+  return border([&]() -> SEXP {
+    return make_handle<Made>(
+        std::make_shared<MadeSaveable>(make_saveable_from_iterator(tensor_of(iterator))), kMade);
+  });
+}
 
 // `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
@@ -77,7 +122,9 @@ SEXP cpp_dataset_info(SEXP handle) {
 SEXP cpp_dataset_collect(SEXP handle, double n) {
   return border([&]() -> SEXP {
     IteratorContext context(*default_graph());
-    const auto iterator = dataset_from_r(handle)->iterator(context);
+    const auto dataset = dataset_from_r(handle);
+    check_known(*dataset);
+    const auto iterator = dataset->iterator(context);
     std::vector<Held> elements;
     ComponentsSink sink;
     while (static_cast<double>(elements.size()) < n && iterator->next(sink)) {
@@ -85,7 +132,7 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
       const Components components = sink.take();
       Rcpp::Shield<SEXP> element(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(components.size())));
       for (size_t i = 0; i < components.size(); ++i) {
-        SET_VECTOR_ELT(element, static_cast<R_xlen_t>(i), tensor_to_r(components[i]));
+        SET_VECTOR_ELT(element, static_cast<R_xlen_t>(i), component_to_r(components[i]));
       }
       elements.emplace_back(element);
     }
@@ -102,6 +149,7 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
   return border([&]() -> SEXP {
     const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
+    if (given) check_known(*given);
     return tensor_handle(
         make_iterator_op(*default_graph(), dtypes_from_r(dtypes), shapes_from_r(shapes), given));
   });

@@ -7,9 +7,9 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "data/in_memory.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/plain_data.h"
@@ -17,6 +17,9 @@
 #include "session/run_hook.h"
 
 namespace runhooks {
+
+struct InMemoryColumn;
+
 namespace r {
 
 // --- r_conditions.cpp: errors across the border
@@ -36,12 +39,38 @@ class RUnwind : public ForeignUnwind {
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
 
+// A warning of the core waits in R; it is raised when the outermost call of the core has ended,
+// since a jump to who catches it must not end what is running.
+void note_warning();
+void raise_warnings();
+
+class BorderDepth {
+ public:
+  BorderDepth();
+  ~BorderDepth();
+  BorderDepth(const BorderDepth&) = delete;
+  BorderDepth& operator=(const BorderDepth&) = delete;
+};
+
 // The body of every exported function: no exception of the core leaves it, no R jump crosses a C++
 // frame.
 template <typename Body>
 auto border(Body body) -> decltype(body()) {
+  const BorderDepth depth;
   try {
-    return body();
+    if constexpr (std::is_void<decltype(body())>::value) {
+      body();
+      raise_warnings();
+      return;
+    } else if constexpr (std::is_same<decltype(body()), SEXP>::value) {
+      Rcpp::Shield<SEXP> result(body());
+      raise_warnings();
+      return result;
+    } else {
+      auto result = body();
+      raise_warnings();
+      return result;
+    }
   } catch (const Error& error) {
     raise_error(error);
   } catch (const RUnwind& unwind) {
@@ -277,6 +306,11 @@ class RCallable : public Callable {
 // What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
 
+// --- r_iterator.cpp
+
+// NULL where it is none.
+SaveablePtr saveable_of(SEXP x);
+
 // --- r_columns.cpp
 
 // A tensor or a sparse one.
@@ -368,7 +402,6 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 // NULL where the list has no such element.
 SEXP list_element(SEXP list, const char* name);
 // The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
-std::shared_ptr<Args> hook_args_from_r(SEXP hook);
 HookPtr hook_from_r(SEXP hook, const std::string& label);
 HookList hooks_from_r(SEXP hooks);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);

@@ -16,7 +16,11 @@ void log(LogLevel level, const std::string& text) {
 }
 
 void log_always(LogLevel level, const std::string& text) {
-  if (sink) sink(level, text);
+  if (sink) sink(level, "", text);
+}
+
+void warn(const char* kind, const std::string& text) {
+  if (sink && is_logged(LogLevel::kWarn)) sink(LogLevel::kWarn, kind, text);
 }
 
 }  // namespace runhooks

@@ -1,6 +1,7 @@
 #include "base/random.h"
 
 #include <random>
+#include <utility>
 
 namespace runhooks {
 
@@ -12,10 +13,25 @@ uint64_t seed_of_the_machine() {
 }
 
 uint64_t (*seed_source)() = seed_of_the_machine;
+thread_local SeedsFrom* seeds_from = nullptr;
 
 }  // namespace
 
-uint64_t fresh_seed() { return seed_source(); }
+uint64_t fresh_seed() {
+  SeedsFrom* own = seeds_from;
+  if (!own) return seed_source();
+  // what the source asks for itself is from further out
+  seeds_from = own->outer_;
+  const uint64_t seed = own->source_();
+  seeds_from = own;
+  return seed;
+}
+
+SeedsFrom::SeedsFrom(std::function<uint64_t()> source)
+    : source_(std::move(source)), outer_(seeds_from) {
+  seeds_from = this;
+}
+SeedsFrom::~SeedsFrom() { seeds_from = outer_; }
 
 void set_seed_source(uint64_t (*source)()) { seed_source = source; }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace runhooks {
 
@@ -42,5 +43,19 @@ class Philox {
 // graphs.
 uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());
+
+// While one lives, fresh_seed() of this thread gives what `source` does.
+class SeedsFrom {
+ public:
+  explicit SeedsFrom(std::function<uint64_t()> source);
+  ~SeedsFrom();
+  SeedsFrom(const SeedsFrom&) = delete;
+  SeedsFrom& operator=(const SeedsFrom&) = delete;
+
+ private:
+  friend uint64_t fresh_seed();
+  std::function<uint64_t()> source_;
+  SeedsFrom* outer_;
+};
 
 }  // namespace runhooks

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
 
@@ -83,6 +83,14 @@ class DatasetIterator {
   virtual int64_t epoch() const { return 0; }
 };
 
+// What a function's call makes known: the values of tensors of its graph, and its arguments.
+struct KnownValues {
+  const std::vector<Output>& tensors;
+  const Components& values;
+  const Components& arguments;
+  const Graph* graph;  // of the function
+};
+
 class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  public:
   const char* kind() const override { return "a dataset"; }
@@ -99,6 +107,13 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual std::string description() const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
+  // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
+  virtual std::shared_ptr<const Dataset> inner(size_t k) const;
+
+  // What a function returns may have tensors of the function's graph as arguments, at any depth: a
+  // pattern of which a call makes the dataset.
+  std::vector<Output> unknowns() const;
+  std::shared_ptr<const Dataset> with_values(const KnownValues& known) const;
 
  protected:
   // For iterators, which keep their dataset.
@@ -109,11 +124,12 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
 
  private:
   friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
+  virtual std::shared_ptr<const Dataset> replaced(const KnownValues&) const { return nullptr; }
   std::string type_;
   Args args_;
 };
 
-// A dataset of a registered kind.
+// A dataset of a registered kind. Where a number is a tensor that is not known yet it is 1.
 std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
 
 // Registers a kind of datasets: the function that makes it of its arguments, the R function that

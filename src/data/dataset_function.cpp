@@ -1,6 +1,10 @@
 #include "data/dataset_function.h"
 
+#include <optional>
+#include <utility>
+
 #include "base/fingerprint.h"
+#include "base/random.h"
 #include "io/graph_def.h"
 
 namespace runhooks {
@@ -19,6 +23,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(
   graph.finalize();
   for (const auto& op : graph.operations()) {
     if (op->def().is_host_function) function->runs_on_main_thread_ = true;
+    if (op->def().is_stateful && op->type() != "Placeholder") function->is_stateful_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));
   for (const Output& result : function->results_) text += result.name() + "\n";
@@ -29,13 +34,14 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(
 void DatasetFunction::add_arguments(const std::vector<DType>& dtypes,
                                     const std::vector<Shape>& shapes) {
   for (size_t i = 0; i < dtypes.size(); ++i) {
+    is_in_graph_.push_back(dtypes[i] != DType::kVariant);
+    if (!is_in_graph_.back()) continue;
     arguments_.push_back(
         graph_->op("Placeholder").attr("dtype", dtypes[i]).attr("shape", shapes[i]).named("args"));
   }
 }
 
 void DatasetFunction::check_results() const {
-  if (results_.empty()) invalid_argument("A function of a dataset must return a tensor.");
   for (const Output& result : results_) {
     if (result && &result.graph() == graph_.get()) continue;
     invalid_argument(
@@ -63,23 +69,37 @@ std::vector<Fetch> DatasetFunction::fetches() const {
   return std::vector<Fetch>(results_.begin(), results_.end());
 }
 
-std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate() const {
-  return std::make_unique<Instance>(shared_from_this());
+std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate(
+    IteratorContext& context) const {
+  return std::make_unique<Instance>(shared_from_this(), context);
 }
 
-DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> function)
-    : function_(std::move(function)),
-      session_(function_->graph_),
-      executor_(session_.executor(function_->fetches(), function_->arguments_)) {
-  // Here, since seeds may be drawn from the embedding language, which other threads must not do.
+DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> function,
+                                    IteratorContext& context)
+    : function_(std::move(function)), session_(function_->graph_) {
+  if (!function_->results_.empty()) {
+    executor_ = session_.executor(function_->fetches(), function_->arguments_);
+  }
+  std::optional<uint64_t> second;
+  const SeedsFrom seeds([&context, &second] {
+    if (second) return *std::exchange(second, std::nullopt);
+    const Seeds both = context.seeds(std::nullopt);
+    second = both.seed2;
+    return both.seed;
+  });
   for (const auto& op : function_->graph_->operations()) {
     stateful_resource(session_.resources(), *op);
   }
 }
 
 Components DatasetFunction::Instance::run(const Components& arguments) {
+  if (!executor_) return {};
   const std::lock_guard<std::mutex> one(mutex_);
-  executor_->run(arguments);
+  Components in_graph;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (function_->is_in_graph_[i]) in_graph.push_back(arguments[i]);
+  }
+  executor_->run(in_graph);
   Components results;
   for (size_t i = 0; i < executor_->num_results(); ++i) {
     results.push_back(executor_->result(i));
@@ -103,6 +123,47 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
     StatefulResource* resource = stateful_resource(session_.resources(), *op);
     if (resource) resource->restore_state(subtree(state, path_part(op->name()) + "/"));
   }
+}
+
+// --- functions whose value is a dataset
+
+std::shared_ptr<const Dataset> DatasetMaker::make(const Components& values,
+                                                  const Components& arguments) const {
+  return pattern_->with_values({function_->results(), values, arguments, &function_->graph()});
+}
+
+namespace {
+
+class ArgumentDataset : public Dataset {
+ public:
+  ArgumentDataset(const Graph& graph, size_t k, std::shared_ptr<const Dataset> like)
+      : graph_(&graph), k_(k), like_(std::move(like)) {}
+  std::vector<DType> dtypes() const override { return like_->dtypes(); }
+  std::vector<Shape> shapes() const override { return like_->shapes(); }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext&) const override {
+    fail(Code::kFailedPrecondition,
+         "The argument of a function has elements when the function is called only.");
+  }
+  std::string description() const override {
+    return str_cat("argument ", static_cast<unsigned long>(k_));
+  }
+
+ private:
+  std::shared_ptr<const Dataset> replaced(const KnownValues& known) const override {
+    if (known.graph != graph_) return nullptr;  // that of another function
+    return std::static_pointer_cast<const Dataset>(known.arguments[k_].object());
+  }
+  const Graph* graph_;
+  size_t k_;
+  std::shared_ptr<const Dataset> like_;
+};
+
+}  // namespace
+
+std::shared_ptr<Dataset> argument_dataset(const Graph& graph,
+                                          size_t k,
+                                          std::shared_ptr<const Dataset> like) {
+  return std::make_shared<ArgumentDataset>(graph, k, std::move(like));
 }
 
 }  // namespace runhooks

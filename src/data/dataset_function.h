@@ -22,7 +22,8 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   // once, when the function is made: what runs later is the graph.
   using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;
 
-  // For elements of these types and shapes. `set_up` may give the new graph a seed.
+  // For elements of these types and shapes; components that are datasets do not get into the graph.
+  // `set_up` may give the new graph a seed.
   static std::shared_ptr<const DatasetFunction> make(
       const std::vector<DType>& dtypes,
       const std::vector<Shape>& shapes,
@@ -35,12 +36,17 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   uint64_t fingerprint() const { return fingerprint_; }
   // TRUE where the graph calls a function of the embedding language.
   bool runs_on_main_thread() const { return runs_on_main_thread_; }
+  // TRUE where a call depends on those before it.
+  bool is_stateful() const { return is_stateful_; }
+  const std::vector<Output>& results() const { return results_; }
+  const Graph& graph() const { return *graph_; }
 
   // The function at work: a session of its own with its plan and what its operations keep, random
   // generators above all. Any thread may call it, one at a time.
   class Instance {
    public:
-    explicit Instance(std::shared_ptr<const DatasetFunction> function);
+    // Seeds that nobody chose are from `context`.
+    Instance(std::shared_ptr<const DatasetFunction> function, IteratorContext& context);
     Components run(const Components& arguments);
     NamedTensors save() const;
     void restore(const NamedTensors& state);
@@ -51,7 +57,7 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
     mutable Session session_;
     std::shared_ptr<Executor> executor_;
   };
-  std::unique_ptr<Instance> instantiate() const;
+  std::unique_ptr<Instance> instantiate(IteratorContext& context) const;
 
  private:
   DatasetFunction() : graph_(std::make_shared<Graph>()) {}
@@ -62,7 +68,31 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   std::shared_ptr<Graph> graph_;
   std::vector<Output> arguments_, results_;
   uint64_t fingerprint_ = 0;
-  bool runs_on_main_thread_ = false;
+  std::vector<bool> is_in_graph_;  // by component
+  bool runs_on_main_thread_ = false, is_stateful_ = false;
 };
+
+// A function whose value is a dataset.
+class DatasetMaker : public Made {
+ public:
+  // `pattern` may have tensors of the function's graph, which are its results, as arguments.
+  DatasetMaker(std::shared_ptr<const DatasetFunction> function,
+               std::shared_ptr<const Dataset> pattern)
+      : function_(std::move(function)), pattern_(std::move(pattern)) {}
+  const char* kind() const override { return "a function that gives datasets"; }
+  const DatasetFunction& function() const { return *function_; }
+  const Dataset& pattern() const { return *pattern_; }
+  // Of what the function gave for these arguments.
+  std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
+
+ private:
+  std::shared_ptr<const DatasetFunction> function_;
+  std::shared_ptr<const Dataset> pattern_;
+};
+
+// Stands for argument k of the function that is this graph, a dataset like `like`.
+std::shared_ptr<Dataset> argument_dataset(const Graph& graph,
+                                          size_t k,
+                                          std::shared_ptr<const Dataset> like);
 
 }  // namespace runhooks

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "data/transformation.h"
+
 namespace runhooks {
 
 namespace {
@@ -105,12 +107,103 @@ Tensor row_of(const Tensor& tensor, int64_t i) {
   return row;
 }
 
+// --- datasets of elements at hand
+
+namespace {
+
+class ElementsDataset : public Dataset {
+ public:
+  ElementsDataset(std::vector<Components> elements,
+                  std::vector<DType> dtypes,
+                  std::vector<Shape> shapes)
+      : elements_(std::move(elements)), dtypes_(std::move(dtypes)), shapes_(std::move(shapes)) {}
+  std::vector<DType> dtypes() const override { return dtypes_; }
+  std::vector<Shape> shapes() const override { return shapes_; }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  std::string description() const override { return "Elements()"; }
+  const std::vector<Components>& elements() const { return elements_; }
+
+ private:
+  std::vector<Components> elements_;
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
+};
+
+class ElementsIterator : public DatasetIterator {
+ public:
+  explicit ElementsIterator(std::shared_ptr<const ElementsDataset> dataset)
+      : dataset_(std::move(dataset)) {}
+  bool next(ElementSink& sink) override {
+    if (position_ == static_cast<int64_t>(dataset_->elements().size())) return false;
+    sink.put_all(dataset_->elements()[static_cast<size_t>(position_++)]);
+    ++rows_seen_;
+    return true;
+  }
+  void rewind() override { position_ = 0; }
+  NamedTensors save() const override {
+    return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
+  }
+  void restore(const NamedTensors& state) override {
+    const int64_t position = state_count(state, "position");
+    rows_seen_ = state_count(state, "rows_seen");
+    if (position > static_cast<int64_t>(dataset_->elements().size())) {
+      fail(Code::kDataLoss, "There is no element ", position, " in a dataset at hand.");
+    }
+    position_ = position;
+  }
+  int64_t rows_seen() const override { return rows_seen_; }
+
+ private:
+  std::shared_ptr<const ElementsDataset> dataset_;
+  int64_t position_ = 0, rows_seen_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) const {
+  return std::make_unique<ElementsIterator>(self(this));
+}
+
+NamedTensors save_dataset(const Tensor& variant) {
+  const auto dataset = std::static_pointer_cast<const Dataset>(variant.object());
+  const auto* at_hand = dynamic_cast<const ElementsDataset*>(dataset.get());
+  if (!at_hand) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
+  NamedTensors state = save_elements(pointers(at_hand->elements()));
+  std::vector<int64_t> dtypes;
+  for (const DType dtype : at_hand->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
+  state["dtypes"] = Tensor::vector(dtypes);
+  return state;
+}
+
+Tensor restored_dataset(const NamedTensors& state) {
+  std::vector<DType> dtypes;
+  for (const int64_t dtype : state_integers(state, "dtypes")) {
+    dtypes.push_back(static_cast<DType>(dtype));
+  }
+  const std::vector<Shape> shapes(dtypes.size(), Shape::unknown());
+  std::vector<Components> elements = read_elements(state, dtypes, shapes);
+  return Tensor::variant(std::const_pointer_cast<Dataset>(
+      elements_dataset(std::move(elements), std::move(dtypes), shapes)));
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
+                                                std::vector<DType> dtypes,
+                                                std::vector<Shape> shapes) {
+  return std::make_shared<ElementsDataset>(std::move(elements), std::move(dtypes),
+                                           std::move(shapes));
+}
+
+// --- elements as a part of a state
+
 NamedTensors save_elements(const std::vector<const Components*>& elements) {
   NamedTensors state = {{"size", Tensor::scalar(static_cast<int64_t>(elements.size()))}};
   if (elements.empty()) return state;
   for (size_t k = 0; k < elements[0]->size(); ++k) {
     if ((*elements[0])[k].dtype() == DType::kVariant) {
-      fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
+      for (size_t i = 0; i < elements.size(); ++i) {
+        add_subtree(state, element_name(k, i) + "/", save_dataset((*elements[i])[k]));
+      }
+      continue;
     }
     if (is_uniform(elements, k)) {
       state[component_name(k)] = stack_component(elements, k);
@@ -124,6 +217,7 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 namespace {
 
 Tensor read_component(const NamedTensors& state, size_t k, size_t i, size_t size, DType dtype) {
+  if (dtype == DType::kVariant) return restored_dataset(subtree(state, element_name(k, i) + "/"));
   const auto all = state.find(component_name(k));
   if (all != state.end()) {
     const Tensor& tensor = all->second;
@@ -142,7 +236,9 @@ std::vector<Components> read_elements(const NamedTensors& state,
                                       const std::vector<Shape>& shapes) {
   const int64_t size = state_integer(state, "size");
   std::vector<Components> elements;
-  if (size < 0) fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
+  // each has tensors of its own, or a row of one
+  const bool is_empty = dtypes.empty() && size > 1;
+  if (size < 0 || is_empty) fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
   for (int64_t i = 0; i < size; ++i) {
     Components element;
     for (size_t k = 0; k < dtypes.size(); ++k) {

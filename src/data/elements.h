@@ -18,8 +18,13 @@ Tensor stack_component(const std::vector<const Components*>& elements, size_t k)
 // Row `i` of a tensor, in memory of its own.
 Tensor row_of(const Tensor& tensor, int64_t i);
 
+// A dataset of elements at hand, such as a window is.
+std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
+                                                std::vector<DType> dtypes,
+                                                std::vector<Shape> shapes);
+
 // Elements as they are kept in a state: component by component, in one tensor where all have one
-// shape. An element that was left empty (of a buffer that is not full) must not be among them.
+// shape. Components that are datasets must be of elements at hand.
 NamedTensors save_elements(const std::vector<const Components*>& elements);
 // Those of another type or shape are kDataLoss.
 std::vector<Components> read_elements(const NamedTensors& state,

@@ -1,4 +1,6 @@
 // The operations that bring a dataset's elements into the graph.
+#include <algorithm>
+
 #include "data/iterator_resource.h"
 
 namespace runhooks {
@@ -91,6 +93,10 @@ Output make_iterator_op(Graph& graph,
                         const std::vector<DType>& dtypes,
                         const std::vector<Shape>& shapes,
                         std::shared_ptr<const Dataset> dataset) {
+  if (std::find(dtypes.begin(), dtypes.end(), DType::kVariant) != dtypes.end()) {
+    throw Error(Code::kUnimplemented, "The elements of the dataset are datasets.",
+                {"dataset_flat_map() makes tensors of them."});
+  }
   Operation* handle = graph.op("IteratorV2")
                           .attr("shared_name", "")
                           .attr("container", "")

@@ -93,7 +93,6 @@ class IteratorSaveable : public StateSaveable {
 
 }  // namespace
 
-// lint: allow caller (tests save an iterator by it)
 SaveablePtr make_saveable_from_iterator(const Output& handle) {
   const std::vector<CollectionItem> iterators = handle.graph().collection("iterators");
   const bool is_iterator =

@@ -1,8 +1,7 @@
 // The input in a random order, TensorFlow's for the same seeds: of a buffer of elements one is
 // drawn and its place filled again.
-#include "base/random.h"
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/random_stream.h"
 
 namespace runhooks {
 
@@ -12,34 +11,6 @@ std::optional<int64_t> seed_argument(const Args& args) {
   if (!args.has("seed")) return std::nullopt;
   return args.integer("seed");
 }
-
-// A place in a stream of random numbers that can be saved.
-class RandomStream {
- public:
-  explicit RandomStream(Seeds seeds) : seeds_(seeds), philox_(seeds.seed, seeds.seed2) {}
-  uint32_t next() {
-    ++drawn_;
-    return philox_.next();
-  }
-  Seeds seeds() const { return seeds_; }
-  NamedTensors save() const {
-    return {{"seed", Tensor::scalar(static_cast<int64_t>(seeds_.seed))},
-            {"seed2", Tensor::scalar(static_cast<int64_t>(seeds_.seed2))},
-            {"drawn", Tensor::scalar(drawn_)}};
-  }
-  static RandomStream restored(const NamedTensors& state) {
-    RandomStream stream({static_cast<uint64_t>(state_integer(state, "seed")),
-                         static_cast<uint64_t>(state_integer(state, "seed2"))});
-    stream.drawn_ = state_count(state, "drawn");
-    stream.philox_.go_to(static_cast<uint64_t>(stream.drawn_));
-    return stream;
-  }
-
- private:
-  Seeds seeds_;
-  Philox philox_;
-  int64_t drawn_ = 0;
-};
 
 class ShuffleDataset : public Transformation {
  public:

@@ -10,7 +10,9 @@ namespace runhooks {
 
 namespace {
 
+// Of a tensor that is not known yet there is no column.
 InMemoryColumn column_of(const Value& value, const Args& args) {
+  if (value.get_if<Output>()) return InMemoryColumn(Tensor());
   if (const auto* tensor = value.get_if<Tensor>()) return InMemoryColumn(*tensor);
   const auto* made = value.get_if<std::shared_ptr<Made>>();
   auto sparse = made ? std::dynamic_pointer_cast<const SparseRows>(*made) : nullptr;
@@ -21,38 +23,44 @@ InMemoryColumn column_of(const Value& value, const Args& args) {
 class TensorSlicesDataset : public Dataset {
  public:
   explicit TensorSlicesDataset(const Args& args) {
-    for (const Value& value : args.list("components")) columns_.push_back(column_of(value, args));
+    for (const Value& value : args.list("components")) {
+      const auto* unknown = value.get_if<Output>();
+      columns_.push_back(column_of(value, args));
+      dtypes_.push_back(unknown ? unknown->dtype() : columns_.back().dtype());
+      add_shape(unknown ? unknown->shape() : columns_.back().shape());
+    }
     if (columns_.empty()) invalid_argument("A dataset needs at least one tensor.");
-    for (const InMemoryColumn& column : columns_) {
-      const Shape shape = column.shape();
-      if (shape.rank() == 0) {
-        invalid_argument("A single value has no rows; tensors_dataset() takes it.");
-      }
-      if (shape.dim(0) == columns_[0].shape().dim(0)) continue;
-      invalid_argument("All tensors of a dataset must have the same number of rows; got shapes ",
-                       columns_[0].shape(), " and ", shape, ".");
-    }
   }
-  std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
-    for (const InMemoryColumn& column : columns_) all.push_back(column.dtype());
-    return all;
-  }
-  std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
-    for (const InMemoryColumn& column : columns_) {
-      Shape row;
-      for (int d = 1; d < column.shape().rank(); ++d) row.append(column.shape().dim(d));
-      all.push_back(row);
-    }
-    return all;
-  }
+  std::vector<DType> dtypes() const override { return dtypes_; }
+  std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const std::vector<InMemoryColumn>& columns() const { return columns_; }
-  int64_t rows() const { return columns_[0].shape().dim(0); }
+  int64_t rows() const { return rows_; }
 
  private:
+  // Of a component with all its rows.
+  void add_shape(const Shape& shape) {
+    if (!shape.has_rank()) {
+      shapes_.push_back(shape);
+      return;
+    }
+    if (shape.rank() == 0) {
+      invalid_argument("A single value has no rows; tensors_dataset() takes it.");
+    }
+    if (rows_ == Shape::kUnknownDim) rows_ = shape.dim(0);
+    if (shape.dim(0) != Shape::kUnknownDim && shape.dim(0) != rows_) {
+      invalid_argument("All tensors of a dataset must have the same number of rows; got ", rows_,
+                       " and ", shape.dim(0), ".");
+    }
+    Shape row;
+    for (int d = 1; d < shape.rank(); ++d) row.append(shape.dim(d));
+    shapes_.push_back(row);
+  }
+
   std::vector<InMemoryColumn> columns_;
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
+  int64_t rows_ = Shape::kUnknownDim;
 };
 
 class TensorSlicesIterator : public DatasetIterator {

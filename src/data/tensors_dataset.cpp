@@ -10,26 +10,25 @@ class TensorsDataset : public Dataset {
   explicit TensorsDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
       const auto* tensor = value.get_if<Tensor>();
-      if (!tensor) invalid_argument("`components` of ", args.owner(), " must be tensors.");
-      components_.push_back(*tensor);
+      const auto* unknown = value.get_if<Output>();
+      if (!tensor && !unknown) {
+        invalid_argument("`components` of ", args.owner(), " must be tensors.");
+      }
+      dtypes_.push_back(tensor ? tensor->dtype() : unknown->dtype());
+      shapes_.push_back(tensor ? tensor->shape() : unknown->shape());
+      components_.push_back(tensor ? *tensor : Tensor());
     }
     if (components_.empty()) invalid_argument("A dataset needs at least one tensor.");
   }
-  std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
-    for (const Tensor& tensor : components_) all.push_back(tensor.dtype());
-    return all;
-  }
-  std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
-    for (const Tensor& tensor : components_) all.push_back(tensor.shape());
-    return all;
-  }
+  std::vector<DType> dtypes() const override { return dtypes_; }
+  std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Components& components() const { return components_; }
 
  private:
   Components components_;
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
 };
 
 class TensorsIterator : public DatasetIterator {

@@ -16,6 +16,33 @@ inline std::shared_ptr<const Dataset> dataset_argument(const Args& args,
   return args.made<const Dataset>(name, "a dataset");
 }
 
+inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args& args,
+                                                                     const std::string& name) {
+  std::vector<std::shared_ptr<const Dataset>> all;
+  for (const Value& value : args.list(name)) {
+    const auto* made = value.get_if<std::shared_ptr<Made>>();
+    all.push_back(made ? std::dynamic_pointer_cast<const Dataset>(*made) : nullptr);
+    if (!all.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
+  }
+  if (all.empty()) invalid_argument("`", name, "` of ", args.owner(), " must not be empty.");
+  return all;
+}
+
+// One string or several: plain ones, or a tensor of them. Nothing where they are a tensor that is
+// not known yet.
+inline std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  if (value && value->get_if<Output>()) return {};
+  const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
+  if (!tensor) return args.texts(name);
+  if (tensor->dtype() != DType::kString) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
+  }
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
+  return all;
+}
+
 // Its elements are of the input's types and shapes where it does not say otherwise.
 class Transformation : public Dataset {
  public:
@@ -23,6 +50,7 @@ class Transformation : public Dataset {
   std::vector<DType> dtypes() const override { return input_->dtypes(); }
   std::vector<Shape> shapes() const override { return input_->shapes(); }
   bool runs_on_main_thread() const override { return input_->runs_on_main_thread(); }
+  std::shared_ptr<const Dataset> inner(size_t k) const override { return input_->inner(k); }
   const Dataset& input() const { return *input_; }
 
  private:

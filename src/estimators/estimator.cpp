@@ -5,17 +5,19 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
+#include "estimators/running_training.h"
 #include "graph/endpoints.h"
-#include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
 #include "io/eval_metrics.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "nn/metric.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -250,6 +252,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
       std::move(hooks));
+  const RunningTraining running(config_.model_dir, session);
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
@@ -257,8 +260,8 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       keep_value(run.result(1), &result.loss);
     }
     if (!result.made_steps) {
-      log(LogLevel::kWarn,
-          "Training with estimator made no steps. Perhaps input is empty or misspecified.");
+      warn("no_steps",
+           "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
   result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
@@ -344,7 +347,7 @@ void Evaluation::write(const std::string& model_dir,
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;
-    log(LogLevel::kWarn, "The evaluation is not kept. " + error.message());
+    warn("permission_denied", "The evaluation is not kept. " + error.message());
   }
 }
 
@@ -362,8 +365,10 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     }
   }
   if (outputs.empty()) {
-    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "),
-                     ", provided ", str_join(options.predict_keys, ", "), ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+                        ", provided ", str_join(options.predict_keys, ", "), "."),
+                near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, built.spec.prediction_hooks);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "columns/feature_column.h"
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "nn/metric.h"
 #include "session/run_hook.h"
 #include "training/scaffold.h"

@@ -73,8 +73,10 @@ Saver::Saver(SaverOptions options)
     : options_(options),
       next_kept_time_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
 
-void Saver::build(const Graph& graph) {
-  saveables_ = saveables_in(graph);
+void Saver::build(const Graph& graph) { build(saveables_in(graph)); }
+
+void Saver::build(std::vector<SaveablePtr> saveables) {
+  saveables_ = std::move(saveables);
   built_ = true;
 }
 
@@ -130,8 +132,8 @@ void Saver::recover_last_checkpoints(const std::string& folder,
     if (is_same_path(parent_folder(path), folder)) {
       last_.emplace_back(path, modification_time(path + ".index"));
     } else {
-      log(LogLevel::kWarn, str_cat("The state file of ", folder, " lists the checkpoint ", path,
-                                   " of another folder, which is left alone."));
+      warn("checkpoint", str_cat("The state file of ", folder, " lists the checkpoint ", path,
+                                 " of another folder, which is left alone."));
     }
   }
 }
@@ -157,7 +159,8 @@ void Saver::note_checkpoint(const std::string& path) {
 void Saver::write_state(const std::string& path) const {
   const std::string folder = parent_folder(path);
   write_checkpoint_state(folder, make_checkpoint_state(folder, path, last_checkpoints(),
-                                                       options_.save_relative_paths));
+                                                       options_.save_relative_paths),
+                         options_.state_name);
 }
 
 void Saver::delete_old() {

@@ -18,6 +18,7 @@ struct SaverOptions {
   double keep_checkpoint_every_n_hours = 10000;
   // In the state file: relative to its folder, or as given.
   bool save_relative_paths = false;
+  std::string state_name = "checkpoint";  // of the state file
 };
 
 // The values of these variables in a checkpoint, under their own names or under `keys`; one that is
@@ -33,6 +34,8 @@ class Saver {
 
   // What it saves: what the graph has now. Called once, before the graph is finalized.
   void build(const Graph& graph);
+  // The same for these alone.
+  void build(std::vector<SaveablePtr> saveables);
   bool is_built() const { return built_; }
 
   // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then

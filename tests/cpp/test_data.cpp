@@ -7,9 +7,10 @@
 #include <set>
 #include <thread>
 
+#include "data/dataset_function.h"
 #include "data/element_queue.h"
 #include "data/in_memory.h"
-#include "data/map_dataset.h"
+#include "datasets_test.h"
 #include "io/atomic_file.h"
 #include "ops/py_func.h"
 #include "session/session.h"
@@ -175,6 +176,19 @@ std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
 }
 
+// With `ahead` elements prefetched.
+std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
+                                     std::shared_ptr<const DatasetFunction> function,
+                                     int64_t ahead = 0) {
+  auto mapped = runhooks_test::dataset_of(
+      "MapDataset",
+      {{"function", Value::of(std::shared_ptr<Made>(
+                        std::const_pointer_cast<DatasetFunction>(std::move(function))))}},
+      std::move(source));
+  if (ahead == 0) return mapped;
+  return runhooks_test::dataset_of("PrefetchDataset", {{"buffer_size", Value::of(ahead)}}, mapped);
+}
+
 struct Pair {
   std::vector<double> numbers;
   std::vector<std::string> words;
@@ -233,7 +247,8 @@ TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
 
 TEST(functions_of_datasets_may_be_called_by_several_threads) {
   const auto function = noise_function();
-  const auto instance = function->instantiate();
+  IteratorContext context;
+  const auto instance = function->instantiate(context);
   std::vector<std::thread> threads;
   std::vector<int> good(4, 0);
   for (size_t t = 0; t < good.size(); ++t) {

@@ -1,6 +1,7 @@
 // Kinds of datasets: what they give, and that their iterators go on where they stopped.
 #include <cstdlib>
 
+#include "data/dataset_function.h"
 #include "datasets_test.h"
 #include "test.h"
 
@@ -27,6 +28,100 @@ DatasetPtr rows_of(int64_t n) {
 
 using Numbers = std::vector<double>;
 
+DatasetFunction::Builder builder_of(
+    std::function<std::vector<Output>(Graph&, const std::vector<Output>&)> f) {
+  return f;
+}
+
+Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
+  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<DatasetFunction>(function)));
+}
+
+// The first component twice as large, with noise where asked for; the others as they are.
+DatasetPtr doubled(const DatasetPtr& of, int64_t calls = 1, bool noisy = false) {
+  const auto builder = [noisy](Graph& g, const std::vector<Output>& args) {
+    std::vector<Output> results = args;
+    results[0] = g.op("Add", {args[0], args[0]});
+    if (noisy) {
+      const Output shape = g.op("Shape", {args[0]}).attr("out_type", DType::kInt32);
+      const Output noise = g.op("RandomUniform", {shape}).attr("dtype", DType::kFloat32);
+      results[0] = g.op("Add", {results[0], g.op("Cast", {noise}).attr("DstT", args[0].dtype())});
+    }
+    return results;
+  };
+  return dataset_of(
+      "MapDataset",
+      {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
+}
+
+// Elements of which the sum is not negative after something is taken off.
+DatasetPtr filtered(const DatasetPtr& of, double least) {
+  const auto builder = [least](Graph& g, const std::vector<Output>& args) {
+    const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
+    const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
+    const Output axis = g.constant(Tensor::scalar<int32_t>(0));
+    const Output most = g.op("Max", {all, axis});
+    return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
+  };
+  return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
+}
+
+// Each element becomes a dataset of itself, as often as `count` says.
+Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
+  std::shared_ptr<const Dataset> pattern;
+  const auto builder = [&](Graph&, const std::vector<Output>& args) {
+    const auto components = std::make_shared<ValueList>();
+    for (const Output& argument : args) components->push_back(Value::of(argument));
+    DatasetPtr made = dataset_of("TensorDataset", {{"components", Value::of(components)}});
+    made = dataset_of("RepeatDataset", {{"count", number(count)}}, made);
+    if (shuffles) made = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, made);
+    pattern = made;
+    return made->unknowns();
+  };
+  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)));
+}
+
+DatasetPtr flat_mapped(const DatasetPtr& of) {
+  return dataset_of("FlatMapDataset", {{"map_func", maker_of(of, 2, false)}}, of);
+}
+
+DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block) {
+  return dataset_of("InterleaveDataset",
+                    {{"map_func", maker_of(of, 3, true)},
+                     {"cycle_length", number(cycle)},
+                     {"block_length", number(block)}},
+                    of);
+}
+
+Value list_of(const std::vector<DatasetPtr>& datasets) {
+  const auto list = std::make_shared<ValueList>();
+  for (const DatasetPtr& dataset : datasets) {
+    list->push_back(Value::of(std::shared_ptr<Made>(dataset)));
+  }
+  return Value::of(list);
+}
+
+// Windows of elements with one component, as batches.
+DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched) {
+  const auto window =
+      dataset_of("WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
+  if (!batched) return window;
+  std::shared_ptr<const Dataset> pattern;
+  const auto builder = [&](Graph& g, const std::vector<Output>&) {
+    pattern = dataset_of("BatchDataset", {{"batch_size", number(size)}},
+                         argument_dataset(g, 0, window->inner(0)));
+    return std::vector<Output>();
+  };
+  const auto function = DatasetFunction::make(window->dtypes(), window->shapes(), builder);
+  return dataset_of(
+      "FlatMapDataset",
+      {{"map_func",
+        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)))}},
+      window);
+}
+
 }  // namespace
 
 TEST(datasets_of_counts) {
@@ -51,7 +146,32 @@ TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
       dataset_of("RepeatDataset", {{"count", number(3)}},
                  dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
       dataset_of("ShuffleAndRepeatDataset", {{"buffer_size", number(5)}, {"count", number(3)}},
-                 rows_of(7))};
+                 rows_of(7)),
+      doubled(rows_of(20)),
+      doubled(rows_of(20), 1, true),
+      doubled(rows_of(20), 3),
+      filtered(rows_of(20), 6),
+      flat_mapped(rows_of(20)),
+      interleaved(rows_of(20), 3, 2),
+      interleaved(interleaved(rows_of(20), 2, 1), 3, 2),
+      dataset_of("PrefetchDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true)),
+      dataset_of("ShardDataset", {{"num_shards", number(3)}, {"index", number(1)}}, rows_of(20)),
+      dataset_of("PaddedBatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
+      dataset_of("ZipDataset",
+                 {{"datasets",
+                   list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
+                                                    range_of(15))})}}),
+      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
+                 range_of(7)),
+      dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
+      dataset_of(
+          "RepeatDataset", {{"count", number(3)}},
+          dataset_of("CacheDataset", {},
+                     dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
+      windows(range_of(20), 3, 2, false),
+      windows(range_of(20), 3, 5, true),
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                 windows(range_of(20), 3, 2, false))};
   for (const DatasetPtr& dataset : all) {
     for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
   }
@@ -91,4 +211,121 @@ TEST(string_dictionaries_grow_and_keep_what_they_gave) {
   for (int i = 0; i < 1000; ++i) CHECK_EQ(dictionary.at(i), str_cat(i));
   CHECK_EQ(dictionary.size(), 1000);
   CHECK_EQ(&first, &dictionary.at(0));
+}
+
+TEST(functions_of_datasets_see_elements_in_order) {
+  CHECK(numbers_of(*doubled(range_of(4))) == (Numbers{0, 2, 4, 6}));
+  CHECK(numbers_of(*doubled(range_of(200), 4)) == numbers_of(*doubled(range_of(200))));
+  CHECK(numbers_of(*filtered(range_of(6), 4)) == (Numbers{4, 5}));
+  CHECK(numbers_of(*flat_mapped(range_of(3))) == (Numbers{0, 0, 1, 1, 2, 2}));
+  CHECK(numbers_of(*interleaved(range_of(4), 2, 2)) ==
+        (Numbers{0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3}));
+  CHECK(numbers_of(*windows(range_of(5), 2, 3, true)) == (Numbers{0, 1, 3, 4}));
+}
+
+TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
+  // element 5 is not a number that can be parsed
+  std::vector<std::string> words;
+  for (int i = 0; i < 10; ++i) words.push_back(i == 5 ? "x" : str_cat(i));
+  const auto components = std::make_shared<ValueList>();
+  components->push_back(Value::of(Tensor::strings({10}, words)));
+  const auto source = dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
+  const auto builder = [](Graph& g, const std::vector<Output>& args) {
+    return std::vector<Output>{g.op("StringToNumber", {args[0]}).attr("out_type", DType::kFloat32)};
+  };
+  for (const int64_t calls : {1, 3}) {
+    const auto mapped = dataset_of("PrefetchDataset", {{"buffer_size", number(3)}},
+                                   dataset_of("MapDataset",
+                                              {{"function", function_value(source, builder)},
+                                               {"num_parallel_calls", number(calls)}},
+                                              source));
+    auto one = mapped->make_iterator(), other = mapped->make_iterator();
+    CHECK_EQ(elements_of(*one, 4).size(), size_t{4});
+    other->restore(one->save());
+    for (DatasetIterator* iterator : {one.get(), other.get()}) {
+      CHECK_EQ(elements_of(*iterator, 1)[0][0].number_at(0), 4.0);
+      CHECK_THROWS(elements_of(*iterator, 1), Code::kInvalidArgument, "x");
+      CHECK_EQ(text_of(elements_of(*iterator)),
+               "float32()=6 ; float32()=7 ; float32()=8 ; "
+               "float32()=9 ; ");
+    }
+  }
+}
+
+// --- random compositions
+
+namespace {
+
+using Random = std::mt19937_64;
+
+int64_t draw(Random& random, int64_t from, int64_t to) {
+  return std::uniform_int_distribution<int64_t>(from, to)(random);
+}
+
+DatasetPtr random_source(Random& random) {
+  switch (draw(random, 0, 2)) {
+    case 0:
+      return range_of(draw(random, 0, 30));
+    case 1:
+      return rows_of(draw(random, 1, 30));
+    default:
+      return dataset_of(
+          "SampleFromDatasets",
+          {{"datasets", list_of({range_of(draw(random, 1, 12)), range_of(draw(random, 1, 12))})}});
+  }
+}
+
+DatasetPtr random_step(Random& random, const DatasetPtr& of) {
+  const Value few = number(draw(random, 1, 5));
+  switch (draw(random, 0, 14)) {
+    case 0:
+      return dataset_of("TakeDataset", {{"count", number(draw(random, 0, 20))}}, of);
+    case 1:
+      return dataset_of("SkipDataset", {{"count", few}}, of);
+    case 2:
+      return dataset_of("RepeatDataset", {{"count", few}}, of);
+    case 3:
+      return dataset_of("ShuffleDataset", {{"buffer_size", number(draw(random, 1, 12))}}, of);
+    case 4:
+      return dataset_of("ShuffleAndRepeatDataset",
+                        {{"buffer_size", number(draw(random, 1, 12))}, {"count", few}}, of);
+    case 5:
+      return dataset_of("PaddedBatchDataset", {{"batch_size", few}}, of);
+    case 6:
+      return doubled(of, draw(random, 1, 3));
+    case 7:
+      return doubled(of, draw(random, 1, 3), true);
+    case 8:
+      return filtered(of, static_cast<double>(draw(random, 0, 4)));
+    case 9:
+      return flat_mapped(of);
+    case 10:
+      return interleaved(of, draw(random, 1, 4), draw(random, 1, 3));
+    case 11:
+      return dataset_of("PrefetchDataset", {{"buffer_size", few}}, of);
+    case 12:
+      return dataset_of("ShardDataset", {{"num_shards", number(2)}, {"index", number(1)}}, of);
+    case 13:
+      return dataset_of("CacheDataset", {}, of);
+    default:
+      return dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(of))}},
+                        of);
+  }
+}
+
+}  // namespace
+
+TEST(random_pipelines_go_on_where_they_stopped) {
+  const char* given = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  std::fprintf(stderr, "random_pipelines: RUNHOOKS_SEED=%llu repeats it\n",
+               static_cast<unsigned long long>(seed));
+  Random random(seed);
+  for (int i = 0; i < 200; ++i) {
+    DatasetPtr dataset = random_source(random);
+    for (int64_t steps = draw(random, 1, 6); steps > 0; --steps) {
+      dataset = random_step(random, dataset);
+    }
+    check_goes_on(*dataset, static_cast<size_t>(draw(random, 0, 40)), 60);
+  }
 }

@@ -41,7 +41,8 @@ test_that("loss, predictions, labels and learning_rate are there in every canned
     }
     expect_true(all(unlist(asked$rate) > 0))
   }
-  expect_named(results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")$rate, c("dnn", "linear"))
+  two <- results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")
+  expect_named(two$rate, c("dnn", "linear"))
   # in evaluation and prediction what there is
   model <- models[[3]][[1]]
   evaluated <- results_of(model, binary, "loss", "predictions", run = evaluate)
@@ -100,7 +101,9 @@ test_that("a result that was not asked for explains itself once", {
   reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
     session_run_hook(before_run = before_run, after_run = after_run)
   }
-  run <- function(hook) train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  run <- function(hook) {
+    train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  }
   kind <- "runhooks_warning_not_asked_for"
   count <- 0
   withCallingHandlers(

@@ -9,11 +9,11 @@ replayed_in <- c(
   estimator_eval_predict = "test-trace_estimator_eval_predict.R",
   early_stopping = "test-trace_early_stopping.R",
   in_memory_evaluator = "test-trace_in_memory_evaluator.R",
-  validation_errors = "test-trace_validation_errors.R"
+  validation_errors = "test-trace_validation_errors.R",
+  input_pipeline_hook = "test-trace_input_pipeline_hook.R"
 )
 
 groups_left_out <- c(
-  input_pipeline_hook = "hook_checkpoint_input_pipeline() comes with the input pipelines",
   train_and_evaluate = "train_and_evaluate() is not there yet"
 )
 

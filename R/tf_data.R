@@ -1,0 +1,73 @@
+# tf$data: TensorFlow's names for datasets, and their methods.
+
+data_symbols <- function() {
+  c(
+    list(
+      data.Dataset.from_tensor_slices = tensor_slices_dataset,
+      data.Dataset.from_tensors = tensors_dataset,
+      data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL) {
+        generator_dataset(generator, output_types, output_shapes)
+      },
+      data.Dataset.range = function(start, stop = NULL, step = 1) {
+        if (is.null(stop)) range_dataset(0, start, step) else range_dataset(start, stop, step)
+      },
+      data.Dataset.zip = function(datasets) zip_datasets(datasets),
+      data.make_one_shot_iterator = make_iterator_one_shot,
+      data.make_initializable_iterator = make_iterator_initializable,
+      data.Iterator.from_structure = function(output_types, output_shapes = NULL,
+                                              shared_name = NULL, output_classes = NULL) {
+        make_iterator_from_structure(output_types, output_shapes, shared_name)
+      },
+      data.experimental.CheckpointInputPipelineHook = hook_checkpoint_input_pipeline,
+      contrib.data.CheckpointInputPipelineHook = hook_checkpoint_input_pipeline,
+      data.experimental.make_saveable_from_iterator = make_saveable_from_iterator,
+      contrib.data.make_saveable_from_iterator = make_saveable_from_iterator,
+      data.experimental.sample_from_datasets = sample_from_datasets
+    ),
+    applied_symbols()
+  )
+}
+
+# Functions that give one for `$apply()`.
+applied_symbols <- function() {
+  applied <- list(
+    shuffle_and_repeat = function(buffer_size, count = NULL, seed = NULL) {
+      function(dataset) dataset_shuffle_and_repeat(dataset, buffer_size, count, seed)
+    },
+    map_and_batch = function(map_func, batch_size, num_parallel_batches = NULL,
+                             drop_remainder = FALSE, num_parallel_calls = NULL) {
+      function(dataset) {
+        dataset_map_and_batch(
+          dataset, map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls
+        )
+      }
+    }
+  )
+  c(
+    setNames(applied, paste0("data.experimental.", names(applied))),
+    setNames(applied, paste0("contrib.data.", names(applied)))
+  )
+}
+
+# The R functions behind methods, by the methods' names; their first argument is the dataset.
+dataset_methods <- function() {
+  list(
+    batch = dataset_batch, shuffle = dataset_shuffle, map = dataset_map, `repeat` = dataset_repeat,
+    take = dataset_take, skip = dataset_skip, prefetch = dataset_prefetch, filter = dataset_filter,
+    flat_map = dataset_flat_map, interleave = dataset_interleave, cache = dataset_cache,
+    concatenate = dataset_concatenate, shard = dataset_shard, window = dataset_window,
+    padded_batch = dataset_padded_batch, make_one_shot_iterator = make_iterator_one_shot,
+    make_initializable_iterator = make_iterator_initializable
+  )
+}
+
+#' @export
+`$.tf_dataset` <- function(x, name) {
+  if (name %in% c("handle", "form")) return(unclass(x)[[name]])
+  if (name == "output_types") return(output_types(x))
+  if (name == "output_shapes") return(output_shapes(x))
+  if (name == "apply") return(function(transformation_func) transformation_func(x))
+  method <- dataset_methods()[[name]]
+  if (is.null(method)) stop_no_member(x, name)
+  function(...) method(x, ...)
+}

@@ -1,0 +1,89 @@
+// The input's elements kept in memory: later passes do not read the input again.
+#include "data/elements.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class CacheDataset : public Transformation {
+ public:
+  explicit CacheDataset(const Args& args) : Transformation(dataset_argument(args)) {}
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+};
+
+class CacheIterator : public TransformationIterator<CacheDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    if (!is_complete_) {
+      ComponentsSink element;
+      if (!input_->next(element)) {
+        is_complete_ = true;
+        return false;
+      }
+      elements_.push_back(element.take());
+    }
+    if (position_ == static_cast<int64_t>(elements_.size())) return false;
+    for (size_t k = 0; k < elements_[static_cast<size_t>(position_)].size(); ++k) {
+      sink.copy(static_cast<int>(k), elements_[static_cast<size_t>(position_)][k]);
+    }
+    ++position_;
+    ++rows_seen_;
+    return true;
+  }
+  // A pass that was not read to its end leaves nothing.
+  void rewind() override {
+    position_ = 0;
+    if (is_complete_) return;
+    elements_.clear();
+    input_->rewind();
+  }
+  int64_t rows_seen() const override { return rows_seen_; }
+
+ protected:
+  NamedTensors save_own() const override {
+    NamedTensors state = {{"position", Tensor::scalar(position_)},
+                          {"rows_seen", Tensor::scalar(rows_seen_)},
+                          {"is_complete", Tensor::scalar(is_complete_)}};
+    std::vector<const Components*> elements;
+    for (const Components& element : elements_) elements.push_back(&element);
+    add_subtree(state, "elements/", save_elements(elements));
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    std::vector<Components> elements =
+        read_elements(subtree(state, "elements/"), dataset_->dtypes(), dataset_->shapes());
+    const int64_t position = state_count(state, "position");
+    rows_seen_ = state_count(state, "rows_seen");
+    is_complete_ = state_flag(state, "is_complete");
+    if (position > static_cast<int64_t>(elements.size())) {
+      fail(Code::kDataLoss, "There is no element ", position, " in a cache of ",
+           static_cast<unsigned long>(elements.size()), ".");
+    }
+    elements_ = std::move(elements);
+    position_ = position;
+  }
+
+ private:
+  std::vector<Components> elements_;
+  int64_t position_ = 0, rows_seen_ = 0;
+  bool is_complete_ = false;
+};
+
+std::unique_ptr<DatasetIterator> CacheDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<CacheIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "CacheDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<CacheDataset>(args);
+    },
+    "",
+    {"dataset: dataset."},
+    "The elements kept in memory.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,78 @@
+// The input's elements for which a function is TRUE.
+#include "data/dataset_function.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class FilterDataset : public Transformation {
+ public:
+  explicit FilterDataset(const Args& args)
+      : Transformation(dataset_argument(args)),
+        function_(args.made<const DatasetFunction>("predicate", "a graph function")) {
+    const bool is_flag = function_->dtypes() == std::vector<DType>{DType::kBool} &&
+                         function_->shapes()[0].is_compatible_with(Shape());
+    if (!is_flag) invalid_argument("`predicate` of ", args.owner(), " must give one logical.");
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool runs_on_main_thread() const override {
+    return input().runs_on_main_thread() || function_->runs_on_main_thread();
+  }
+  const DatasetFunction& function() const { return *function_; }
+
+ private:
+  std::shared_ptr<const DatasetFunction> function_;
+};
+
+class FilterIterator : public TransformationIterator<FilterDataset> {
+ public:
+  FilterIterator(std::shared_ptr<const FilterDataset> dataset, IteratorContext& context)
+      : TransformationIterator(std::move(dataset), context),
+        function_(dataset_->function().instantiate(context)) {}
+  bool next(ElementSink& sink) override {
+    ComponentsSink element;
+    while (input_->next(element)) {
+      Components components = element.take();
+      const Tensor passes = function_->run(components)[0];
+      if (passes.num_elements() != 1) {
+        invalid_argument("A predicate must give one logical, not a tensor of shape ",
+                         passes.shape(), ".");
+      }
+      if (!*passes.data<bool>()) continue;
+      sink.put_all(std::move(components));
+      return true;
+    }
+    return false;
+  }
+
+ protected:
+  NamedTensors save_own() const override {
+    NamedTensors state;
+    add_subtree(state, "function/", function_->save());
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    function_->restore(subtree(state, "function/"));
+  }
+
+ private:
+  std::unique_ptr<DatasetFunction::Instance> function_;
+};
+
+std::unique_ptr<DatasetIterator> FilterDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<FilterIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "FilterDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<FilterDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", "predicate: graph function."},
+    "The elements for which a function is TRUE.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,104 @@
+// Elements that a function of the embedding language makes.
+#include "data/element_source.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class GeneratorDataset : public Dataset {
+ public:
+  explicit GeneratorDataset(const Args& args)
+      : source_(args.made<ElementSource>("source", "a source of elements")) {}
+  std::vector<DType> dtypes() const override { return source_->dtypes(); }
+  std::vector<Shape> shapes() const override { return source_->shapes(); }
+  bool runs_on_main_thread() const override { return true; }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  ElementSource& source() const { return *source_; }
+
+ private:
+  std::shared_ptr<ElementSource> source_;
+};
+
+class GeneratorIterator : public DatasetIterator {
+ public:
+  explicit GeneratorIterator(std::shared_ptr<const GeneratorDataset> dataset)
+      : dataset_(std::move(dataset)) {}
+  bool next(ElementSink& sink) override {
+    if (is_over_) return false;
+    begin();
+    Components element;
+    if (!dataset_->source().next(position_, element)) {
+      is_over_ = true;
+      return false;
+    }
+    check(element);
+    ++position_;
+    ++rows_seen_;
+    sink.put_all(std::move(element));
+    return true;
+  }
+  void rewind() override {
+    position_ = 0;
+    is_over_ = has_begun_ = false;
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"position", Tensor::scalar(position_)},
+                          {"rows_seen", Tensor::scalar(rows_seen_)},
+                          {"is_over", Tensor::scalar(is_over_)},
+                          {"has_begun", Tensor::scalar(has_begun_)}};
+    if (has_begun_) add_subtree(state, "source/", dataset_->source().save());
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const int64_t position = state_count(state, "position");
+    rows_seen_ = state_count(state, "rows_seen");
+    is_over_ = state_flag(state, "is_over");
+    has_begun_ = state_flag(state, "has_begun");
+    if (has_begun_) dataset_->source().restore(subtree(state, "source/"));
+    position_ = position;
+  }
+  int64_t rows_seen() const override { return rows_seen_; }
+
+ private:
+  // Not before an element is asked for: an iterator that is restored does not begin anew.
+  void begin() {
+    if (!has_begun_) dataset_->source().rewind();
+    has_begun_ = true;
+  }
+  void check(const Components& element) const {
+    const std::vector<DType> dtypes = dataset_->dtypes();
+    const std::vector<Shape> shapes = dataset_->shapes();
+    for (size_t k = 0; k < dtypes.size(); ++k) {
+      const bool fits =
+          element[k].dtype() == dtypes[k] && shapes[k].is_compatible_with(element[k].shape());
+      if (fits) continue;
+      invalid_argument("Element ", position_ + 1, " of a generator has component ",
+                       static_cast<unsigned long>(k + 1), " of type ",
+                       dtype_name(element[k].dtype()), " and shape ", element[k].shape(),
+                       "; expected are ", dtype_name(dtypes[k]), " and ", shapes[k], ".");
+    }
+  }
+
+  std::shared_ptr<const GeneratorDataset> dataset_;
+  int64_t position_ = 0, rows_seen_ = 0;
+  bool is_over_ = false, has_begun_ = false;
+};
+
+std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {
+  return std::make_unique<GeneratorIterator>(self(this));
+}
+
+// R's function makes the source of its closures.
+RUNHOOKS_REGISTER_DATASET(
+    "GeneratorDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<GeneratorDataset>(args);
+    },
+    "",
+    {"source: source of elements."},
+    "Elements that a function makes.");
+
+}  // namespace
+
+}  // namespace runhooks

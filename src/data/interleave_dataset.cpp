@@ -1,0 +1,185 @@
+// Each of the input's elements is made a dataset, whose elements are given: one dataset after the
+// other (flat_map), or blocks of several in turn.
+#include "data/dataset_function.h"
+#include "data/elements.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class InterleaveDataset : public Transformation {
+ public:
+  InterleaveDataset(const Args& args, int64_t cycle_length, int64_t block_length)
+      : Transformation(dataset_argument(args)),
+        maker_(args.made<const DatasetMaker>("map_func", "a function that gives datasets")),
+        cycle_length_(cycle_length),
+        block_length_(block_length) {}
+  std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }
+  std::vector<Shape> shapes() const override { return maker_->pattern().shapes(); }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool runs_on_main_thread() const override {
+    return input().runs_on_main_thread() || maker_->function().runs_on_main_thread() ||
+           maker_->pattern().runs_on_main_thread();
+  }
+  const DatasetMaker& maker() const { return *maker_; }
+  size_t cycle_length() const { return static_cast<size_t>(cycle_length_); }
+  int64_t block_length() const { return block_length_; }
+
+ private:
+  std::shared_ptr<const DatasetMaker> maker_;
+  int64_t cycle_length_, block_length_;
+};
+
+// One of the datasets that are read in turn. When it is restored it is made again of its element
+// and of what the function gave for it.
+struct Lane {
+  Components element, values;
+  std::shared_ptr<const Dataset> dataset;
+  std::unique_ptr<DatasetIterator> iterator;
+};
+
+class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
+ public:
+  InterleaveIterator(std::shared_ptr<const InterleaveDataset> dataset, IteratorContext& context)
+      : TransformationIterator(std::move(dataset), context),
+        function_(dataset_->maker().function().instantiate(context)),
+        context_(context.fork()),
+        lanes_(dataset_->cycle_length()) {}
+
+  bool next(ElementSink& sink) override {
+    while (!is_over_ || open_ > 0) {
+      Lane& lane = lanes_[lane_];
+      if (!lane.iterator && !open(lane)) {
+        advance();
+        continue;
+      }
+      if (lane.iterator->next(sink)) {
+        ++rows_seen_;
+        if (++in_block_ == dataset_->block_length()) advance();
+        return true;
+      }
+      lane = Lane();
+      --open_;
+      advance();
+    }
+    return false;
+  }
+  int64_t rows_seen() const override { return rows_seen_; }
+
+ protected:
+  void rewind_own() override {
+    for (Lane& lane : lanes_) lane = Lane();
+    open_ = lane_ = 0;
+    in_block_ = 0;
+    is_over_ = false;
+  }
+  NamedTensors save_own() const override {
+    NamedTensors state = {{"lane", Tensor::scalar(static_cast<int64_t>(lane_))},
+                          {"in_block", Tensor::scalar(in_block_)},
+                          {"is_over", Tensor::scalar(is_over_)},
+                          {"rows_seen", Tensor::scalar(rows_seen_)}};
+    add_subtree(state, "function/", function_->save());
+    add_subtree(state, "seeds/", context_.save());
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      if (!lanes_[i].iterator) continue;
+      const std::string path = lane_path(i);
+      add_subtree(state, path + "element/", save_elements({&lanes_[i].element}));
+      add_subtree(state, path + "values/", save_elements({&lanes_[i].values}));
+      add_subtree(state, path + "iterator/", lanes_[i].iterator->save());
+    }
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    const int64_t lane = state_count(state, "lane");
+    if (lane >= static_cast<int64_t>(lanes_.size())) {
+      fail(Code::kDataLoss, "There is no dataset ", lane, " of ",
+           static_cast<unsigned long>(lanes_.size()), " that are read in turn.");
+    }
+    function_->restore(subtree(state, "function/"));
+    rewind_own();
+    for (size_t i = 0; i < lanes_.size(); ++i) restore_lane(i, subtree(state, lane_path(i)));
+    context_.restore(subtree(state, "seeds/"));
+    lane_ = static_cast<size_t>(lane);
+    in_block_ = state_count(state, "in_block");
+    is_over_ = state_flag(state, "is_over");
+    rows_seen_ = state_count(state, "rows_seen");
+  }
+
+ private:
+  static std::string lane_path(size_t i) {
+    return str_cat("lane_", static_cast<unsigned long>(i), "/");
+  }
+  void advance() {
+    lane_ = (lane_ + 1) % lanes_.size();
+    in_block_ = 0;
+  }
+  // Makes a dataset of the input's next element; FALSE where there is none.
+  bool open(Lane& lane) {
+    ComponentsSink element;
+    if (is_over_ || !input_->next(element)) {
+      is_over_ = true;
+      return false;
+    }
+    lane.element = element.take();
+    lane.values = function_->run(lane.element);
+    begin(lane);
+    return true;
+  }
+  void begin(Lane& lane) {
+    lane.dataset = dataset_->maker().make(lane.values, lane.element);
+    lane.iterator = lane.dataset->iterator(context_);
+    ++open_;
+  }
+  void restore_lane(size_t i, const NamedTensors& state) {
+    if (state.empty()) return;
+    std::vector<Components> element = read_elements(
+        subtree(state, "element/"), dataset_->input().dtypes(), dataset_->input().shapes());
+    const DatasetFunction& function = dataset_->maker().function();
+    std::vector<Components> values =
+        read_elements(subtree(state, "values/"), function.dtypes(), function.shapes());
+    if (element.size() != 1 || values.size() != 1) {
+      fail(Code::kDataLoss, "A dataset that is read in turn is damaged.");
+    }
+    lanes_[i].element = std::move(element[0]);
+    lanes_[i].values = std::move(values[0]);
+    begin(lanes_[i]);
+    lanes_[i].iterator->restore(subtree(state, "iterator/"));
+  }
+
+  std::unique_ptr<DatasetFunction::Instance> function_;
+  IteratorContext context_;
+  std::vector<Lane> lanes_;
+  size_t lane_ = 0, open_ = 0;
+  int64_t in_block_ = 0, rows_seen_ = 0;
+  bool is_over_ = false;
+};
+
+std::unique_ptr<DatasetIterator> InterleaveDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<InterleaveIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "FlatMapDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<InterleaveDataset>(args, 1, 1);
+    },
+    "",
+    {"dataset: dataset.", "map_func: function that gives datasets."},
+    "The elements of the datasets that a function makes of the elements.");
+
+RUNHOOKS_REGISTER_DATASET(
+    "InterleaveDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<InterleaveDataset>(args, args.integer("cycle_length"),
+                                                 args.integer("block_length", 1));
+    },
+    "",
+    {"dataset: dataset.", "map_func: function that gives datasets.",
+     "cycle_length: number in [1, Inf). How many datasets are read in turn.",
+     "block_length = 1: number in [1, Inf). How many elements are taken of one before the next."},
+    "The elements of several datasets that a function makes of the elements, in turn.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,75 @@
+// The input's elements, made by a thread before they are asked for.
+#include "data/ahead.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int64_t kAuto = 2;  // elements, where the number is left to us
+
+class PrefetchDataset : public Transformation {
+ public:
+  explicit PrefetchDataset(const Args& args)
+      : Transformation(dataset_argument(args)), buffer_size_(args.integer("buffer_size", -1)) {
+    if (buffer_size_ < 0) buffer_size_ = kAuto;
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  size_t buffer_size() const { return static_cast<size_t>(buffer_size_); }
+
+ private:
+  int64_t buffer_size_;
+};
+
+class PrefetchIterator : public DatasetIterator {
+ public:
+  PrefetchIterator(std::shared_ptr<const PrefetchDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)) {
+    Ahead::Options options;
+    options.capacity = dataset_->buffer_size();
+    ahead_ = std::make_unique<Ahead>(dataset_->input().iterator(context), options,
+                                     [](size_t, Components element) { return element; });
+  }
+  bool next(ElementSink& sink) override { return ahead_->next(sink); }
+  void rewind() override { ahead_->rewind(); }
+  NamedTensors save() const override { return ahead_->save(); }
+  void restore(const NamedTensors& state) override {
+    ahead_->restore(state, dataset_->dtypes(), dataset_->shapes());
+  }
+  int64_t rows_seen() const override { return ahead_->rows_seen(); }
+  int64_t epoch() const override { return ahead_->epoch(); }
+
+ private:
+  std::shared_ptr<const PrefetchDataset> dataset_;
+  std::unique_ptr<Ahead> ahead_;
+};
+
+// What calls the embedding language is not prefetched: it is read when it is asked for.
+class PlainIterator : public TransformationIterator<PrefetchDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override { return input_->next(sink); }
+};
+
+std::unique_ptr<DatasetIterator> PrefetchDataset::iterator(IteratorContext& context) const {
+  if (buffer_size_ == 0 || runs_on_main_thread()) {
+    return std::make_unique<PlainIterator>(self(this), context);
+  }
+  return std::make_unique<PrefetchIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "PrefetchDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<PrefetchDataset>(args);
+    },
+    "dataset_prefetch",
+    {"dataset: dataset.",
+     "buffer_size = NULL: number in [-1, Inf). How many elements are made before they are asked "
+     "for; `NULL` and -1 leave it to the package."},
+    "A thread makes the elements before they are asked for. What calls functions of R (generators, "
+    "`on_values()`) is read when it is asked for, as R runs on one thread.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,66 @@
+// Every n-th element of the input.
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class ShardDataset : public Transformation {
+ public:
+  explicit ShardDataset(const Args& args)
+      : Transformation(dataset_argument(args)),
+        num_shards_(args.integer("num_shards")),
+        index_(args.integer("index")) {
+    if (index_ >= num_shards_) {
+      invalid_argument("`index` of ", args.owner(), " must be less than `num_shards`, ",
+                       num_shards_, ", not ", index_, ".");
+    }
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool has(int64_t position) const { return position % num_shards_ == index_; }
+
+ private:
+  int64_t num_shards_, index_;
+};
+
+class ShardIterator : public TransformationIterator<ShardDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    for (; !dataset_->has(position_); ++position_) {
+      ComponentsSink dropped;
+      if (!input_->next(dropped)) return false;
+    }
+    if (!input_->next(sink)) return false;
+    ++position_;
+    return true;
+  }
+
+ protected:
+  void rewind_own() override { position_ = 0; }
+  NamedTensors save_own() const override { return {{"position", Tensor::scalar(position_)}}; }
+  void restore_own(const NamedTensors& state) override {
+    position_ = state_count(state, "position");
+  }
+
+ private:
+  int64_t position_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> ShardDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ShardIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "ShardDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<ShardDataset>(args);
+    },
+    "dataset_shard",
+    {"dataset: dataset.", "num_shards: number in [1, Inf). Into how many parts.",
+     "index: number in [0, Inf). Which of them, from 0 on."},
+    "Every n-th element, for one of n readers.");
+
+}  // namespace
+
+}  // namespace runhooks

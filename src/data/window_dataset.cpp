@@ -1,0 +1,125 @@
+// Elements that are datasets: windows over the input.
+#include <deque>
+
+#include "data/elements.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+namespace {
+
+class WindowDataset : public Transformation {
+ public:
+  explicit WindowDataset(const Args& args)
+      : Transformation(dataset_argument(args)),
+        size_(args.integer("size")),
+        shift_(args.integer("shift", size_)),
+        stride_(args.integer("stride", 1)),
+        drop_remainder_(args.flag("drop_remainder", false)) {}
+  // Of each component there is a dataset.
+  std::vector<DType> dtypes() const override {
+    return std::vector<DType>(input().dtypes().size(), DType::kVariant);
+  }
+  std::vector<Shape> shapes() const override {
+    return std::vector<Shape>(input().dtypes().size(), Shape());
+  }
+  std::shared_ptr<const Dataset> inner(size_t k) const override {
+    return elements_dataset({}, {input().dtypes()[k]}, {input().shapes()[k]});
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  size_t size() const { return static_cast<size_t>(size_); }
+  size_t shift() const { return static_cast<size_t>(shift_); }
+  size_t stride() const { return static_cast<size_t>(stride_); }
+  bool drops_remainder() const { return drop_remainder_; }
+
+ private:
+  int64_t size_, shift_, stride_;
+  bool drop_remainder_;
+};
+
+class WindowIterator : public TransformationIterator<WindowDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    const size_t span = (dataset_->size() - 1) * dataset_->stride() + 1;
+    while (skips_ > 0 && pull()) {
+      buffer_.pop_back();
+      --skips_;
+    }
+    while (skips_ == 0 && buffer_.size() < span && pull()) continue;
+    if (buffer_.empty() || (buffer_.size() < span && dataset_->drops_remainder())) return false;
+    put_window(sink);
+    const size_t gone = std::min(dataset_->shift(), buffer_.size());
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(gone));
+    skips_ = static_cast<int64_t>(dataset_->shift() - gone);
+    return true;
+  }
+
+ protected:
+  void rewind_own() override {
+    buffer_.clear();
+    skips_ = 0;
+    is_over_ = false;
+  }
+  NamedTensors save_own() const override {
+    NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
+    std::vector<const Components*> elements;
+    for (const Components& element : buffer_) elements.push_back(&element);
+    add_subtree(state, "buffer/", save_elements(elements));
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    const std::vector<Components> elements = read_elements(
+        subtree(state, "buffer/"), dataset_->input().dtypes(), dataset_->input().shapes());
+    skips_ = state_count(state, "skips");
+    is_over_ = state_flag(state, "is_over");
+    buffer_.assign(elements.begin(), elements.end());
+  }
+
+ private:
+  bool pull() {
+    ComponentsSink element;
+    if (is_over_ || !input_->next(element)) {
+      is_over_ = true;
+      return false;
+    }
+    buffer_.push_back(element.take());
+    return true;
+  }
+  void put_window(ElementSink& sink) {
+    for (size_t k = 0; k < buffer_[0].size(); ++k) {
+      std::vector<Components> column;
+      for (size_t i = 0; i < dataset_->size() && i * dataset_->stride() < buffer_.size(); ++i) {
+        column.push_back({buffer_[i * dataset_->stride()][k]});
+      }
+      const auto window = elements_dataset(std::move(column), {dataset_->input().dtypes()[k]},
+                                           {dataset_->input().shapes()[k]});
+      sink.put(static_cast<int>(k), Tensor::variant(std::const_pointer_cast<Dataset>(window)));
+    }
+  }
+
+  std::deque<Components> buffer_;
+  int64_t skips_ = 0;  // elements that lie between two windows
+  bool is_over_ = false;
+};
+
+std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<WindowIterator>(self(this), context);
+}
+
+// R's function says what its elements are: datasets.
+RUNHOOKS_REGISTER_DATASET(
+    "WindowDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<WindowDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", "size: number in [1, Inf). How many elements a window has.",
+     "shift = NULL: number in [1, Inf). How far the next one is; `NULL`: `size`.",
+     "stride = 1: number in [1, Inf). How far its elements are from one another.",
+     "drop_remainder = FALSE: flag. TRUE leaves windows out that are short."},
+    "Windows over the elements.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,325 @@
+// Several inputs side by side, and one after another.
+#include <algorithm>
+
+#include "data/random_stream.h"
+
+namespace runhooks {
+
+namespace {
+
+using Inputs = std::vector<std::shared_ptr<const Dataset>>;
+
+bool any_on_main_thread(const Inputs& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const auto& input) { return input->runs_on_main_thread(); });
+}
+
+class ZipDataset : public Dataset {
+ public:
+  explicit ZipDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {}
+  std::vector<DType> dtypes() const override {
+    std::vector<DType> all;
+    for (const auto& input : inputs_) {
+      for (const DType dtype : input->dtypes()) all.push_back(dtype);
+    }
+    return all;
+  }
+  std::vector<Shape> shapes() const override {
+    std::vector<Shape> all;
+    for (const auto& input : inputs_) {
+      for (const Shape& shape : input->shapes()) all.push_back(shape);
+    }
+    return all;
+  }
+  std::shared_ptr<const Dataset> inner(size_t k) const override {
+    for (const auto& input : inputs_) {
+      const size_t own = input->dtypes().size();
+      if (k < own) return input->inner(k);
+      k -= own;
+    }
+    return Dataset::inner(k);
+  }
+  bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const Inputs& inputs() const { return inputs_; }
+
+ private:
+  Inputs inputs_;
+};
+
+// Iterators of all inputs; their states are "input_0/", "input_1/", ...
+class InputIterators {
+ public:
+  InputIterators(const Inputs& inputs, IteratorContext& context) {
+    for (const auto& input : inputs) iterators_.push_back(input->iterator(context));
+  }
+  size_t size() const { return iterators_.size(); }
+  DatasetIterator& operator[](size_t i) const { return *iterators_[i]; }
+  void rewind() {
+    for (const auto& iterator : iterators_) iterator->rewind();
+  }
+  void save(NamedTensors& state) const {
+    for (size_t i = 0; i < size(); ++i) add_subtree(state, path(i), iterators_[i]->save());
+  }
+  void restore(const NamedTensors& state) {
+    for (size_t i = 0; i < size(); ++i) iterators_[i]->restore(subtree(state, path(i)));
+  }
+  int64_t rows_seen() const {
+    int64_t all = 0;
+    for (const auto& iterator : iterators_) all += iterator->rows_seen();
+    return all;
+  }
+
+ private:
+  static std::string path(size_t i) {
+    return str_cat("input_", static_cast<unsigned long>(i), "/");
+  }
+  std::vector<std::unique_ptr<DatasetIterator>> iterators_;
+};
+
+class ZipIterator : public DatasetIterator {
+ public:
+  ZipIterator(std::shared_ptr<const ZipDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
+  bool next(ElementSink& sink) override {
+    Components all;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      ComponentsSink element;
+      if (!inputs_[i].next(element)) return false;
+      for (Tensor& component : element.take()) all.push_back(std::move(component));
+    }
+    sink.put_all(std::move(all));
+    return true;
+  }
+  void rewind() override { inputs_.rewind(); }
+  NamedTensors save() const override {
+    NamedTensors state;
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override { inputs_.restore(state); }
+  int64_t rows_seen() const override { return inputs_[0].rows_seen(); }
+  int64_t epoch() const override { return inputs_[0].epoch(); }
+
+ private:
+  std::shared_ptr<const ZipDataset> dataset_;
+  InputIterators inputs_;
+};
+
+std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ZipIterator>(self(this), context);
+}
+
+// R's function takes nested lists of datasets apart before.
+RUNHOOKS_REGISTER_DATASET(
+    "ZipDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<ZipDataset>(args); },
+    "",
+    {"datasets: any. What is put side by side."},
+    "Elements side by side.");
+
+// Where shapes differ the result's is unknown.
+Shape common_shape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
+  Shape common = a;
+  for (int d = 0; d < a.rank(); ++d) {
+    if (a.dim(d) != b.dim(d)) common.set_dim(d, Shape::kUnknownDim);
+  }
+  return common;
+}
+
+std::vector<Shape> common_shapes(const Inputs& inputs) {
+  std::vector<Shape> all = inputs[0]->shapes();
+  for (const auto& input : inputs) {
+    const std::vector<Shape> own = input->shapes();
+    for (size_t i = 0; i < all.size(); ++i) all[i] = common_shape(all[i], own[i]);
+  }
+  return all;
+}
+
+void check_same_types(const Inputs& inputs, const Args& args) {
+  for (const auto& input : inputs) {
+    if (input->dtypes() == inputs[0]->dtypes()) continue;
+    std::vector<std::string> one, other;
+    for (const DType dtype : inputs[0]->dtypes()) one.push_back(dtype_name(dtype));
+    for (const DType dtype : input->dtypes()) other.push_back(dtype_name(dtype));
+    invalid_argument("The datasets of ", args.owner(),
+                     " must have elements of the same types; got ", str_join(one, ", "), " and ",
+                     str_join(other, ", "), ".");
+  }
+}
+
+class ConcatenateDataset : public Dataset {
+ public:
+  explicit ConcatenateDataset(const Args& args)
+      : inputs_{dataset_argument(args), dataset_argument(args, "other")} {
+    check_same_types(inputs_, args);
+  }
+  std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
+  std::vector<Shape> shapes() const override { return common_shapes(inputs_); }
+  std::shared_ptr<const Dataset> inner(size_t k) const override { return inputs_[0]->inner(k); }
+  bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const Inputs& inputs() const { return inputs_; }
+
+ private:
+  Inputs inputs_;
+};
+
+class ConcatenateIterator : public DatasetIterator {
+ public:
+  ConcatenateIterator(std::shared_ptr<const ConcatenateDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
+  bool next(ElementSink& sink) override {
+    for (; current_ < static_cast<int64_t>(inputs_.size()); ++current_) {
+      if (inputs_[static_cast<size_t>(current_)].next(sink)) return true;
+    }
+    return false;
+  }
+  void rewind() override {
+    inputs_.rewind();
+    current_ = 0;
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"current", Tensor::scalar(current_)}};
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const int64_t current = state_count(state, "current");
+    inputs_.restore(state);
+    current_ = current;
+  }
+  int64_t rows_seen() const override { return inputs_.rows_seen(); }
+
+ private:
+  std::shared_ptr<const ConcatenateDataset> dataset_;
+  InputIterators inputs_;
+  int64_t current_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ConcatenateIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "ConcatenateDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<ConcatenateDataset>(args);
+    },
+    "dataset_concatenate",
+    {"dataset: dataset.", "other: dataset. A dataset with elements of the same types."},
+    "The elements of one dataset, then those of another.");
+
+// A generator that draws which dataset is next.
+class SampleDataset : public Dataset {
+ public:
+  explicit SampleDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {
+    check_same_types(inputs_, args);
+    std::vector<double> weights(inputs_.size(), 1);
+    if (args.has("weights")) weights = args.numbers("weights");
+    if (weights.size() != inputs_.size()) {
+      invalid_argument("`weights` of ", args.owner(), " must have a number for each dataset.");
+    }
+    double sum = 0;
+    for (const double weight : weights) {
+      if (!(weight >= 0)) invalid_argument("`weights` of ", args.owner(), " must be 0 or more.");
+      bounds_.push_back(sum += weight);
+    }
+    if (!(sum > 0)) invalid_argument("`weights` of ", args.owner(), " must not all be 0.");
+    if (args.has("seed")) seed_ = args.integer("seed");
+  }
+  std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
+  std::vector<Shape> shapes() const override { return common_shapes(inputs_); }
+  std::shared_ptr<const Dataset> inner(size_t k) const override { return inputs_[0]->inner(k); }
+  bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const Inputs& inputs() const { return inputs_; }
+  const std::vector<double>& bounds() const { return bounds_; }
+  const std::optional<int64_t>& seed() const { return seed_; }
+
+ private:
+  Inputs inputs_;
+  std::vector<double> bounds_;
+  std::optional<int64_t> seed_;
+};
+
+class SampleIterator : public DatasetIterator {
+ public:
+  SampleIterator(std::shared_ptr<const SampleDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)),
+        random_(context.seeds(dataset_->seed())),
+        inputs_(dataset_->inputs(), context),
+        is_over_(inputs_.size(), 0) {}
+  // One that has ended is passed over, and the rest goes on.
+  bool next(ElementSink& sink) override {
+    while (has_open()) {
+      const size_t i = draw();
+      if (is_over_[i]) continue;
+      if (inputs_[i].next(sink)) return true;
+      is_over_[i] = 1;
+    }
+    return false;
+  }
+  void rewind() override {
+    inputs_.rewind();
+    is_over_.assign(is_over_.size(), 0);
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"is_over", Tensor::vector(is_over_)}};
+    add_subtree(state, "random/", random_.save());
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const std::vector<int64_t> is_over = state_integers(state, "is_over");
+    if (is_over.size() != inputs_.size()) {
+      fail(Code::kDataLoss, "The state is one of another number of datasets.");
+    }
+    const RandomStream random = RandomStream::restored(subtree(state, "random/"));
+    inputs_.restore(state);
+    random_ = random;
+    is_over_ = is_over;
+  }
+  int64_t rows_seen() const override { return inputs_.rows_seen(); }
+
+ private:
+  // Those with weight 0 are never drawn.
+  bool has_open() const {
+    double before = 0;
+    for (size_t i = 0; i < is_over_.size(); ++i) {
+      if (!is_over_[i] && dataset_->bounds()[i] > before) return true;
+      before = dataset_->bounds()[i];
+    }
+    return false;
+  }
+  size_t draw() {
+    const std::vector<double>& bounds = dataset_->bounds();
+    const double drawn = random_.next() / 4294967296.0 * bounds.back();
+    return static_cast<size_t>(std::upper_bound(bounds.begin(), bounds.end(), drawn) -
+                               bounds.begin());
+  }
+
+  std::shared_ptr<const SampleDataset> dataset_;
+  RandomStream random_;
+  InputIterators inputs_;
+  std::vector<int64_t> is_over_;
+};
+
+std::unique_ptr<DatasetIterator> SampleDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<SampleIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "SampleFromDatasets",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<SampleDataset>(args);
+    },
+    "",
+    {"datasets: any. What is drawn from.", "weights = NULL: any. How often each is drawn.",
+     "seed = NULL: number. Fixes the order."},
+    "The elements of several datasets in a random order.");
+
+}  // namespace
+
+}  // namespace runhooks

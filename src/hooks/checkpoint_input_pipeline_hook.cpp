@@ -1,0 +1,137 @@
+// Saves where the iterators of the input stand, and restores them when a loop begins
+// (tf.data.experimental.CheckpointInputPipelineHook).
+#include "base/log.h"
+#include "data/dataset.h"
+#include "hooks/hook_registry.h"
+#include "io/atomic_file.h"
+#include "io/checkpoint_state.h"
+#include "training/saver.h"
+#include "training/summary_writer.h"
+
+namespace runhooks {
+
+namespace {
+
+const char* const kBaseName = "input.ckpt";
+const char* const kStateName = "checkpoint_input";
+
+SaverOptions own_files() {
+  SaverOptions options;
+  options.state_name = kStateName;
+  return options;
+}
+
+// The number at the end of "input.ckpt-12"; -1 where there is none.
+int64_t step_of(const std::string& path) {
+  const size_t dash = path.rfind('-');
+  if (dash == std::string::npos || dash + 1 == path.size()) return -1;
+  return path.find_first_not_of("0123456789", dash + 1) == std::string::npos
+             ? std::strtoll(path.c_str() + dash + 1, nullptr, 10)
+             : -1;
+}
+
+class CheckpointInputPipelineHook : public RunHook {
+ public:
+  explicit CheckpointInputPipelineHook(const Args& args)
+      : checkpoint_dir_(args.text("checkpoint_dir")),
+        save_path_(join_path(checkpoint_dir_, kBaseName)),
+        saver_(own_files()) {
+    if (!args.has("save_secs") && !args.has("save_steps")) {
+      invalid_argument("Either every_secs or every_steps should be provided.");
+    }
+    trigger_ = trigger_of(args, "save_steps", "save_secs");
+  }
+  std::string name() const override { return "CheckpointInputPipelineHook"; }
+
+  void begin(Graph& graph) override {
+    trigger_.reset();
+    is_ready_ = false;
+    std::vector<SaveablePtr> iterators;
+    for (const CollectionItem& item : graph.collection("iterators")) {
+      if (const auto* handle = std::get_if<Output>(&item)) {
+        iterators.push_back(make_saveable_from_iterator(*handle));
+      }
+    }
+    if (iterators.empty()) {
+      throw Error(Code::kInvalidArgument, "No variables to save",
+                  {"hook_checkpoint_input_pipeline() saves iterators of datasets, and the input "
+                   "function makes none."});
+    }
+    saver_ = Saver(own_files());
+    saver_.build(std::move(iterators));
+    step_.find(graph, name());
+    run_args_.fetches = {step_.tensor()};
+    run_args_.changed();
+    remove_stale_files(checkpoint_dir_, {kStateName, str_cat(kBaseName, "-")});
+    writer_ = summary_writer(checkpoint_dir_, graph);
+  }
+  // Here and not when the session is made: initializers that other hooks run come before it.
+  const RunArgs* before_run(RunContext& context) override {
+    if (!is_ready_) restore_or_save(context.session());
+    is_ready_ = true;
+    return &run_args_;
+  }
+  void after_run(RunContext& context, const RunValues&) override {
+    const int64_t step = step_.now(context.session());
+    if (!trigger_.should_trigger(step)) return;
+    trigger_.update(step);
+    save(context.session(), step);
+  }
+  void end(Session& session) override {
+    const int64_t step = step_.now(session);
+    const bool is_saved = trigger_.has_triggered() && step == trigger_.last_step();
+    if (!is_saved) save(session, step);
+    writer_.reset();
+  }
+  // As the model's own: an interrupt breaks nothing, and both stay at the same step.
+  void on_error(Session* session, const LoopFailure& failure) override {
+    if (failure.is_interrupt && session && is_ready_) {
+      const int64_t step = step_.now(*session);
+      if (step != trigger_.last_step()) write(*session, step);
+    }
+    writer_.reset();
+  }
+
+ private:
+  void restore_or_save(Session& session) {
+    std::vector<std::string> warnings;
+    const std::string newest = latest_checkpoint(checkpoint_dir_, &warnings, kStateName);
+    for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+    const int64_t step = step_.now(session);
+    if (newest.empty()) {
+      save(session, step);
+      trigger_.update(step);
+      return;
+    }
+    saver_.restore(session, newest);
+    if (step_of(newest) != step) {
+      log(LogLevel::kWarn, str_cat("The input goes on where it stood at step ", step_of(newest),
+                                   ", but the model is that of step ", step, "."));
+    }
+  }
+  void save(Session& session, int64_t step) {
+    log(LogLevel::kInfo, str_cat("Saving checkpoints for ", step, " into ", save_path_, "."));
+    write(session, step);
+  }
+  void write(Session& session, int64_t step) {
+    saver_.save(session, save_path_, step);
+    writer_->add_session_log(SessionLog::kCheckpoint, save_path_, step);
+  }
+
+  std::string checkpoint_dir_, save_path_;
+  Saver saver_;
+  Trigger trigger_;
+  GlobalStep step_;
+  RunArgs run_args_;
+  std::shared_ptr<EventFileWriter> writer_;
+  bool is_ready_ = false;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(
+    CheckpointInputPipelineHook,
+    "",
+    {"checkpoint_dir: string", "save_secs = NULL: number", "save_steps = NULL: whole number"});
+
+}  // namespace runhooks

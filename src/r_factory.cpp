@@ -1,0 +1,41 @@
+// What the core's factories know: what can be made, how scripts call it, and with which arguments.
+#include "hooks/hook_registry.h"
+#include "runhooks_r.h"
+#include "training/optimizer.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+template <typename T>
+SEXP specs_to_r() {
+  std::vector<std::string> endpoints, types, names, defaults, kinds, ranges, docs;
+  for (const auto& entry : Factory<T>::instance().entries()) {
+    for (const ArgSpec& spec : entry.arguments) {
+      endpoints.push_back(entry.endpoint);
+      types.push_back(entry.type);
+      names.push_back(spec.name);
+      defaults.push_back(spec.fallback);
+      kinds.push_back(spec.kind);
+      ranges.push_back(spec.range);
+      docs.push_back(spec.doc);
+    }
+  }
+  return Rcpp::DataFrame::create(Rcpp::_["endpoint"] = endpoints, Rcpp::_["type"] = types,
+                                 Rcpp::_["name"] = names, Rcpp::_["default"] = defaults,
+                                 Rcpp::_["kind"] = kinds, Rcpp::_["range"] = ranges,
+                                 Rcpp::_["doc"] = docs, Rcpp::_["stringsAsFactors"] = false);
+}
+
+}  // namespace
+
+// One row an argument.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_specs(Text what) {
+  return border([&]() -> SEXP {
+    if (what == "optimizer") return specs_to_r<Optimizer>();
+    if (what == "hook") return specs_to_r<RunHook>();
+    invalid_argument("There are no specifications of '", what, "'.");
+  });
+}
