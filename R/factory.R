@@ -59,7 +59,6 @@ make_builtin_hook <- function(specs, frame) {
 
 # What only R can look at; all the rest the core checks.
 prepare_argument <- function(x, name, kind, call) {
-  check_arg(!is_missing_value(x), x, "a value that is there", name, call)
   if (startsWith(kind, "function(")) {
     wanted <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]
     check_method(x, name, wanted, call)

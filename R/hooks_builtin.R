@@ -3,7 +3,11 @@
 
 # The core makes one to see whether it can.
 new_builtin_hook <- function(type, ...) {
-  hook <- rebuild_hook(list(type = type, ...))
+  given <- list(...)
+  for (name in names(given)) {
+    check_arg(!is_missing_value(given[[name]]), NA, "a value that is there", name, user_frame())
+  }
+  hook <- rebuild_hook(c(list(type = type), given))
   cpp_hook_check(hook)
   hook
 }
