@@ -177,7 +177,7 @@ void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
     if (!is_known) invalid_argument("Unused argument ", args.label(item.first), ".");
   }
   for (const ArgSpec& spec : specs) {
-    if (spec.fallback.empty() && !args.has(spec.name)) {
+    if (spec.fallback.empty() && !spec.is_null_good && !args.has(spec.name)) {
       invalid_argument(args.label(spec.name), " is missing.");
     }
   }

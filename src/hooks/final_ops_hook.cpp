@@ -40,7 +40,7 @@ void FinalOpsHook::end(Session& session) {
 
 RUNHOOKS_REGISTER_HOOK(FinalOpsHook,
                        "hook_final_ops, train.FinalOpsHook",
-                       {"final_ops = NULL: any. A tensor, an operation, a variable, the name of "
+                       {"final_ops: any or NULL. A tensor, an operation, a variable, the name of "
                         "one, or a list of these, nested to any depth.",
                         "feed_fn = NULL: function", "store = NULL: function",
                         "values = NULL: function"});

@@ -207,7 +207,7 @@ test_that("AdaMax is TensorFlow's, and leaves rows without a gradient alone", {
   for (form in names(expected)) {
     for (is_resource in c(FALSE, TRUE)) {
       actual <- adamax_state(form == "sparse", is_resource)
-      expect_equal(actual, expected[[form]], tolerance = 1e-6, info = form)
+      expect_equal(actual[names(expected[[form]])], expected[[form]], tolerance = 1e-6, info = form)
     }
   }
   expect_error(tf$contrib$opt$AdaMaxOptimizer(beta2 = 2), "beta2", class = "runhooks_error")
