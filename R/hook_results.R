@@ -54,10 +54,23 @@ names_read <- function(expr, values) {
       return(invisible())
     }
     if (is_member(x) && is_results(x[[2]])) found <<- c(found, member_name(x))
-    for (part in as.list(x)) if (!missing(part)) walk(part)
+    for (part in always_evaluated(x)) if (!missing(part)) walk(part)
   }
   if (length(values) && !is.na(values)) walk(expr)
   unique(found)
+}
+
+# The parts of a call that are evaluated whatever the values are: a read behind a condition may know
+# that the value is not there in each step, and is.null() asks.
+always_evaluated <- function(x) {
+  parts <- as.list(x)
+  name <- if (is.symbol(x[[1]])) as.character(x[[1]]) else ""
+  switch(name,
+    `if` = , switch = , `&&` = , `||` = , `while` = parts[2],
+    `for` = parts[3],
+    `function` = , is.null = , tryCatch = , try = list(),
+    parts
+  )
 }
 
 is_member <- function(x) {

@@ -84,6 +84,7 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
 // Ours: TensorFlow's takes the dataset as a tensor, and there is none here.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
+    .shape(no_outputs)
     .kernel(kernel_of<InitializeKernel>())
     .stateful()
     .not_differentiable()

@@ -97,6 +97,17 @@ test_that("near names are told of tensors, operations, columns, variables and me
   expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
 })
 
+test_that("a read behind a condition may know that the value is not there in each step", {
+  read <- function(f) names_read(body(f), "values")
+  expect_equal(read(function(context, values) print(values$results$loss)), "loss")
+  expect_equal(read(function(context, values) if (values$results$a > 1) values$results$b), "a")
+  expect_equal(read(function(context, values) if (!is.null(values$results$a)) 1), character())
+  expect_equal(
+    read(function(context, values) switch(kind, one = values$results$a, values$results$b)),
+    character()
+  )
+})
+
 test_that("a result that was not asked for explains itself once", {
   reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
     session_run_hook(before_run = before_run, after_run = after_run)
