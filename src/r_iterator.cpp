@@ -168,7 +168,7 @@ SEXP cpp_iterator_get_next(SEXP iterator) {
   return border([&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator))); });
 }
 
-// How kinds of datasets are made: a row for each argument, in order.
+// How kinds of datasets are made: a row for each argument, in order; tools/datasets.R asks.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_specs() {
   return border([]() -> SEXP {

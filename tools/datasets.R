@@ -33,7 +33,7 @@ dataset_function <- function(own) {
 }
 
 dataset_functions <- function() {
-  specs <- asNamespace("runhooks")$cpp_dataset_specs()
+  specs <- asNamespace("runhooks")$dataset_specs()
   specs <- specs[nzchar(specs$fun), ]
   own <- split(specs, specs$fun)
   c(

@@ -137,7 +137,7 @@ void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& s
 void add_rate_summaries(Graph& graph) {
   const EndpointTensors& rates = endpoint(graph, "learning_rate");
   for (const auto& rate : rates) {
-    if (rate.second.op->type() == "Const") continue;  // is the same all the time
+    if (rate.second.op->def().is_constant) continue;  // is the same all the time
     add_scalar_summary(graph, rates.size() == 1 ? "learning_rate" : "learning_rate/" + rate.first,
                        rate.second);
   }

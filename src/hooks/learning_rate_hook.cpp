@@ -101,7 +101,7 @@ class LearningRateHook : public RunHook {
     rates_.clear();
     run_args_.feeds.clear();
     for (const auto& rate : endpoint(graph, "learning_rate")) {
-      rates_.push_back({rate.second, rate.second.op->type() == "Const"});
+      rates_.push_back({rate.second, rate.second.op->def().is_constant});
       if (rates_.back().is_constant) add_summary(graph, rate.first);
       run_args_.feeds.emplace_back(rate.second, Tensor());
     }

@@ -51,7 +51,7 @@ class NanTensorHook : public RunHook {
     if (is_infinite) hints.push_back("The loss is infinite.");
     std::string rate = "A lower learning rate may do";
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
-    if (!rates.empty() && rates.front().second.op->type() == "Const") {
+    if (!rates.empty() && rates.front().second.op->def().is_constant) {
       const double now = session.run(rates.front().second).number_at(0);
       rate += str_cat(": it is ", short_number(now), ", try ", short_number(now / 10));
     }
