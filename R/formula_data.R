@@ -113,7 +113,7 @@ blueprint_input_fn <- function(
   if (!"num_epochs" %in% given) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
-  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume, call = call)
+  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call)
 }
 
 # --- how training reads data

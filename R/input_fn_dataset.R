@@ -28,7 +28,7 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
     value <- get0(as.character(x), env)
     if (inherits(value, "formula")) formula <- value
   }
-  if (!is.null(formula)) return(formula_selection(formula, names, call))
+  if (!is.null(formula)) return(formula_components(formula, names, call))
   features <- select_names(stub, x, x_quo, args[[1]], call)
   response <- select_names(stub, y, y_quo, args[[2]], call)
   if (length(features) == 0) stop_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
@@ -42,7 +42,7 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
 }
 
 # `.` stands for all components but the response.
-formula_selection <- function(formula, names, call) {
+formula_components <- function(formula, names, call) {
   chosen <- parse_formula(formula)[c("features", "response")]
   if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
   unknown <- setdiff(unlist(chosen), names)

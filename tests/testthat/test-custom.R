@@ -79,7 +79,7 @@ test_that("the function is called with the arguments that it has", {
   }
   model <- estimator(given())
   input <- input_fn(mtcars, c(cyl, am), batch_size = 32)
-  expect_warning(sums <- unlist(predict(model, input)), NA)
+  expect_warning(sums <- unlist(predict(model, input)), class = "runhooks_warning_untrained")
   expect_equal(sums, mtcars$cyl + mtcars$am, ignore_attr = TRUE)
   config <- run_config(tf_random_seed = 7)
   model_fn <- function(features, labels, mode, params, config) {

@@ -90,7 +90,7 @@ test_that("near names are told of tensors, operations, columns, variables and me
   train(model, input, steps = 1)
   expect_error(variable_value(model, "global_stp"), "Did you mean \"global_step\"", class = kind)
   expect_error(input_fn(mtcars, c("drat", "cly")), "Did you mean \"cyl\"", class = kind)
-  expect_error(tf$train$AdamOptimiser(), "Did you mean \"AdamOptimizer\"", class = kind)
+  expect_error(tf$train$AdamOptimiser(), "Did you mean `tf\\$train\\$AdamOptimizer`", class = kind)
   slip <- list(befor_run = function(context) NULL)
   expect_error(train(model, input, hooks = slip), "Did you mean \"before_run\"")
   history <- train(model, input, steps = 1)
