@@ -309,14 +309,10 @@ t.tensorflow.tensor <- function(x) tf$transpose(x)
 
 #' @rdname tensors
 #' @param y A tensor or a matrix.
-#' @rawNamespace if (getRversion() < "4.3.0") export("%*%", ".conflicts.OK")
+#' @rawNamespace if (getRversion() < "4.3.0") export("%*%")
 `%*%` <- function(x, y) {
   if (is_graph_element(x) || is_graph_element(y)) tf$matmul(x, y) else base::`%*%`(x, y)
 }
-
-# R before 4.3 has no method of `%*%`; what takes its place does the same to all else, and needs no
-# line at each library(). lint: allow caller
-.conflicts.OK <- TRUE # nolint: object_name_linter.
 
 #' @rawNamespace if (getRversion() >= "4.3.0") S3method(matrixOps, tensorflow.tensor)
 matrixOps.tensorflow.tensor <- function(x, y) { # nolint
