@@ -45,6 +45,11 @@ class GetNextKernel : public Kernel, public ElementSink {
   KernelContext* context_ = nullptr;
 };
 
+// A file holds no dataset that TensorFlow could begin.
+void lower_make_iterator(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("IteratorV2")
@@ -86,6 +91,7 @@ RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
     .shape(no_outputs)
     .kernel(kernel_of<InitializeKernel>())
+    .lower(lower_make_iterator)
     .stateful()
     .not_differentiable()
     .summary("Begins with the first element of its dataset.");
