@@ -118,7 +118,20 @@ train.tf_estimator <- function(
   history <- history(result$global_step)
   remember_training(object, input_fn, history)
   keep_checkpoint(object)
+  is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
+  if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)
+}
+
+# A pass through a small data frame is a few steps, which train little.
+say_one_pass <- function(steps, rows) {
+  cli::cli_inform(
+    c(
+      "One pass: {steps} step{?s} for {rows} row{?s} of data.",
+      i = "Without {.arg num_epochs} the data are read as often as such a model needs."
+    ),
+    class = "runhooks_message_one_pass"
+  )
 }
 
 # One line after Ctrl-C.

@@ -103,3 +103,14 @@ test_that("an input that ends before its steps says how it would not", {
     fixed = TRUE
   )
 })
+
+test_that("train(<data frame>) that makes one pass says how many steps of how many rows that was", {
+  model <- linear_regressor(mpg ~ wt, data = mtcars, model_dir = withr::local_tempdir())
+  expect_message(
+    train(model, mtcars, num_epochs = 1, batch_size = 8), "One pass: 4 steps for 32 rows",
+    class = "runhooks_message_one_pass"
+  )
+  expect_no_message(
+    train(model, mtcars, steps = 2), class = "runhooks_message_one_pass"
+  )
+})
