@@ -327,10 +327,6 @@ cpp_iterator_get_next <- function(iterator) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator)
 }
 
-cpp_dataset_specs <- function() {
-    .Call(`_runhooks_cpp_dataset_specs`)
-}
-
 cpp_operation_inputs <- function(x) {
     .Call(`_runhooks_cpp_operation_inputs`, x)
 }

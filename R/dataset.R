@@ -217,6 +217,3 @@ form_words <- function(form, words) {
   if (is.null(names(form))) return(paste0("(", paste(parts, collapse = ", "), ")"))
   paste0("{", paste0(names(form), ": ", parts, collapse = ", "), "}")
 }
-
-# What tools/datasets.R writes R/datasets.R from. lint: allow caller
-dataset_specs <- function() cpp_dataset_specs()

@@ -437,7 +437,7 @@ as_model_input <- function(
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
-  function(mode) {
+  read <- function(mode) {
     outer <- the$mode
     on.exit(the$mode <- outer)
     the$mode <- mode
@@ -451,6 +451,7 @@ as_model_input <- function(
     check_labels(input$labels)
     input
   }
+  structure(read, about = attr(input_fn, "about"))
 }
 
 # Whatever an input function returned, with tensors in the place of R's arrays.
@@ -462,16 +463,12 @@ as_tensors <- function(x) {
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
-# How many batches an input function of data in memory has: rows and epochs say it. NULL where that
-# is not known, or without end. `input` is what as_model_input() gives.
+# How many batches an input function of data in memory has: what it says of itself tells. NULL where
+# that is not known, or without end. `input` is what as_model_input() gives.
 planned_steps <- function(input) {
-  inner <- environment(environment(input)$input_fn)
-  if (is.null(inner) || !identical(parent.env(inner), topenv())) return(NULL)
-  options <- inner$options
-  columns <- inner$columns
-  is_ours <- is.list(options) && is.list(columns) && is_number(options$batch_size)
-  if (!is_ours || is.null(options$num_epochs)) return(NULL)
-  ceiling(n_rows(columns[[1]]) * options$num_epochs / options$batch_size)
+  about <- attr(input, "about")
+  if (is.null(about$num_epochs)) return(NULL)
+  ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
 split_input <- function(result) {

@@ -873,15 +873,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_dataset_specs
-SEXP cpp_dataset_specs();
-RcppExport SEXP _runhooks_cpp_dataset_specs() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_specs());
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_operation_inputs
 SEXP cpp_operation_inputs(SEXP x);
 RcppExport SEXP _runhooks_cpp_operation_inputs(SEXP xSEXP) {
@@ -1614,7 +1605,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
-    {"_runhooks_cpp_dataset_specs", (DL_FUNC) &_runhooks_cpp_dataset_specs, 0},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},

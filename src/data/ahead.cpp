@@ -6,34 +6,11 @@
 
 #include "base/interrupt.h"
 #include "base/threads.h"
+#include "base/without_signals.h"
 #include "data/elements.h"
 #include "data/transformation.h"
 
-#ifndef _WIN32
-#include <signal.h>
-#endif
-
 namespace runhooks {
-
-namespace {
-
-// Nobody's signal handlers run in a worker.
-class WithoutSignals {
- public:
-#ifndef _WIN32
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-#endif
-};
-
-}  // namespace
 
 class Ahead::Pause {
  public:

@@ -13,17 +13,7 @@ class BatchDataset : public Transformation {
         batch_size_(args.integer("batch_size")),
         drop_remainder_(args.flag("drop_remainder", false)) {}
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
-    for (const Shape& shape : input().shapes()) {
-      if (!shape.has_rank()) {
-        all.push_back(shape);
-        continue;
-      }
-      Shape batch = {drop_remainder_ ? batch_size_ : Shape::kUnknownDim};
-      for (int d = 0; d < shape.rank(); ++d) batch.append(shape.dim(d));
-      all.push_back(batch);
-    }
-    return all;
+    return batched_shapes(input().shapes(), drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }

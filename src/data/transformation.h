@@ -73,6 +73,18 @@ class TransformationIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
+// Shapes of elements with a dimension of `size` before them.
+inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes, int64_t size) {
+  std::vector<Shape> all;
+  for (const Shape& shape : shapes) {
+    Shape batch = shape;
+    if (shape.has_rank()) batch = {size};
+    for (int d = 0; shape.has_rank() && d < shape.rank(); ++d) batch.append(shape.dim(d));
+    all.push_back(batch);
+  }
+  return all;
+}
+
 // An integer of a state that must not be below 0.
 inline int64_t state_count(const NamedTensors& state, const std::string& name) {
   const int64_t count = state_integer(state, name);

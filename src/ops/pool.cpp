@@ -64,8 +64,9 @@ class PoolKernel : public Kernel {
   int64_t batch_ = 0, channels_ = 0, in_ = 0, out_ = 0;
 };
 
-template <typename T>
-class MaxPoolKernel : public PoolKernel {
+// Reduce::place(image, out, channels, cells) makes one place of what is below it.
+template <typename T, typename Reduce>
+class ReducingPoolKernel : public PoolKernel {
  public:
   void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
   void compute(KernelContext& k) override {
@@ -75,19 +76,28 @@ class MaxPoolKernel : public PoolKernel {
       const T* from = x + image * in_;
       T* to = y + image * out_;
       each_place([&](int64_t place, const auto& cells) {
-        T* out = to + place;
-        bool is_first = true;
-        cells([&](int64_t cell) {
-          const T* in = from + cell;
-          for (int64_t i = 0; i < channels_; ++i) {
-            out[i] = is_first || out[i] < in[i] ? in[i] : out[i];
-          }
-          is_first = false;
-        });
+        Reduce::place(from, to + place, channels_, cells);
       });
     });
   }
 };
+
+struct Largest {
+  template <typename T, typename Cells>
+  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+    bool is_first = true;
+    cells([&](int64_t cell) {
+      const T* in = image + cell;
+      for (int64_t i = 0; i < channels; ++i) {
+        out[i] = is_first || out[i] < in[i] ? in[i] : out[i];
+      }
+      is_first = false;
+    });
+  }
+};
+
+template <typename T>
+using MaxPoolKernel = ReducingPoolKernel<T, Largest>;
 
 // The cell whose value a place has: the first of the largest ones.
 template <typename T, typename Cells>
@@ -132,36 +142,29 @@ class MaxPoolGradGradKernel : public PoolKernel {
       const T *from = x + image * in_, *on_cells = grad + image * in_;
       T* to = out + image * out_;
       each_place([&](int64_t place, const auto& cells) {
-        for (int64_t i = 0; i < channels_; ++i) to[place + i] = on_cells[largest_cell(from, i, cells)];
+        for (int64_t i = 0; i < channels_; ++i)
+          to[place + i] = on_cells[largest_cell(from, i, cells)];
       });
     });
   }
 };
 
 // Cells of the padding do not count.
-template <typename T>
-class AvgPoolKernel : public PoolKernel {
- public:
-  void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
-  void compute(KernelContext& k) override {
-    const T* x = k.input(0).data<T>();
-    T* y = k.output(0).template data<T>();
-    each_image(batch_, [&](int64_t image) {
-      const T* from = x + image * in_;
-      T* to = y + image * out_;
-      each_place([&](int64_t place, const auto& cells) {
-        T* out = to + place;
-        int64_t count = 0;
-        std::fill(out, out + channels_, T(0));
-        cells([&](int64_t cell) {
-          for (int64_t i = 0; i < channels_; ++i) out[i] += from[cell + i];
-          ++count;
-        });
-        for (int64_t i = 0; i < channels_; ++i) out[i] /= static_cast<T>(count);
-      });
+struct Mean {
+  template <typename T, typename Cells>
+  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+    int64_t count = 0;
+    std::fill(out, out + channels, T(0));
+    cells([&](int64_t cell) {
+      for (int64_t i = 0; i < channels; ++i) out[i] += image[cell + i];
+      ++count;
     });
+    for (int64_t i = 0; i < channels; ++i) out[i] /= static_cast<T>(count);
   }
 };
+
+template <typename T>
+using AvgPoolKernel = ReducingPoolKernel<T, Mean>;
 
 template <typename T>
 class AvgPoolGradKernel : public PoolKernel {

@@ -108,7 +108,8 @@ test_that("a network of feature columns, with gradients clipped by hand", {
     })
     estimator_spec(mode, loss = loss, train_op = train_op)
   }
-  model <- estimator(model_fn, params = list(feature_columns = columns))
+  config <- run_config(tf_random_seed = 4)
+  model <- estimator(model_fn, config = config, params = list(feature_columns = columns))
   data <- list(drat = mtcars$drat, gear = as.character(mtcars$gear))
   input <- numpy_input_fn(data, mtcars$mpg, num_epochs = 20, shuffle = TRUE, batch_size = 16)
   history <- train(model, input)
