@@ -22,4 +22,9 @@ void log(LogLevel level, const std::string& text);
 // What the user has asked for is shown whatever the verbosity.
 void log_always(LogLevel level, const std::string& text);
 
+// From any thread: where no line may be shown there it waits for one where it may.
+void log_later(LogLevel level, std::string text);
+// Lines that wait; called where the user is asked whether to stop, and before other lines.
+void show_waiting_lines();
+
 }  // namespace runhooks

@@ -38,6 +38,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return false;
   }
   int64_t epoch() const override { return passes_ + epoch_; }
+  std::string place() const override { return input_->place(); }
 
  protected:
   void rewind_own() override {

@@ -24,6 +24,7 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
     ++taken_;
     return true;
   }
+  std::string place() const override { return input_->place(); }
 
  protected:
   void rewind_own() override { taken_ = 0; }

@@ -8,9 +8,11 @@
 
 #include "io/atomic_file.h"
 #include "io/attr_proto.h"
+#include "io/buffered_bytes.h"
 #include "io/bundle_format.h"
 #include "io/checkpoint_state.h"
 #include "io/crc32c.h"
+#include "io/csv_reader.h"
 #include "io/event_file.h"
 #include "io/graph_def.h"
 #include "io/plain_data.h"
@@ -138,6 +140,44 @@ void read_compressed(const std::string& bytes, Compression compression) {
   read_records(file_of(bytes, "records.z"), &truncated, compression);
 }
 
+void read_lines(const std::string& bytes, Compression compression) {
+  BufferedBytes file(file_of(bytes, "lines"), compression);
+  file.begin_text();
+  std::string line;
+  while (next_line(file, &line)) {
+  }
+}
+
+// Once as it is, and once leaving out what is ill.
+void read_csv(const std::string& bytes) {
+  const std::string path = file_of(bytes, "csv");
+  CsvReader lenient(path, Compression::kNone, CsvFormat());
+  for (bool is_over = false; !is_over;) {
+    try {
+      is_over = !lenient.next();
+      float number;
+      for (const auto& field : lenient.fields()) parse_field(field, &number);
+    } catch (const Error&) {
+      is_over = !lenient.skip();
+    }
+  }
+  CsvReader strict(path, Compression::kNone, CsvFormat());
+  while (strict.next()) {
+  }
+}
+
+void read_records_leniently(const std::string& bytes) {
+  RecordReader reader(file_of(with_record_checksums(bytes), "records"));
+  std::string data;
+  for (bool is_over = false; !is_over;) {
+    try {
+      is_over = !reader.next(data);
+    } catch (const Error&) {
+      is_over = !reader.skip();
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -174,6 +214,10 @@ const std::vector<Reader>& readers() {
        }},
       {"records in gzip", [](const std::string& b) { read_compressed(b, Compression::kGzip); }},
       {"records in zlib", [](const std::string& b) { read_compressed(b, Compression::kZlib); }},
+      {"records but for ill ones", read_records_leniently},
+      {"lines", [](const std::string& b) { read_lines(b, Compression::kNone); }},
+      {"lines in gzip", [](const std::string& b) { read_lines(b, Compression::kGzip); }},
+      {"delimited text", read_csv},
       {"table", [](const std::string& b) { read_table(with_table_checksums(b), "table"); }},
       {"BundleHeaderProto", [](const std::string& b) { read_bundle_header(b, "header"); }},
       {"BundleEntryProto", [](const std::string& b) { read_bundle_entry(b, "entry", "file"); }},
