@@ -70,8 +70,9 @@ sql_rows <- function(connection, query, chunk_size) {
     chunk
   }
   begin()
-  types <- sql_types(DBI::dbFetch(result, n = 1))
+  first <- DBI::dbFetch(result, n = 1)
   finish()
+  types <- sql_types(first)
   next_chunk <- function() {
     if (is.null(result)) begin()
     if (!DBI::dbIsValid(result)) restore(save()) # another query has ended it
@@ -84,6 +85,7 @@ sql_rows <- function(connection, query, chunk_size) {
     begin()
     while (fetched < state$chunks && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
+      finish()
       stop_runhooks(
         c(
           "The query gives other rows than those that were read: {.val {query}}.",
@@ -129,6 +131,7 @@ sql_type <- function(x) {
 
 # A chunk with the types that the first row has shown; `before` rows came before it.
 sql_columns <- function(chunk, types, before) {
+  columns <- list()
   for (name in names(types)) {
     values <- chunk[[name]]
     fits <- identical(sql_type(values), types[[name]]) ||
@@ -148,10 +151,11 @@ sql_columns <- function(chunk, types, before) {
         kind = "invalid_argument"
       )
     }
-    if (types[[name]] == "float64") chunk[[name]] <- as.double(values)
-    if (types[[name]] == "int64") chunk[[name]] <- np_array(exact_int64(values, name), "int64")
+    if (types[[name]] == "int64") values <- exact_int64(values, name)
+    if (types[[name]] == "float64") values <- as.double(values)
+    columns[[name]] <- np_array(values, types[[name]])
   }
-  as.list(chunk)
+  columns
 }
 
 exact_int64 <- function(x, name) {

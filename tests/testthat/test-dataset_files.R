@@ -44,10 +44,11 @@ test_that("records of one length", {
 })
 
 test_that("records of TensorFlow's files", {
-  files <- testthat::test_path("golden", "files")
-  path <- list.files(files, "tfevents", recursive = TRUE, full.names = TRUE)[[1]]
+  path <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
   records <- dataset_collect(tfrecord_dataset(path))
   expect_gt(length(records), 1)
+  expect_identical(dataset_collect(tfrecord_dataset(paste0(path, ".gz"), "GZIP")), records)
+  expect_identical(dataset_collect(tfrecord_dataset(paste0(path, ".zlib"), "ZLIB")), records)
   expect_true(all(vapply(records, is.raw, NA) | vapply(records, is.character, NA)))
   both <- tfrecord_dataset(c(path, path), num_parallel_reads = 2)
   expect_identical(dataset_collect(both), rep(records, each = 2))

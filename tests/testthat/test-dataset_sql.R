@@ -31,7 +31,7 @@ test_that("what cannot be read is named", {
   expect_error(sql_dataset(connection, "SELECT x'00' AS b"), "Column \"b\" is .*tensors hold numbers")
   expect_error(sql_dataset(connection, "SELECT 1 AS a, 2 AS a"), "names that differ")
   expect_error(sql_dataset(1, "SELECT 1"), "`connection` must be a connection of DBI")
-  expect_error(sql_dataset(connection, "SELECT * FROM nothing"), "no such table")
+  expect_error(sql_dataset(connection, "SELECT * FROM absent"), "no such table")
 })
 
 test_that("a query goes on where it stopped, on the same rows only", {
@@ -41,8 +41,8 @@ test_that("a query goes on where it stopped, on the same rows only", {
   closures$next_chunk()
   state <- closures$save()
   other <- sql_rows(connection, "SELECT i FROM data ORDER BY i", 2)
-  other$restore(state)
-  expect_identical(other$next_chunk()$i, 5:6)
+  suppressWarnings(other$restore(state)) # SQLite ends the first result
+  expect_equal(as.vector(other$next_chunk()$i), 5:6)
   DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1")
   expect_error(suppressWarnings(other$restore(state)), "other rows than those that were read",
     class = "runhooks_error_failed_precondition")
