@@ -12,10 +12,10 @@
 #' @param x A function without arguments that returns a stream; a stream (an external pointer of the
 #'   class `nanoarrow_array_stream`, or an object with a method `export_to_c()`); or another object
 #'   that nanoarrow or arrow make a stream of.
-#' @return A dataset, see [datasets]. Columns of integers, floats, logicals, strings and dictionaries
-#'   of strings have the type of tensors that holds all values of theirs.
-#' @section Errors: `runhooks_error_invalid_argument` for columns of other kinds, and with column and
-#'   row for a missing value in a column that is not of floats (in these it is NaN);
+#' @return A dataset, see [datasets]. Columns of integers, floats, logicals, strings and
+#'   dictionaries of strings have the type of tensors that holds all values of theirs.
+#' @section Errors: `runhooks_error_invalid_argument` for columns of other kinds, and with column
+#'   and row for a missing value in a column that is not of floats (in these it is NaN);
 #'   `runhooks_error_failed_precondition` for a stream that has been read before.
 #' @family datasets
 #' @export

@@ -12,8 +12,8 @@
 #' @param types Types of the columns: `"integer"` (int32), `"double"` (float32), `"character"`, or
 #'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`; or one word of their first letters,
 #'   such as `"ddic"`. `NULL`: the smallest of these five that holds all fields seen.
-#' @param defaults What stands for an empty field, in a list with an element for each column; `NULL`:
-#'   0 and `""`. A type in the place of a value (`tf$float32`) makes an empty field an error.
+#' @param defaults What stands for an empty field, in a list with an element for each column;
+#'   `NULL`: 0 and `""`. A type in the place of a value (`tf$float32`) makes an empty field an error.
 #' @param delim What stands between fields, one character.
 #' @return A specification, for [text_line_dataset()] and [dataset_decode_delim()].
 #' @section Errors: `runhooks_error_invalid_argument` where rows have other numbers of fields than
@@ -110,7 +110,7 @@ column_types <- function(types, records, names, na_value, call) {
   known <- types %in% base::names(core_types)
   if (!all(known)) {
     stop_runhooks(
-      "{.arg types} must be {.or {.val {unique(base::names(core_types))}}}, not {.val {types[!known]}}.",
+      "{.arg types} must be {.or {.val {base::names(core_types)}}}, not {.val {types[!known]}}.",
       kind = "invalid_argument", call = call
     )
   }
@@ -187,7 +187,8 @@ csv_dataset <- function(fun, args, spec, batch_size = 0, drop_remainder = FALSE)
 #' @param parallel_records So many records are made ahead, by a thread of their own.
 #' @return A dataset, see [datasets].
 #' @section Errors: `runhooks_error_invalid_argument` with file, line and column for a field that is
-#'   not of its type, and for another number of fields; `runhooks_error_data_loss` for broken quotes.
+#'   not of its type, and for another number of fields; `runhooks_error_data_loss` for broken
+#'   quotes.
 #' @family datasets
 #' @export
 #' @examples
@@ -224,8 +225,8 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
 #' @param field_delim What stands between fields, one character.
 #' @param use_quote_delim Whether fields may stand in quotes.
 #' @param na_value Another word for an empty field.
-#' @param header Whether the files begin with a header. Without `column_names` it must be the same in
-#'   all of them.
+#' @param header Whether the files begin with a header. Without `column_names` it must be the same
+#'   in all of them.
 #' @param num_epochs How often the data are read; `NULL`: for ever.
 #' @param shuffle Whether the rows, and the files, come in a random order.
 #' @param shuffle_buffer_size,shuffle_seed See [dataset_shuffle()].

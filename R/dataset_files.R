@@ -6,8 +6,8 @@
 #' files, `fixed_length_record_dataset()` pieces of one length; each as a string.
 #'
 #' Files are read one after the other, as far as elements are asked for. An iterator knows in which
-#' file it stands and where, and goes on there when it is restored; a file that is not the one it was
-#' (by size and by the bytes at both ends) is refused.
+#' file it stands and where, and goes on there when it is restored; a file that is not the one it
+#' was (by size and by the bytes at both ends) is refused.
 #'
 #' @param filenames Paths of files. Within functions of [dataset_flat_map()] and
 #'   [dataset_interleave()] also a string tensor.
@@ -20,8 +20,8 @@
 #'   file; `"stop"` raises an error with file and line, or number of the record.
 #' @return A dataset, see [datasets].
 #' @section Errors: `runhooks_error_not_found` for a file that is not there,
-#'   `runhooks_error_data_loss` for one that is damaged or cut off, `runhooks_error_invalid_argument`
-#'   for a field that is not of its column's type, or a record with another number of fields. Errors
+#'   `runhooks_error_data_loss` for one that is damaged or cut off,
+#'   `runhooks_error_invalid_argument` for a field that is not of its column's type, or a record with another number of fields. Errors
 #'   arise when the record is read.
 #' @family datasets
 #' @export
@@ -103,8 +103,8 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
 #' names, byte by byte, whatever the locale.
 #'
 #' @param file_pattern Paths, with wildcards as in [Sys.glob()].
-#' @param shuffle FALSE gives the files in order; `NULL` and TRUE in a random one, another one in each
-#'   pass through them.
+#' @param shuffle FALSE gives the files in order; `NULL` and TRUE in a random one, another one in
+#'   each pass through them.
 #' @param seed Fixes the order.
 #' @return A dataset, see [datasets].
 #' @section Errors: `runhooks_error_not_found` where nothing matches a pattern.

@@ -126,7 +126,9 @@ sql_types <- function(frame) {
 sql_type <- function(x) {
   if (inherits(x, "integer64")) return("int64")
   if (is.object(x)) return("")
-  switch(typeof(x), integer = "int32", double = "float64", logical = "bool", character = "string", "")
+  switch(typeof(x),
+    integer = "int32", double = "float64", logical = "bool", character = "string", ""
+  )
 }
 
 # A chunk with the types that the first row has shown; `before` rows came before it.

@@ -21,8 +21,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
   return border([]() -> SEXP {
-    Rcpp::Shield<SEXP> pointer(
-        R_MakeExternalPtr(new ArrowArrayStream(), R_NilValue, R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(
         pointer,
         [](SEXP x) {

@@ -50,8 +50,8 @@ void CsvColumns::check_defaults(const Args& args) const {
     double place;
     StringDictionary dictionary;
     if (!column.is_required && read(column, "", &place, &dictionary) != Problem::kNone) {
-      invalid_argument("The default of column '", column.name, "', '", column.fallback,
-                       "', is no ", dtype_name(column.dtype), ".");
+      invalid_argument("The default of column '", column.name, "', '", column.fallback, "', is no ",
+                       dtype_name(column.dtype), ".");
     }
   }
 }

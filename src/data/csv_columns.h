@@ -1,4 +1,4 @@
-// What lives here: CsvColumns, the columns of delimited text: which fields they are, their types and defaults.
+// What lives here: CsvColumns, the columns of delimited text: their fields, types, defaults.
 // Who may use it: data.
 // What it must not know: where the text stands, R.
 #pragma once
@@ -22,13 +22,13 @@ struct CsvColumn {
 };
 
 // Arguments that datasets of delimited text share, as lines of a registration.
-#define RUNHOOKS_CSV_ARGUMENTS                                                                 \
-  "delim = \",\": string. What stands between fields.",                                        \
-      "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                          \
-      "na_value = \"\": string. Another word for an empty field.",                             \
-      "num_fields: number in [1, Inf). How many fields a record has.",                         \
-      "names: any. The columns' names.", "fields: any. The numbers of their fields, from 0.",  \
-      "dtypes: any. Their types.", "defaults: any. What stands for an empty field, as text.",  \
+#define RUNHOOKS_CSV_ARGUMENTS                                                                \
+  "delim = \",\": string. What stands between fields.",                                       \
+      "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                         \
+      "na_value = \"\": string. Another word for an empty field.",                            \
+      "num_fields: number in [1, Inf). How many fields a record has.",                        \
+      "names: any. The columns' names.", "fields: any. The numbers of their fields, from 0.", \
+      "dtypes: any. Their types.", "defaults: any. What stands for an empty field, as text.", \
       "required: any. The names of columns without a default."
 
 class CsvColumns {

@@ -67,7 +67,9 @@ class CsvRecords : public FileRecords {
     records_ = place.records;
   }
   const std::vector<std::string_view>& fields() const { return reader_.fields(); }
-  std::string where() const { return str_cat("Line ", reader_.line(), " of '", reader_.path(), "'"); }
+  std::string where() const {
+    return str_cat("Line ", reader_.line(), " of '", reader_.path(), "'");
+  }
 
  private:
   void check_header() {
@@ -163,9 +165,7 @@ std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext& context) 
 // R's functions make these arguments of a record specification.
 RUNHOOKS_REGISTER_DATASET(
     "CsvDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<CsvDataset>(args);
-    },
+    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },
     "",
     {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
      "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",

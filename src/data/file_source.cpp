@@ -64,9 +64,9 @@ void FileCursor::leave_out(const Error& error) {
 
 void FileCursor::tell_skipped() {
   if (skipped_ > 0) {
-    log_later(LogLevel::kWarn, str_cat("Skipped ", skipped_, " ", source_.unit(),
-                                       skipped_ == 1 ? "" : "s", " of '", source_.files()[file_],
-                                       "'. The first: ", first_skipped_));
+    log_later(LogLevel::kWarn,
+              str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s", " of '",
+                      source_.files()[file_], "'. The first: ", first_skipped_));
   }
   skipped_ = 0;
   first_skipped_.clear();

@@ -1,4 +1,4 @@
-// What lives here: what datasets of the records of files have in common: which files, where one stands, what is ill.
+// What lives here: what datasets of the records of files share: where one stands, what is ill.
 // Who may use it: data.
 // What it must not know: the formats of files, R.
 #pragma once

@@ -14,8 +14,7 @@ struct RecordFormat {
 
 class FixedRecords : public FileRecords {
  public:
-  FixedRecords(const std::string& path, const RecordFormat& format)
-      : file_(path), format_(format) {
+  FixedRecords(const std::string& path, const RecordFormat& format) : file_(path), format_(format) {
     const uint64_t around = format.header + format.footer;
     const uint64_t body = file_.size() >= around ? file_.size() - around : 0;
     if (file_.size() < around || body % format.record != 0) {

@@ -42,8 +42,7 @@ class Lines : public FileRecords {
 
 class TextLineDataset : public FileSource {
  public:
-  explicit TextLineDataset(const Args& args)
-      : FileSource(args), skip_(args.integer("skip", 0)) {}
+  explicit TextLineDataset(const Args& args) : FileSource(args), skip_(args.integer("skip", 0)) {}
   std::unique_ptr<FileRecords> open(const std::string& path) const override {
     return std::make_unique<Lines>(path, compression(), skip_);
   }

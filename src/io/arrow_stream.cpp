@@ -208,8 +208,7 @@ Tensor ArrowReader::read_column(size_t k,
   if (tensor.dtype() == DType::kString) {
     tensor.set_dictionary(std::make_shared<StringDictionary>());
   }
-  const bool is_float =
-      tensor.dtype() == DType::kFloat32 || tensor.dtype() == DType::kFloat64;
+  const bool is_float = tensor.dtype() == DType::kFloat32 || tensor.dtype() == DType::kFloat64;
   const std::string& format = formats_[k];
   for (int64_t row = 0; row < n; ++row) {
     const int64_t i = offset + row;
@@ -236,8 +235,8 @@ Tensor ArrowReader::read_column(size_t k,
         fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream has a code ", code,
              " that its dictionary has not.");
       }
-      tensor.data<int32_t>()[row] = tensor.dictionary()->code(
-          text_at(*words, values_[k], names_[k], words->offset + code));
+      tensor.data<int32_t>()[row] =
+          tensor.dictionary()->code(text_at(*words, values_[k], names_[k], words->offset + code));
     } else if (tensor.dtype() == DType::kString) {
       tensor.data<int32_t>()[row] = tensor.dictionary()->code(text_at(array, format, names_[k], i));
     } else {

@@ -67,12 +67,11 @@ bool CsvSplitter::quoted(std::string_view text, bool is_all, CsvSplit* result) {
       continue;
     }
     for (const char c : text.substr(begin, quote - begin)) lines_ += c == '\n';
-    fields_.push_back(unescaped ? std::string_view(*unescaped)
-                                : text.substr(begin, quote - begin));
+    fields_.push_back(unescaped ? std::string_view(*unescaped) : text.substr(begin, quote - begin));
     break;
   }
-  const bool is_end = size_ == text.size() || text[size_] == format_.delim ||
-                      is_line_end(text[size_]);
+  const bool is_end =
+      size_ == text.size() || text[size_] == format_.delim || is_line_end(text[size_]);
   if (!is_end) *result = CsvSplit::kAfterQuote;
   return is_end;
 }
@@ -124,7 +123,8 @@ void CsvReader::fail_quotes(CsvSplit split) {
   if (split == CsvSplit::kStrayQuote) why = "a quote inside a field without quotes";
   if (split == CsvSplit::kAfterQuote) why = "a quote inside a field that is not written twice";
   fail(Code::kDataLoss, "Line ", line_, " of '", path(), "', field ",
-       static_cast<unsigned long>(splitter_.field_number() + (split == CsvSplit::kAfterQuote ? 0 : 1)),
+       static_cast<unsigned long>(splitter_.field_number() +
+                                  (split == CsvSplit::kAfterQuote ? 0 : 1)),
        ": ", why, ".");
 }
 

@@ -36,8 +36,8 @@ class CsvSplitter {
 
   // Valid as long as the text is.
   const std::vector<std::string_view>& fields() const { return fields_; }
-  size_t size() const { return size_; }        // of the record with its end
-  int64_t lines() const { return lines_; }     // that it takes
+  size_t size() const { return size_; }     // of the record with its end
+  int64_t lines() const { return lines_; }  // that it takes
   // Where the record, or what is wrong with it, stands: the number of the field, from 0.
   size_t field_number() const { return fields_.size(); }
 

@@ -132,8 +132,8 @@ TEST(damaged_records_are_named_or_skipped) {
   elements_of(*iterator, 1);
   CHECK_THROWS(elements_of(*iterator), Code::kDataLoss,
                "Record 2 of '" + path + "' cannot be read: Corrupted record at 24");
-  const auto lenient = dataset_of("TFRecordDataset",
-                                  {{"filenames", text(path)}, {"on_error", text("skip")}});
+  const auto lenient =
+      dataset_of("TFRecordDataset", {{"filenames", text(path)}, {"on_error", text("skip")}});
   CHECK_EQ(elements_of(*lenient->make_iterator()).size(), 3u);
   bytes[24] = 9;  // its length: nothing can be found behind it
   file_of(folder, "f", bytes);

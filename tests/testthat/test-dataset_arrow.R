@@ -32,7 +32,7 @@ test_that("missing values, errors of the stream, and what is none", {
     "cannot give its next batch: out of luck", class = "runhooks_error_data_loss")
   expect_error(arrow_dataset(cpp_test_arrow_stream(1, -1, format = "tdD")),
     "Column 'n' of an Arrow stream is of the format 'tdD'")
-  skip_if(requireNamespace("nanoarrow", quietly = TRUE) || requireNamespace("arrow", quietly = TRUE),
-    "arrow's packages take more objects")
+  has <- function(package) requireNamespace(package, quietly = TRUE)
+  skip_if(has("nanoarrow") || has("arrow"), "arrow's packages take more objects")
   expect_error(arrow_dataset(3), "must be an Arrow stream")
 })

@@ -28,7 +28,7 @@ test_that("what cannot be read is named", {
   rows <- sql_dataset(connection, "SELECT * FROM data ORDER BY rowid", chunk_size = 2)
   expect_identical(column(rows, "x", 2), c(1, NaN))
   expect_error(dataset_collect(rows), "Column \"i\" is NULL in row 5")
-  expect_error(sql_dataset(connection, "SELECT x'00' AS b"), "Column \"b\" is .*tensors hold numbers")
+  expect_error(sql_dataset(connection, "SELECT x'00' AS b"), "Column \"b\" is")
   expect_error(sql_dataset(connection, "SELECT 1 AS a, 2 AS a"), "names that differ")
   expect_error(sql_dataset(1, "SELECT 1"), "`connection` must be a connection of DBI")
   expect_error(sql_dataset(connection, "SELECT * FROM absent"), "no such table")
