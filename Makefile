@@ -14,7 +14,7 @@ SAN =
 BUILD = .build/cpp$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma = ,
 CXX_LAUNCHER = $(shell command -v ccache)
-CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -fopenmp -MMD -MP \
+CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
@@ -35,7 +35,7 @@ $(BUILD)/objects: FORCE
 FORCE:
 
 $(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
-	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -lz
+	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -pthread -lz
 
 .PHONY: core cpptest
 core: # the package's objects without the bindings
@@ -66,7 +66,7 @@ $(FUZZ)/%.o: %.cpp
 	$(CXX_LAUNCHER) $(CXX) $(FUZZ_FLAGS) -c $< -o $@
 
 $(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
-	$(CXX) $(FUZZ_FLAGS) $(FUZZ_OBJECTS) -o $@ -lz
+	$(CXX) $(FUZZ_FLAGS) $(FUZZ_OBJECTS) -o $@ -pthread -lz
 
 .PHONY: fuzz
 fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]

@@ -33,6 +33,10 @@ cpp_column_name <- function(spec) {
     .Call(`_runhooks_cpp_column_name`, spec)
 }
 
+cpp_is_normalizing <- function() {
+    .Call(`_runhooks_cpp_is_normalizing`)
+}
+
 cpp_column_buckets <- function(spec) {
     .Call(`_runhooks_cpp_column_buckets`, spec)
 }
@@ -63,8 +67,8 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -103,6 +107,14 @@ cpp_predictions_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_predictions_close`, pointer))
 }
 
+cpp_save_running <- function(folder, scratch) {
+    .Call(`_runhooks_cpp_save_running`, folder, scratch)
+}
+
+cpp_is_training <- function(folder) {
+    .Call(`_runhooks_cpp_is_training`, folder)
+}
+
 cpp_estimator_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
 }
@@ -125,6 +137,10 @@ cpp_summary_merge <- function(inputs, collections, name) {
 
 cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
+}
+
+cpp_specs <- function(what) {
+    .Call(`_runhooks_cpp_specs`, what)
 }
 
 cpp_tf_call <- function(endpoint, given) {
@@ -263,6 +279,10 @@ cpp_coordinator_should_stop <- function(pointer) {
     .Call(`_runhooks_cpp_coordinator_should_stop`, pointer)
 }
 
+cpp_hook_check <- function(hook) {
+    invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
@@ -271,8 +291,8 @@ cpp_log_verbosity <- function(level) {
     .Call(`_runhooks_cpp_log_verbosity`, level)
 }
 
-cpp_log <- function(level, text) {
-    invisible(.Call(`_runhooks_cpp_log`, level, text))
+cpp_has_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
 cpp_latest_checkpoint <- function(folder) {
@@ -323,8 +343,28 @@ cpp_iterator_get_next <- function(iterator) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator)
 }
 
-cpp_dataset_specs <- function() {
-    .Call(`_runhooks_cpp_dataset_specs`)
+cpp_operation_inputs <- function(x) {
+    .Call(`_runhooks_cpp_operation_inputs`, x)
+}
+
+cpp_operation_control_inputs <- function(x) {
+    .Call(`_runhooks_cpp_operation_control_inputs`, x)
+}
+
+cpp_operation_attr <- function(x, name) {
+    .Call(`_runhooks_cpp_operation_attr`, x, name)
+}
+
+cpp_tensor_consumers <- function(x) {
+    .Call(`_runhooks_cpp_tensor_consumers`, x)
+}
+
+cpp_tensor_set_shape <- function(x, dims) {
+    invisible(.Call(`_runhooks_cpp_tensor_set_shape`, x, dims))
+}
+
+cpp_estimator_spec_check <- function(fields) {
+    invisible(.Call(`_runhooks_cpp_estimator_spec_check`, fields))
 }
 
 cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
@@ -365,10 +405,6 @@ cpp_monitored_close_after <- function(pointer, condition, is_interrupt) {
 
 cpp_monitored_hooks <- function(pointer) {
     .Call(`_runhooks_cpp_monitored_hooks`, pointer)
-}
-
-cpp_hook_types <- function() {
-    .Call(`_runhooks_cpp_hook_types`)
 }
 
 cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
@@ -421,10 +457,6 @@ cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
 
 cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
-}
-
-cpp_optimizer_specs <- function() {
-    .Call(`_runhooks_cpp_optimizer_specs`)
 }
 
 cpp_optimizer_check <- function(spec) {

@@ -20,7 +20,7 @@
 #' @examples
 #' model <- linear_regressor(column_numeric("wt")) %>%
 #'   add_metrics(function(labels, predictions) {
-#'     list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions[, 1]))
+#'     list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions))
 #'   })
 #' model %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars))

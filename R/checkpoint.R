@@ -53,8 +53,9 @@ variable_value <- function(object, variable = NULL) {
 }
 
 whole_variables <- function(path) {
-  whole <- cpp_checkpoint_whole_names(path)
-  others <- setdiff(checkpoint_names(path), whole)
+  names <- checkpoint_names(path)
+  whole <- intersect(cpp_checkpoint_whole_names(path), names)
+  others <- setdiff(names, whole)
   if (length(others)) {
     cli::cli_inform("Left out, because the checkpoint has parts of them only: {.val {others}}.")
   }

@@ -29,6 +29,7 @@ error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_err
 # Called by the border: an error of the core as an R condition. `condition` is one that came from R
 # and goes back as it was.
 raise_core_error <- function(condition, kind, message, hints) {
+  raise_warnings()
   if (!is.null(condition)) stop(condition)
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
   rlang::abort(bullets, class = error_classes(kind), call = user_frame())
@@ -40,13 +41,25 @@ condition_text <- function(condition) {
   if (length(text) == 1) as.character(text) else ""
 }
 
-# The frame of the function of ours that the user called: the outermost one of this package.
+# The frame of the function of ours that the user called: the outermost one of this package, or,
+# where the package has called a function of the user that builds a graph, the outermost in there.
 user_frame <- function() {
   ns <- topenv()
-  for (frame in sys.frames()) {
+  frames <- sys.frames()
+  inside <- seq_along(frames) > the$users_depth
+  for (frame in frames[inside]) {
     if (identical(topenv(frame), ns) && !identical(frame, globalenv())) return(frame)
   }
+  if (the$users_depth > 0) return(frames[[the$users_depth]])
   NULL
+}
+
+# Evaluates a call of a function of the user's: errors in there show their own calls.
+as_users_code <- function(expr) {
+  outer <- the$users_depth
+  on.exit(the$users_depth <- outer)
+  the$users_depth <- sys.nframe()
+  expr
 }
 
 # Conditions that steer a loop, by exact class: the last words of TensorFlow's error classes.
@@ -112,6 +125,7 @@ jump_out <- function(frame, condition, kind) {
 left_by_jump <- simpleCondition("The loop was left by a jump.")
 
 finish_failure <- function(failure, history, interrupted) {
+  raise_warnings()
   is_interrupt <- inherits(failure, "interrupt")
   if (!is.null(history)) {
     so_far <- history() # also for last_history()

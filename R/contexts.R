@@ -139,7 +139,11 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
     initializer = initializer, regularizer = regularizer, constraint = constraint, dtype = dtype,
     use_resource = use_resource
   )
+  if (is.null(name_or_scope) && isTRUE(reuse)) {
+    stop_runhooks("{.code reuse = TRUE} cannot be used without a {.arg name_or_scope}.")
+  }
   mode <- if (is.null(reuse) || isFALSE(reuse)) "" else if (isTRUE(reuse)) "always" else "auto"
+  if (is.null(name_or_scope)) mode <- "unique"
   scope_context(function(graph) cpp_scope_open_variables(graph, name, mode, defaults))
 }
 

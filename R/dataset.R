@@ -14,8 +14,8 @@
 #' to any depth. Printing a dataset shows its steps and what its elements are.
 #'
 #' @section Resuming: Each iterator can save and restore where it stands, with everything that makes
-#'   its next elements what they are: positions, buffers of shuffles, seeds and random generators. See
-#'   [hook_checkpoint_input_pipeline()].
+#'   its next elements what they are: positions, buffers of shuffles, seeds and random generators.
+#'   See [hook_checkpoint_input_pipeline()].
 #' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
 #'   graph. Without, the order follows from the seed of the graph; where there is none from R's
 #'   generator, so that `set.seed()` repeats a script.

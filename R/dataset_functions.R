@@ -90,8 +90,8 @@ dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_ba
 #' @rdname dataset_map
 #' @param f A function of R values: an element as [dataset_collect()] gives it.
 #' @param output_types Types of what it returns, in its form: names or `tf$float32` and the like.
-#'   `NULL`: those of its value for the first element, for which it is called once when the dataset is
-#'   made; shapes are then known, too.
+#'   `NULL`: those of its value for the first element, for which it is called once when the dataset
+#'   is made; shapes are then known, too.
 #' @export
 #' @examples
 #'

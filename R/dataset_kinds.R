@@ -16,7 +16,7 @@
 #' @export
 #' @examples
 #' range_dataset(1, 4) %>%
-#'   dataset_map(function(n) tf$range(n)) %>%
+#'   dataset_map(on_values(function(n) array(seq_len(n)), "int32")) %>%
 #'   dataset_padded_batch(3) %>%
 #'   dataset_collect()
 dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padding_values = NULL,
@@ -66,13 +66,21 @@ dataset_window <- function(dataset, size, shift = NULL, stride = 1, drop_remaind
 #' The first pass through the data keeps the elements; later ones do not read the input again.
 #'
 #' @param dataset A dataset.
+#' @param filename A file to keep them in, which later processes read, too; `NULL` keeps them in
+#'   memory. It appears when the first pass has come to its end.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_failed_precondition` for a file of other data.
 #' @family datasets
 #' @export
 #' @examples
 #' range_dataset(0, 3) %>% dataset_cache() %>% dataset_repeat(2) %>% dataset_collect() %>% unlist()
-dataset_cache <- function(dataset) {
-  new_dataset("CacheDataset", "dataset_cache", list(dataset = dataset))
+dataset_cache <- function(dataset, filename = NULL) {
+  check_string(filename, null = TRUE)
+  if (is.null(filename)) {
+    return(new_dataset("CacheDataset", "dataset_cache", list(dataset = dataset)))
+  }
+  args <- list(dataset = dataset, filename = path.expand(filename))
+  new_dataset("FileCacheDataset", "dataset_cache", args)
 }
 
 #' Datasets side by side
@@ -127,12 +135,12 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
 #'
 #' @param generator A function without arguments that returns the next element, a value or a list of
 #'   values, and at the end `NULL`, or calls [stop_iteration()].
-#' @param output_types,output_shapes Types and shapes of the elements, in their form: names of types
-#'   or `tf$float32` and the like; vectors with NA for unknown dimensions. `NULL`: those of the first
-#'   element, which is then made when the dataset is.
+#' @param output_types,output_shapes Types and shapes of the elements, in their form: names of
+#'   types or `tf$float32` and the like; vectors with NA for unknown dimensions. `NULL`: those of
+#'   the first element, which is then made when the dataset is.
 #' @param save,restore Functions that make the position of the generator savable: `save()` returns
-#'   its state as plain data (numbers, strings, lists of these), `restore(state)` takes it over. With
-#'   them a further pass through the data, or another session, begins where the generator stood when
+#'   its state as plain data (numbers, strings, lists of these), `restore(state)` takes it over.
+#'   With them a further pass through the data, or another session, begins where the generator stood when
 #'   the dataset was made; without, the closure is just called on, and a pipeline with it cannot be
 #'   saved.
 #' @return A dataset, see [datasets].

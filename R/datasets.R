@@ -14,6 +14,34 @@ dataset_batch <- function(dataset, batch_size, drop_remainder = FALSE) {
   new_dataset("BatchDataset", "dataset_batch", mget(names(formals())))
 }
 
+#' The elements of one dataset, then those of another.
+#'
+#' @param dataset A dataset.
+#' @param other A dataset with elements of the same types.
+#' @return A dataset, see [datasets].
+#' @family datasets
+#' @export
+#' @examples
+#' range_dataset(0, 2) %>% dataset_concatenate(range_dataset(7, 9)) %>% dataset_collect()
+dataset_concatenate <- function(dataset, other) {
+  new_dataset("ConcatenateDataset", "dataset_concatenate", mget(names(formals())))
+}
+
+#' A thread makes the elements before they are asked for. What calls functions of R (generators,
+#' `on_values()`) is read when it is asked for, as R runs on one thread.
+#'
+#' @param dataset A dataset.
+#' @param buffer_size How many elements are made before they are asked for; `NULL` and -1 leave it
+#'   to the package.
+#' @return A dataset, see [datasets].
+#' @family datasets
+#' @export
+#' @examples
+#' range_dataset(0, 5) %>% dataset_batch(2) %>% dataset_prefetch(1) %>% dataset_collect()
+dataset_prefetch <- function(dataset, buffer_size = NULL) {
+  new_dataset("PrefetchDataset", "dataset_prefetch", mget(names(formals())))
+}
+
 #' The elements again and again.
 #'
 #' @param dataset A dataset.
@@ -25,6 +53,20 @@ dataset_batch <- function(dataset, batch_size, drop_remainder = FALSE) {
 #' range_dataset(0, 3) %>% dataset_repeat(2) %>% dataset_collect()
 dataset_repeat <- function(dataset, count = NULL) {
   new_dataset("RepeatDataset", "dataset_repeat", mget(names(formals())))
+}
+
+#' Every n-th element, for one of n readers.
+#'
+#' @param dataset A dataset.
+#' @param num_shards Into how many parts.
+#' @param index Which of them, from 0 on.
+#' @return A dataset, see [datasets].
+#' @family datasets
+#' @export
+#' @examples
+#' range_dataset(0, 5) %>% dataset_shard(2, 1) %>% dataset_collect()
+dataset_shard <- function(dataset, num_shards, index) {
+  new_dataset("ShardDataset", "dataset_shard", mget(names(formals())))
 }
 
 #' The elements in a random order.
@@ -54,7 +96,10 @@ dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_it
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 3) %>% dataset_shuffle_and_repeat(3, 2, seed = 1) %>% dataset_batch(6) %>% dataset_collect()
+#' range_dataset(0, 3) %>%
+#'   dataset_shuffle_and_repeat(3, 2, seed = 1) %>%
+#'   dataset_batch(6) %>%
+#'   dataset_collect()
 dataset_shuffle_and_repeat <- function(dataset, buffer_size, count = NULL, seed = NULL) {
   new_dataset("ShuffleAndRepeatDataset", "dataset_shuffle_and_repeat", mget(names(formals())))
 }

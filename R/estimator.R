@@ -136,6 +136,9 @@ describe_estimator <- function(x) {
 
 # What the core needs of an estimator.
 core_spec <- function(object) {
+  if (is_custom(object)) {
+    return(list(model_fn = custom_model(object), warm_start_from = object$warm_start_from))
+  }
   spec <- object$spec
   structure(
     lapply(unclass(spec), core_value), owner = attr(spec, "owner"),

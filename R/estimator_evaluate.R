@@ -5,7 +5,9 @@
 #' @inheritParams train
 #' @param steps How many batches; `NULL`: until the input ends.
 #' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never
-#'   trained is evaluated with its initial values.
+#'   trained is evaluated with its initial values and a warning of class
+#'   `runhooks_warning_untrained`; within a hook of its own training, with the weights of this
+#'   moment.
 #' @param name A name for this evaluation where a model has several. The metrics are also written to
 #'   an event file in the folder `eval`, or `eval_<name>`, of the model's: see [read_events()].
 #' @param simplify TRUE: a tibble of one row; FALSE: a named list.
@@ -33,11 +35,15 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(name, null = TRUE)
   check_flag(simplify)
   input <- as_model_input(input_fn, object, ...)
-  hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
+  watch <- list(planned = planned_steps(input))
+  hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
+  check_folder_memory(object, "eval")
+  if (is.null(checkpoint_path)) check_weights_there(object, "it is evaluated")
+  weights <- weights_of_now(object, checkpoint_path)
+  on.exit(weights$forget())
   metrics <- with_loop_conditions(cpp_estimator_evaluate(
     core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-    if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path),
-    if (is.null(name)) "" else name, lapply(hooks, core_hook)
+    weights$path, if (is.null(name)) "" else name, lapply(hooks, core_hook)
   ))
   history <- recorded_history(hooks, metrics$global_step)
   if (simplify) metrics <- tibble::as_tibble(metrics)

@@ -26,6 +26,13 @@
 #'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and
 #'   the probability of each level as `.pred_<level>`; NA in rows that have NA where the model
 #'   cannot do without.
+#' @section Untrained models: A model without a checkpoint predicts by its initial values, as
+#'   TensorFlow's does, with a warning of class `runhooks_warning_untrained` that names the folder.
+#'   One that was trained and whose folder is gone, or has no checkpoint any more, is an error. A
+#'   hook that asks the model it is training gets predictions by the weights of this moment.
+#' @section Recipes: A model that was trained through an [input_fn()] of a recipe keeps the recipe,
+#'   and prepares `newdata` by it. A model that is made again on the folder does not have it, and
+#'   says so.
 #' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
 #'   Levels that are new count as missing, with one warning of class
 #'   `runhooks_warning_new_levels` that names them.
@@ -70,11 +77,14 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
   keys <- if (all_keys) character() else as.character(unlist(predict_keys))
   input <- as_model_input(input_fn, object)
-  path <- if (is.null(checkpoint_path)) "" else path.expand(checkpoint_path)
   hooks <- finish_hooks(as_hook_list(hooks), "infer")
+  check_folder_memory(object, "infer")
+  if (is.null(checkpoint_path)) check_weights_there(object, "it predicts")
   start <- function() {
+    weights <- weights_of_now(object, checkpoint_path)
+    on.exit(weights$forget())
     with_loop_conditions(cpp_estimator_predict(
-      core_spec(object), core_config(object), input, path, keys, lapply(hooks, core_hook)
+      core_spec(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook)
     ))
   }
   iterator <- prediction_iterator(

@@ -4,7 +4,8 @@
 #'
 #' Runs steps of training until one of these: `steps` more steps are made, the global step is
 #' `max_steps`, the input ends, or a hook asks to stop. A model whose folder has a checkpoint goes
-#' on from there.
+#' on from there. Data of an [input_fn()] go on, too, where the training before stopped in the
+#' middle of them: see there.
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
@@ -32,6 +33,15 @@
 #'   written; `runhooks_error_data_loss` for a damaged checkpoint;
 #'   `runhooks_error_nan_loss` for a loss that is NaN or infinite (with an infinite one TensorFlow
 #'   goes on); whatever a hook raises.
+#' @section Folders: `model_dir` is made absolute when the model is made, so that it means the same
+#'   after `setwd()`. The folder remembers, in its file `runhooks.data`, what was trained in it:
+#'   kind of model, head, layers, columns by their content, response and optimizer. A model that is
+#'   another one is refused by these words (`runhooks_error_failed_precondition`); rates,
+#'   regularization and the like may change, the optimizer too where the model only evaluates and
+#'   predicts. Folders that TensorFlow wrote, which have no such file, are taken as they are.
+#' @section Warnings: What the core warns of (class `runhooks_warning`, and
+#'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
+#'   `tryCatch(warning = )` cuts nothing off.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
 #'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
 #'   `tryCatch(train(...), interrupt = function(condition) condition$history)`; at the prompt
@@ -85,6 +95,11 @@ train.tf_estimator <- function(
   hooks <- complete_hooks(hooks, "train", limit, watch)
   listeners <- as_listener_list(saving_listeners)
   check_model_dir(model_dir(object))
+  check_folder_memory(object, "train")
+  note_lost_folder(object)
+  input <- remembering_input(input, object)
+  # also where the loop is left by an error or an interrupt
+  on.exit(note_training(object, input_fn))
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
   history <- function(step = NULL) {
@@ -99,10 +114,24 @@ train.tf_estimator <- function(
     ),
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )
+  if (!result$was_skipped && cpp_has_checkpoint(model_dir(object))) remember_model(object)
   history <- history(result$global_step)
   remember_training(object, input_fn, history)
   keep_checkpoint(object)
+  is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
+  if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)
+}
+
+# A pass through a small data frame is a few steps, which train little.
+say_one_pass <- function(steps, rows) {
+  cli::cli_inform(
+    c(
+      "One pass: {steps} step{?s} for {rows} row{?s} of data.",
+      i = "Without {.arg num_epochs} the data are read as often as such a model needs."
+    ),
+    class = "runhooks_message_one_pass"
+  )
 }
 
 # One line after Ctrl-C.

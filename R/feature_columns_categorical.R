@@ -87,7 +87,7 @@ column_categorical_with_vocabulary_file <- function(
   check_named(!missing(vocabulary_file), "vocabulary_file")
   check_string(vocabulary_file)
   check_whole(vocabulary_size, null = TRUE)
-  path <- normalizePath(vocabulary_file, mustWork = FALSE)
+  path <- absolute_path(vocabulary_file, "vocabulary_file")
   columns_for(..., make = function(key) {
     new_checked_column("VocabularyFileCategoricalColumn",
       key = key, vocabulary_file = path, vocabulary_size = vocabulary_size,

@@ -85,6 +85,7 @@ column_embedding <- function(
   check_is_column(categorical_column)
   check_positive_whole(dimension)
   check_function(initializer, null = TRUE)
+  ckpt_to_load_from <- absolute_path(ckpt_to_load_from, "ckpt_to_load_from")
   new_checked_column("EmbeddingColumn",
     categorical_column = categorical_column, dimension = dimension, combiner = combiner,
     initializer = initializer, ckpt_to_load_from = ckpt_to_load_from,
@@ -108,6 +109,7 @@ column_shared_embedding <- function(
   check_positive_whole(dimension)
   check_function(initializer, null = TRUE)
   check_string(shared_embedding_collection_name, null = TRUE)
+  ckpt_to_load_from <- absolute_path(ckpt_to_load_from, "ckpt_to_load_from")
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
   buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
   if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {

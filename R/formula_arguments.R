@@ -35,7 +35,10 @@ settle_arguments <- function(settled, defaults, call) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
   first <- intersect(names(seats), names(args))
-  if (!any(vapply(args[c(first, "formula")], is_formula, NA))) return(settled)
+  if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
+    check_no_frame(settled, first, call)
+    return(settled)
+  }
   for (name in settled$given) {
     value <- args[[name]]
     if (is.data.frame(value) && name != "data") {
@@ -54,6 +57,22 @@ settle_arguments <- function(settled, defaults, call) {
     settled <- reseat(settled, "formula", "feature_columns", defaults, call)
   }
   settled
+}
+
+# Data in one of the first places, where no formula says what is wanted of them.
+check_no_frame <- function(settled, first, call) {
+  frame <- Find(function(name) is.data.frame(settled$args[[name]]), intersect(first, settled$given))
+  if (is.null(frame)) return(invisible())
+  written <- Find(function(name) is_string(settled$args[[name]]), first)
+  text <- if (!is.null(written)) settled$args[[written]]
+  stop_runhooks(
+    c(
+      "A data frame needs a formula, which says what is predicted from what.",
+      x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
+      i = "Such as {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
+    ),
+    call = call
+  )
 }
 
 # Moves the value of `from` to the argument `to`. Where two have changed places, both are moved.
@@ -187,8 +206,8 @@ other_advice <- function(name, text, arguments, type) {
 
 # The known name that is most like `name`; none where all are far away.
 near_name <- function(name, known) {
-  distance <- utils::adist(name, known, ignore.case = TRUE)[1, ]
-  if (min(distance) <= max(1, nchar(name) / 3)) known[[which.min(distance)]]
+  near <- cpp_near_names(name, known)
+  if (nzchar(name) && length(near)) near[[1]]
 }
 
 # --- optimizers

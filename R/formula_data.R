@@ -84,7 +84,7 @@ frame_features <- function(blueprint, frame) {
 # chosen by the number of rows: `is_limited` says that steps are, and is NULL elsewhere.
 blueprint_input_fn <- function(
   model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
-  given = character(), call = parent.frame()
+  given = character(), resume = TRUE, call = parent.frame()
 ) {
   blueprint <- model$blueprint
   if (is.null(blueprint)) {
@@ -113,7 +113,7 @@ blueprint_input_fn <- function(
   if (!"num_epochs" %in% given) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
-  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, call = call)
+  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call)
 }
 
 # --- how training reads data
@@ -132,7 +132,7 @@ is_deep <- function(model) startsWith(model$spec$type, "dnn")
 
 refuse_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
-  known <- c("batch_size", "shuffle", "num_epochs")
+  known <- c("batch_size", "shuffle", "num_epochs", "resume")
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"

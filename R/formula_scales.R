@@ -51,7 +51,8 @@ label_scale_arguments <- function(blueprint) {
 # NULL where no model of a formula was trained there.
 remembered_formula <- function(folder) {
   path <- file.path(folder, record_file)
-  if (!file.exists(path)) return(NULL)
+  # what was not trained, nobody has to follow
+  if (!file.exists(path) || is.null(cpp_latest_checkpoint(folder))) return(NULL)
   known <- training_record(structure(list(estimator = folder_engine(folder)),
     class = "tf_estimator"
   ))$formula

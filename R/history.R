@@ -74,8 +74,8 @@ read_evaluations <- function(folder, started) {
 #' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
 #' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
 #' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
-#' hook was asked to record are further `losses`. With `train(validation =)` there is `validation`: a
-#' data frame with a row for each evaluation, its `step`, and a column for each metric.
+#' hook was asked to record are further `losses`. With `train(validation =)` there is `validation`:
+#' a data frame with a row for each evaluation, its `step`, and a column for each metric.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.

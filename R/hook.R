@@ -250,9 +250,22 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
   if (has_methods(hooks)) return(list(hook_from_methods(hooks, call)))
+  if (inherits(hooks, "runhooks_early_stopping")) {
+    stop_runhooks(
+      c(
+        "{.fn early_stopping} is no hook.",
+        i = "It belongs to another argument: {.code train(model, data, validation = , stop =
+             early_stopping({.val {hooks$metric_name}}, patience = {hooks$patience}))}."
+      ),
+      call = call
+    )
+  }
   if (!is.list(hooks)) {
     stop_runhooks(
-      "{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.",
+      c(
+        "{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.",
+        no_hook_advice(hooks)
+      ),
       call = call
     )
   }
@@ -267,7 +280,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
       c(
         "Every element of {.arg hooks} must be a hook.",
         x = "Element {place} is {.obj_type_friendly {hooks[[place]]}}.",
-        i = "Make one with {.fn session_run_hook} or one of the {.code hook_*()} functions."
+        no_hook_advice(hooks[[place]])
       ),
       call = call
     )
@@ -280,6 +293,24 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   # messages and saved states go by the place that the user gave
   if (is.unsorted(weights)) hooks <- name_hooks(hooks)[order(weights)]
   unname_empty(hooks)
+}
+
+# What whoever gave this for a hook may have meant.
+no_hook_advice <- function(x) {
+  if (is.function(x)) {
+    own <- Filter(function(f) is.function(f), mget(
+      ls(topenv(), pattern = "^hook_"), envir = topenv()
+    ))
+    same <- names(own)[vapply(own, identical, NA, x)]
+    if (length(same)) return(c(i = sprintf("Call it: {.code hooks = %s()}.", same[[1]])))
+    return(c(i = "For example {.code session_run_hook(after_run = function(context, values) ...)}."))
+  }
+  if (is_string(x)) {
+    known <- grep("^hook_", getNamespaceExports(topenv()), value = TRUE)
+    if (x %in% known) return(c(i = sprintf("Call it: {.code hooks = %s()}.", x)))
+    return(near_hint(x, known))
+  }
+  c(i = "Make one with {.fn session_run_hook} or one of the {.code hook_*()} functions.")
 }
 
 unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x

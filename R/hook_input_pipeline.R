@@ -1,21 +1,21 @@
 #' Save where the input stands
 #'
 #' A run that is interrupted goes on with the next element instead of the first. The hook saves the
-#' positions of all iterators of the input, buffers and random generators included, in files of their
-#' own beside the model's checkpoints: `input.ckpt-<step>.*` and the state file `checkpoint_input`.
-#' It saves at the first step, at the intervals of the estimator's run configuration and at the end,
-#' keeps the newest five, and restores the newest when a loop begins.
+#' positions of all iterators of the input, buffers and random generators included, in files of
+#' their own beside the model's checkpoints: `input.ckpt-<step>.*` and the state file
+#' `checkpoint_input`. It saves at the first step, at the intervals of the estimator's run
+#' configuration and at the end, keeps the newest five, and restores the newest when a loop begins.
 #'
 #' Elements that a pipeline has made and not delivered are part of its state, so a large
-#' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on data
-#' of the same types: one of another pipeline is refused.
+#' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on
+#' data of the same types: one of another pipeline is refused.
 #'
 #' @param estimator The estimator that is trained with the hook.
-#' @param external_state_policy Accepted as in TensorFlow: `"fail"`, `"warn"` or `"ignore"`. There is
-#'   no state outside: that of random operations in functions of datasets is saved, too.
+#' @param external_state_policy Accepted as in TensorFlow: `"fail"`, `"warn"` or `"ignore"`. There
+#'   is no state outside: that of random operations in functions of datasets is saved, too.
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` ("No variables to save") where the input has no
-#'   iterator; `runhooks_error_failed_precondition` for the state of another pipeline, and for a
+#' @section Errors: `runhooks_error_invalid_argument` ("No variables to save") where the input has
+#'   no iterator; `runhooks_error_failed_precondition` for the state of another pipeline, and for a
 #'   [generator_dataset()] that cannot be saved; `runhooks_error_data_loss` for a damaged state.
 #' @seealso The class `tf.data.experimental.CheckpointInputPipelineHook` of TensorFlow.
 #' @family hooks

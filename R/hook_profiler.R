@@ -7,10 +7,7 @@
 #' event file of the folder, where TensorBoard shows it with the graph. The first run is never
 #' traced. Runs that are not traced cost what they cost without the hook.
 #'
-#' @param save_steps,save_secs How often: every so many steps, or every so many seconds. Give one.
-#' @param output_dir The folder; `""` is the working directory.
-#' @param show_dataflow Arrows from each operation to those that use its results.
-#' @param show_memory How many bytes the results hold, and for how long.
+#' @eval hook_params("ProfilerHook")
 #' @inherit hook_logging_tensor return
 #' @section Units: Times are microseconds since the run began.
 #' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
@@ -26,24 +23,7 @@
 #'   hooks = hook_profiler(save_steps = 5, output_dir = traces)
 #' )
 #' dir(traces, "timeline")
-hook_profiler <- function(save_steps = NULL, save_secs = NULL, output_dir = "",
-                          show_dataflow = TRUE, show_memory = FALSE) {
-  check_whole(save_steps, null = TRUE)
-  check_number(save_secs, null = TRUE)
-  check_string(output_dir)
-  check_flag(show_dataflow)
-  check_flag(show_memory)
-  if (!is.null(save_steps) && !is.null(save_secs)) {
-    stop_runhooks("Can not provide both every_secs and every_steps.")
-  }
-  if (is.null(save_steps) && is.null(save_secs)) {
-    stop_runhooks("Either every_secs or every_steps should be provided.")
-  }
-  new_builtin_hook("ProfilerHook",
-    save_steps = save_steps, save_secs = save_secs, output_dir = path.expand(output_dir),
-    show_dataflow = show_dataflow, show_memory = show_memory
-  )
-}
+hook_profiler <- builtin_hook("ProfilerHook")
 
 #' Options of one run, and what it tells
 #'

@@ -1,8 +1,8 @@
 # What a hook reads of `values$results` and has not asked for.
 
 # Called by the core once a loop, when the first results of a hook are there; `asked` are their
-# names, `has_request` FALSE where it has no before_run(). R gives NULL for a name that is not there,
-# and the hook would go on with that.
+# names, `has_request` FALSE where it has no before_run(). R gives NULL for a name that is not
+# there, and the hook would go on with that.
 check_results_read <- function(after_run, asked, hook, has_request) {
   read <- names_read(body(after_run), names(formals(after_run))[2])
   missing <- setdiff(read, asked)
@@ -54,10 +54,23 @@ names_read <- function(expr, values) {
       return(invisible())
     }
     if (is_member(x) && is_results(x[[2]])) found <<- c(found, member_name(x))
-    for (part in as.list(x)) if (!missing(part)) walk(part)
+    for (part in always_evaluated(x)) if (!missing(part)) walk(part)
   }
   if (length(values) && !is.na(values)) walk(expr)
   unique(found)
+}
+
+# The parts of a call that are evaluated whatever the values are: a read behind a condition may know
+# that the value is not there in each step, and is.null() asks.
+always_evaluated <- function(x) {
+  parts <- as.list(x)
+  name <- if (is.symbol(x[[1]])) as.character(x[[1]]) else ""
+  switch(name,
+    `if` = , switch = , `&&` = , `||` = , `while` = parts[2],
+    `for` = parts[3],
+    `function` = , is.null = , tryCatch = , try = list(),
+    parts
+  )
 }
 
 is_member <- function(x) {

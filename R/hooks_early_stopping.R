@@ -9,9 +9,7 @@
 #' model without such a hook, which TensorFlow refuses.
 #'
 #' @param estimator The estimator that is trained.
-#' @param should_stop_fn A function of no argument that returns TRUE or FALSE.
-#' @param run_every_secs Ask every so many seconds.
-#' @param run_every_steps Ask every so many steps; then give `run_every_secs = NULL`.
+#' @eval hook_params("EarlyStoppingHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given.
 #' @seealso `tf.estimator.experimental.make_early_stopping_hook` of TensorFlow 1.x;
@@ -34,7 +32,6 @@ hook_early_stopping <- function(
   check_stopped_estimator(estimator)
   if (!is.function(should_stop_fn)) stop_plain("`should_stop_fn` must be callable.")
   check_method(should_stop_fn, "should_stop_fn", character())
-  check_stop_interval(run_every_secs, run_every_steps)
   new_builtin_hook("EarlyStoppingHook",
     should_stop_fn = should_stop_fn, run_every_secs = run_every_secs,
     run_every_steps = run_every_steps, say = say_early_stopping
@@ -66,42 +63,16 @@ check_stopped_estimator <- function(estimator, call = parent.frame()) {
   }
 }
 
-check_stop_interval <- function(run_every_secs, run_every_steps, call = parent.frame()) {
-  check_number(run_every_secs, null = TRUE, arg = "run_every_secs", call = call)
-  check_whole(run_every_steps, null = TRUE, arg = "run_every_steps", call = call)
-  if (!is.null(run_every_secs) && !is.null(run_every_steps)) {
-    stop_plain("Only one of `run_every_secs` and `run_every_steps` must be set.", call = call)
-  }
-  if (is.null(run_every_secs) && is.null(run_every_steps)) {
-    stop_plain("Either every_secs or every_steps should be provided.", call = call)
-  }
-}
-
-# A hook that looks at one metric: what the four of them share.
-new_stop_if_hook <- function(
-  type,
-  estimator,
-  metric_name,
-  eval_dir,
-  min_steps,
-  run_every_secs,
-  run_every_steps,
-  restore_best_weights,
-  ...,
-  call = parent.frame()
-) {
-  check_stopped_estimator(estimator, call = call)
-  check_string(metric_name, arg = "metric_name", call = call)
-  check_string(eval_dir, null = TRUE, arg = "eval_dir", call = call)
-  check_number(min_steps, arg = "min_steps", call = call)
-  check_stop_interval(run_every_secs, run_every_steps, call = call)
-  check_flag(restore_best_weights, arg = "restore_best_weights", call = call)
-  if (is.null(eval_dir)) eval_dir <- file.path(model_dir(estimator), "eval")
-  new_builtin_hook(type,
-    metric_name = metric_name, eval_dir = path.expand(eval_dir), min_steps = min_steps,
-    run_every_secs = run_every_secs, run_every_steps = run_every_steps,
-    restore_best_weights = restore_best_weights, model_dir = model_dir(estimator),
-    say = say_early_stopping, ...
+# A hook that looks at one metric: what the four of them share. `frame` is its constructor's.
+new_stop_if_hook <- function(type, frame) {
+  given <- given_arguments(names(formals(sys.function(sys.parent()))), frame)
+  check_stopped_estimator(given$estimator, call = frame)
+  folder <- model_dir(given$estimator)
+  if (is.null(given$eval_dir)) given$eval_dir <- file.path(folder, "eval")
+  given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
+  own <- given[names(given) != "estimator"]
+  do.call(
+    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = say_early_stopping))
   )
 }
 
@@ -122,20 +93,9 @@ new_stop_if_hook <- function(
 #' without an evaluation of this metric says so in a warning of class
 #' `runhooks_warning_early_stopping`.
 #'
-#' @inheritParams hook_early_stopping
-#' @param metric_name A name such as `"average_loss"`.
-#' @param threshold A number.
+#' @param estimator The estimator that is trained.
+#' @eval hook_params("StopIfHigherHook")
 #' @param max_steps_without_increase,max_steps_without_decrease A whole number of steps.
-#' @param eval_dir The folder; `NULL`: `eval` in the folder of the model.
-#' @param min_steps Evaluations before this global step are left out.
-#' @param restore_best_weights TRUE: when the training ends, by this hook or by its steps, all
-#'   variables but the global step get back the values that they had at the best evaluation, and the
-#'   last checkpoint holds these; a message says so. The best model is also kept as a checkpoint in
-#'   the folder `best` of the model's: `latest_checkpoint(file.path(model_dir(model), "best"))`. It
-#'   is written when the hook sees the evaluation: at its own step where the evaluation is made in
-#'   the same loop, else it is a copy of the checkpoint of that step, as long as there is one. The
-#'   hook comes after all other hooks then, and checkpoint savers after it. TensorFlow has no such
-#'   argument.
 #' @inherit hook_logging_tensor return
 #' @section Errors: As for [hook_early_stopping()]; `runhooks_error_not_found` in [train()] where
 #'   there are evaluations, but not of this metric.
@@ -149,11 +109,7 @@ new_stop_if_hook <- function(
 hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                 run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE) {
-  check_number(threshold)
-  new_stop_if_hook("StopIfHigherHook", estimator, metric_name, eval_dir, min_steps, run_every_secs,
-    run_every_steps, restore_best_weights,
-    threshold = threshold
-  )
+  new_stop_if_hook("StopIfHigherHook", environment())
 }
 
 #' @rdname hook_stop_if_higher
@@ -161,11 +117,7 @@ hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NU
 hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE) {
-  check_number(threshold)
-  new_stop_if_hook("StopIfLowerHook", estimator, metric_name, eval_dir, min_steps, run_every_secs,
-    run_every_steps, restore_best_weights,
-    threshold = threshold
-  )
+  new_stop_if_hook("StopIfLowerHook", environment())
 }
 
 #' @rdname hook_stop_if_higher
@@ -173,11 +125,7 @@ hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NUL
 hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_increase,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
                                      run_every_steps = NULL, restore_best_weights = FALSE) {
-  check_whole(max_steps_without_increase)
-  new_stop_if_hook("StopIfNoIncreaseHook", estimator, metric_name, eval_dir, min_steps,
-    run_every_secs, run_every_steps, restore_best_weights,
-    max_steps_without_improvement = max_steps_without_increase
-  )
+  new_stop_if_hook("StopIfNoIncreaseHook", environment())
 }
 
 #' @rdname hook_stop_if_higher
@@ -185,11 +133,7 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
 hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_decrease,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
                                      run_every_steps = NULL, restore_best_weights = FALSE) {
-  check_whole(max_steps_without_decrease)
-  new_stop_if_hook("StopIfNoDecreaseHook", estimator, metric_name, eval_dir, min_steps,
-    run_every_secs, run_every_steps, restore_best_weights,
-    max_steps_without_improvement = max_steps_without_decrease
-  )
+  new_stop_if_hook("StopIfNoDecreaseHook", environment())
 }
 
 #' Early stopping in one line
@@ -227,7 +171,8 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
   if (missing(patience)) {
     stop_runhooks(
       c(
-        "{.arg patience} is missing: how many steps may pass without a better {.val {metric_name}}?",
+        "{.arg patience} is missing: how many steps may pass without a better
+         {.val {metric_name}}?",
         i = "For example {.code early_stopping({.val {metric_name}}, patience = 500)}."
       )
     )
@@ -252,7 +197,8 @@ print.runhooks_early_stopping <- function(x, ...) {
   better <- if (x$mode == "min") "lower" else "higher"
   # lint: allow stdout
   cat(sprintf(
-    "Early stopping when \"%s\" has been no %s for %.0f steps\n", x$metric_name, better, x$patience
+    "Early stopping when \"%s\" has been no %s for %.0f steps\n",
+    x$metric_name, better, x$patience
   ))
   invisible(x)
 }
@@ -266,7 +212,8 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
     any(grepl("^(false_positives|false_negatives|mean_cosine_distance)$", words))) {
     return("min")
   }
-  is_up <- grepl("accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou", words)
+  up <- "accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou"
+  is_up <- grepl(up, words)
   if (any(is_up) && metric_name != "accuracy_baseline") return("max")
   stop_runhooks(
     c(
@@ -289,11 +236,21 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
+  if (!is.data.frame(validation) && !is.function(validation)) {
+    stop_runhooks(
+      c(
+        "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
+         formula, not {.obj_type_friendly {validation}}.",
+        i = if (is.numeric(validation)) "Split the data before: a share of them is not taken."
+      ),
+      call = call
+    )
+  }
   if (is.data.frame(validation) && is.null(object$blueprint)) {
     stop_runhooks(
       c(
-        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not made
-         from a formula.",
+        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not
+         made from a formula.",
         i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
       ),
       call = call
@@ -334,14 +291,15 @@ validation_interval <- function(stop, planned) {
 
 new_stop_hook <- function(object, stop, name) {
   type <- if (stop$mode == "min") "StopIfNoDecreaseHook" else "StopIfNoIncreaseHook"
+  patience <- if (stop$mode == "min") "max_steps_without_decrease" else "max_steps_without_increase"
   folder <- model_dir(object)
-  new_builtin_hook(type,
+  do.call(new_builtin_hook, c(list(type), setNames(list(stop$patience), patience), list(
     metric_name = stop$metric_name, min_delta = stop$min_delta, of_this_loop = TRUE,
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
-    max_steps_without_improvement = stop$patience, restore_best_weights = stop$restore_best_weights,
+    restore_best_weights = stop$restore_best_weights,
     # evaluations of this loop are news; other processes are not waited for
     run_every_secs = 60, model_dir = folder, say = say_early_stopping
-  )
+  )))
 }
 
 # Without `validation` the user's own evaluations will do.
@@ -350,7 +308,8 @@ stop_by_evaluations <- function(object, stop, hooks, call) {
   if (is.null(evaluator)) {
     stop_runhooks(
       c(
-        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed on.",
+        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed
+         on.",
         i = "Give a data frame or an {.fn input_fn}: {.code train(model, data, validation = test,
              stop = early_stopping(...))}."
       ),

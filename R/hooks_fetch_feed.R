@@ -2,8 +2,7 @@
 
 #' Compute something when the loop has ended well
 #'
-#' @param final_ops A tensor, an operation, a variable, the name of one, or a list of these, nested
-#'   to any depth.
+#' @eval hook_params("FinalOpsHook")
 #' @param final_ops_feed_dict What to feed then: a list named by tensors, [dict()], or `NULL`.
 #' @inherit hook_logging_tensor return
 #' @section Values: After the loop they are `hook$final_ops_values`, in the form of `final_ops`; an
@@ -71,8 +70,7 @@ check_feed_dict <- function(x, arg = deparse(substitute(x)), call = parent.frame
 
 #' Feed what a function returns
 #'
-#' @param feed_fn A function of no argument that returns what to feed in the next run: a list named
-#'   by tensors, [dict()], or `NULL`. The loop's graph is the default graph while it runs.
+#' @eval hook_params("FeedFnHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors: Whatever `feed_fn` raises; `runhooks_error_failed_precondition` where two hooks
 #'   feed the same tensor.
@@ -83,7 +81,4 @@ check_feed_dict <- function(x, arg = deparse(substitute(x)), call = parent.frame
 #' model <- linear_regressor(column_numeric("wt"))
 #' twice <- hook_feed_fn(function() list("IteratorGetNext:0" = matrix(c(1, 2))))
 #' twice
-hook_feed_fn <- function(feed_fn) {
-  check_method(feed_fn, "feed_fn", character())
-  new_builtin_hook("FeedFnHook", feed_fn = feed_fn)
-}
+hook_feed_fn <- builtin_hook("FeedFnHook")

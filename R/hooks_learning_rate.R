@@ -33,7 +33,8 @@
 #' )
 hook_learning_rate <- function(schedule) {
   if (inherits(schedule, "runhooks_plateau")) {
-    return(do.call(new_builtin_hook, c(list("LearningRateHook"), unclass(schedule))))
+    # checked when the folder of its evaluations is known
+    return(rebuild_hook(c(list(type = "LearningRateHook"), unclass(schedule))))
   }
   if (!is.function(schedule)) {
     stop_runhooks(

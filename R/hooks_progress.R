@@ -54,27 +54,31 @@ shows_progress <- function() {
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# A line of cli's; the innermost one that is open can be ended from outside.
+# A line of cli's; the innermost one that is open can be ended from outside. An interrupt waits for
+# cli, which could not go on where it was left.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
   finish <- function() {
     if (is.null(id)) return(invisible())
-    cli::cli_progress_done(id = id)
+    suspendInterrupts(cli::cli_progress_done(id = id))
     id <<- NULL
     the$line <- NULL
   }
   show <- function(line) {
     text <<- line
-    if (is.null(id)) {
-      end_progress_line()
-      id <<- cli::cli_progress_bar(
-        format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
-        clear = FALSE, .auto_close = FALSE, .envir = parent.env(environment())
-      )
-      the$line <- list(finish = finish)
-    }
-    cli::cli_progress_update(id = id, force = TRUE)
+    where <- parent.env(environment())
+    suspendInterrupts({
+      if (is.null(id)) {
+        end_progress_line()
+        id <<- cli::cli_progress_bar(
+          format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
+          clear = FALSE, .auto_close = FALSE, .envir = where
+        )
+        the$line <- list(finish = finish)
+      }
+      cli::cli_progress_update(id = id, force = TRUE, .envir = where)
+    })
   }
   list(show = show, finish = finish)
 }
@@ -117,8 +121,12 @@ vague_time <- function(secs) {
 check_reached <- function(mode, runs, steps) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
+  advice <- if (mode == "train" && runs < steps) {
+    "\nWhere the input has ended, `num_epochs = NULL` in input_fn() reads it as often as needed."
+  }
   message(
-    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps)
+    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps),
+    advice
   )
 }
 

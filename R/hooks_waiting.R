@@ -7,7 +7,7 @@
 #' lets it pass where the step is reached, as after restoring a checkpoint, and else waits until the
 #' user interrupts it.
 #'
-#' @param wait_until_step A whole number; 0 or less does not wait.
+#' @eval hook_params("GlobalStepWaiterHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_failed_precondition` at the start of the loop in a graph without
 #'   global step.
@@ -16,20 +16,14 @@
 #' @export
 #' @examples
 #' hook_global_step_waiter(wait_until_step = 0)
-hook_global_step_waiter <- function(wait_until_step) {
-  check_whole(wait_until_step)
-  new_builtin_hook("GlobalStepWaiterHook", wait_until_step = wait_until_step)
-}
+hook_global_step_waiter <- builtin_hook("GlobalStepWaiterHook")
 
 #' Stop when a checkpoint of the last step is on disk
 #'
 #' For a loop whose checkpoints another process writes: once the global step is `last_step` the hook
 #' looks for a checkpoint of it after each step, and waits a while where there is none.
 #'
-#' @param model_dir The folder of the checkpoints. For an estimator that trains and saves by itself,
-#'   give the estimator: the hook is then [hook_stop_at_step()], as in TensorFlow.
-#' @param last_step The global step to stop at.
-#' @param wait_after_file_check_secs How long to wait.
+#' @eval hook_params("StopAtCheckpointStepHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_failed_precondition` at the start of the loop in a graph without
 #'   global step.
@@ -41,12 +35,9 @@ hook_global_step_waiter <- function(wait_until_step) {
 hook_stop_at_checkpoint_step <- function(model_dir, last_step, wait_after_file_check_secs = 30) {
   if (is.null(last_step)) stop_plain("last_step must be specified.")
   if (is.null(model_dir)) stop_plain("model_dir must be specified.")
-  check_whole(last_step)
-  check_number(wait_after_file_check_secs)
   if (is_estimator(model_dir)) return(hook_stop_at_step(last_step = last_step))
-  check_string(model_dir)
   new_builtin_hook("StopAtCheckpointStepHook",
-    model_dir = path.expand(model_dir), last_step = last_step,
-    wait_after_file_check_secs = wait_after_file_check_secs
+    model_dir = absolute_path(model_dir),
+    last_step = last_step, wait_after_file_check_secs = wait_after_file_check_secs
   )
 }

@@ -3,6 +3,8 @@
 # State that is set while an estimator calls the user's functions.
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
+# how many frames there were when the user's function was called
+the$users_depth <- 0L
 
 #' An input function from data in memory
 #'
@@ -24,14 +26,26 @@ the$mode <- NULL
 #' @param num_epochs How often the data are read; `NULL` for ever.
 #' @param queue_capacity,num_threads Accepted; there is no queue.
 #' @param ... Further arguments have no effect; a message names them.
+#' @param resume TRUE: a training that was stopped in the middle of these data (by `steps`, by
+#'   Ctrl-C, by the end of the process) goes on where it stopped. FALSE: each call of [train()]
+#'   begins at the first row, as TensorFlow's estimators do. See below.
 #' @return A function of the estimator that returns a function of no argument, which adds the next
-#'   batch to the graph: `list(features, labels)` with a named list of tensors `[batch]` (or
-#'   `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
+#'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
+#'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
+#'   list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
 #'   codes from 0, or as strings where a column of the estimator takes strings. Without response
 #'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
 #'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
 #'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
+#' @section Going on: The checkpoints of a model hold how far its training has come in the data: the
+#'   row, the order of the rows and its seed. [train()] in the same folder, also in another process,
+#'   goes on with the very next row, so that 26 steps and then 22 are the same as 48. That is so
+#'   where the training before was stopped in the middle and data, batch size and number of epochs
+#'   are the same ones. A training that had come to the end of the data is followed by another pass.
+#'   Where the data are others, or read in another way, the log says so and the first row is next. A
+#'   pass that goes on gives what is left of it, so it may end before `steps` are made.
+#'   [numpy_input_fn()] always begins at the first row.
 #' @section Levels: A model remembers, in the file `runhooks.data` of its folder, the kind of each
 #'   feature and the levels of factors in training. Later data are brought to these: codes are those
 #'   of the training whatever levels a factor has, other levels are missing (but for columns with a
@@ -63,18 +77,21 @@ input_fn.default <- function(object, ...) {
 #' @export
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
-                                num_threads = 1, ...) {
+                                num_threads = 1, ..., resume = TRUE) {
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
-  new_input_fn(as.list(object), features, response, batch_size, shuffle, num_epochs)
+  new_input_fn(
+    as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume
+  )
 }
 
 #' @rdname input_fn
 #' @export
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
-                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...) {
+                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
+                          resume = TRUE) {
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -82,7 +99,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
-  new_input_fn(object, features, response, batch_size, shuffle, num_epochs)
+  new_input_fn(object, features, response, batch_size, shuffle, num_epochs, resume = resume)
 }
 
 #' @rdname input_fn
@@ -198,8 +215,12 @@ new_input_fn <- function(
   batch_size,
   shuffle,
   num_epochs,
+  as_matrix = TRUE,
+  resume = FALSE,
+  response_name = response,
   call = parent.frame()
 ) {
+  check_flag(resume, call = call)
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
   check_shuffle(shuffle, call)
@@ -209,19 +230,26 @@ new_input_fn <- function(
       "{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call
     )
   }
+  # canned models take features by name, the user's own the columns as selected
+  selected <- features
   features <- sort(features, method = "radix")
   columns <- lapply(data[c(features, response)], flat_column)
   # labels are few
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
-  options <- list(batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs)
+  options <- list(
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume
+  )
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
     function() {
-      trained <- as_trained(columns, features, response, estimator, reads)
+      trained <- as_trained(columns, features, response, estimator, reads, response_name)
+      if (as_matrix && is_custom(estimator)) {
+        return(next_matrix(trained, selected, response, options))
+      }
       next_rows(trained, features, response, options, texts)
     }
   }
@@ -300,12 +328,47 @@ next_rows <- function(columns, features, response, options, texts = character())
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    encoded, vapply(encoded, wanted_type, ""), options$batch_size,
-    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0
+    setNames(encoded, names(columns)), vapply(encoded, wanted_type, ""), options$batch_size,
+    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0,
+    isTRUE(options$resume) && identical(the$mode, "train")
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+}
+
+# The same with the features as one tensor [batch, k]: columns of numbers side by side. Arrays of
+# more dimensions stay a named list.
+next_matrix <- function(columns, features, response, options) {
+  parts <- lapply(setNames(nm = features), function(name) {
+    encode_column(columns[[name]], name)
+  })
+  if (any(lengths(lapply(parts, dim)) > 2)) {
+    return(next_rows(columns, features, response, options))
+  }
+  is_word <- vapply(parts, is.character, NA)
+  if (any(is_word) && !all(is_word)) {
+    stop_runhooks(
+      c(
+        "The features of a custom model are one matrix: all numbers, or all strings.",
+        x = "{cli::qty(sum(is_word))}{.val {features[is_word]}} {?is/are} strings, the others
+             numbers.",
+        i = "Make a factor of it, or give {.fn numpy_input_fn} a named list."
+      ),
+      call = user_frame()
+    )
+  }
+  sparse <- vapply(parts, is_sparse_matrix, NA)
+  if (length(parts) > 1) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
+  is_logical <- vapply(parts, is.logical, NA)
+  if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
+  matrix <- if (length(parts) == 1 && sparse) parts[[1]] else do.call(cbind, unname(parts))
+  # the matrix has a type of its own where all of its columns have the same
+  types <- unique(lapply(parts, wanted_type))
+  if (length(types) == 1) attr(matrix, "dtype") <- types[[1]]
+  together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
+  input <- next_rows(together, "x", response, options)
+  if (length(response)) list(input[[1]]$x, input[[2]]) else input$x
 }
 
 # The type that np_array() gave a column.
@@ -338,6 +401,15 @@ draw_seed <- function() {
 
 # --- what estimators make of an input function
 
+# An input function has been told how to read; what is said again has no effect.
+note_unread <- function(unread) {
+  if (is.null(unread)) unread <- "..."
+  cli::cli_inform(c(
+    "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
+    i = "How data are read is said to {.fn input_fn}."
+  ))
+}
+
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
 # `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
@@ -356,6 +428,8 @@ as_model_input <- function(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
+  } else if (...length()) {
+    note_unread(names(list(...)))
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
@@ -363,27 +437,38 @@ as_model_input <- function(
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
-  function(mode) {
+  read <- function(mode) {
     outer <- the$mode
     on.exit(the$mode <- outer)
     the$mode <- mode
     result <- if (n == 1) input_fn(estimator) else input_fn()
     if (is.function(result)) result <- result()
     if (is_dataset(result)) result <- next_batch(result)
-    split_input(result)
+    input <- split_input(result)
+    if (is_custom(estimator)) return(list(given = lapply(input, as_tensors)))
+    if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
+    check_features(input$features)
+    check_labels(input$labels)
+    input
   }
+  structure(read, about = attr(input_fn, "about"))
 }
 
-# How many batches an input function of data in memory has: rows and epochs say it. NULL where that
-# is not known, or without end. `input` is what as_model_input() gives.
+# Whatever an input function returned, with tensors in the place of R's arrays.
+as_tensors <- function(x) {
+  if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
+  if (is.list(x)) return(lapply(x, as_tensors))
+  if (!is.atomic(x)) return(x)
+  type <- wanted_type(x)
+  cpp_constant(x, if (!is.na(type)) type, "Const")
+}
+
+# How many batches an input function of data in memory has: what it says of itself tells. NULL where
+# that is not known, or without end. `input` is what as_model_input() gives.
 planned_steps <- function(input) {
-  inner <- environment(environment(input)$input_fn)
-  if (is.null(inner) || !identical(parent.env(inner), topenv())) return(NULL)
-  options <- inner$options
-  columns <- inner$columns
-  is_ours <- is.list(options) && is.list(columns) && is_number(options$batch_size)
-  if (!is_ours || is.null(options$num_epochs)) return(NULL)
-  ceiling(n_rows(columns[[1]]) * options$num_epochs / options$batch_size)
+  about <- attr(input, "about")
+  if (is.null(about$num_epochs)) return(NULL)
+  ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
 split_input <- function(result) {
@@ -393,9 +478,7 @@ split_input <- function(result) {
   }
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
-  check_features(features)
-  check_labels(labels)
-  list(features, labels)
+  list(features = features, labels = labels)
 }
 
 check_features <- function(features, call = parent.frame()) {

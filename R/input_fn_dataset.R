@@ -28,7 +28,7 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
     value <- get0(as.character(x), env)
     if (inherits(value, "formula")) formula <- value
   }
-  if (!is.null(formula)) return(parse_formula(formula, stub)[c("features", "response")])
+  if (!is.null(formula)) return(formula_components(formula, names, call))
   features <- select_names(stub, x, x_quo, args[[1]], call)
   response <- select_names(stub, y, y_quo, args[[2]], call)
   if (length(features) == 0) stop_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
@@ -39,6 +39,20 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
     )
   }
   list(features = features, response = response)
+}
+
+# `.` stands for all components but the response.
+formula_components <- function(formula, names, call) {
+  chosen <- parse_formula(formula)[c("features", "response")]
+  if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
+  unknown <- setdiff(unlist(chosen), names)
+  if (length(unknown)) {
+    stop_runhooks(
+      c("The records have no component {.val {unknown}}.", i = existing_names(names)),
+      kind = "not_found", call = call
+    )
+  }
+  chosen
 }
 
 dataset_input_fn <- function(dataset, features, response) {

@@ -33,7 +33,11 @@ numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffl
   # TensorFlow's name for labels is no feature's
   labels <- if (!is.null(y)) if ("y" %in% names(x)) "__target_key__" else "y"
   data <- c(as.list(x), if (!is.null(y)) setNames(list(y), labels))
-  new_input_fn(data, names(x), labels, batch_size, shuffle, num_epochs)
+  # what has no name of its own is the same under any
+  new_input_fn(
+    data, names(x), labels, batch_size, shuffle, num_epochs, as_matrix = FALSE,
+    response_name = character()
+  )
 }
 
 # For functions that return what TensorFlow's does: a function of no argument.

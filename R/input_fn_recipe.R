@@ -13,7 +13,63 @@ input_fn.recipe <- function(object, data = NULL, ...) {
   # weights have a class of their own
   baked[weights] <- lapply(baked[weights], as.numeric)
   response <- named("outcome")
-  input_fn.data.frame(
+  input <- input_fn.data.frame(
     baked, features = c(named("predictor"), weights), response = if (length(response)) response, ...
+  )
+  structure(input, recipe = object)
+}
+
+# After a training: the recipe that has prepared its data, for new ones. Only that there was one
+# goes into the folder, since a recipe is made of code.
+keep_recipe <- function(object, recipe) {
+  kept <- unclass(object$estimator)$kept
+  kept$recipe <- recipe
+  record <- training_record(object)
+  has_recipe <- !is.null(recipe)
+  if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())
+  record$recipe <- if (has_recipe) TRUE
+  write_record(record, model_dir(object))
+}
+
+# New data as the training's were prepared.
+bake_newdata <- function(object, newdata, call) {
+  recipe <- unclass(object$estimator)$kept$recipe
+  if (is.null(recipe)) {
+    if (isTRUE(training_record(object)$recipe)) stop_no_recipe(call)
+    return(newdata)
+  }
+  rlang::check_installed("recipes", "to prepare `newdata` by the recipe of the training.")
+  rows <- as.data.frame(newdata, optional = TRUE)
+  baked <- tryCatch(
+    recipes::bake(recipe, new_data = rows, recipes::all_predictors()),
+    error = function(error) {
+      cli::cli_abort(
+        c(
+          "{.arg newdata} cannot be prepared by the recipe of the training.",
+          i = "Give data as they are before the recipe, with all columns that it reads."
+        ),
+        parent = error, class = error_classes("invalid_argument"), call = call
+      )
+    }
+  )
+  if (nrow(baked) == nrow(rows)) return(baked)
+  stop_runhooks(
+    c(
+      "The recipe of the training makes {nrow(baked)} row{?s} of the {nrow(rows)} of
+       {.arg newdata}.",
+      i = "A step that drops rows needs {.code skip = TRUE}."
+    ),
+    call = call
+  )
+}
+
+stop_no_recipe <- function(call) {
+  stop_runhooks(
+    c(
+      "The model was trained on data that a recipe had prepared, which this object does not have.",
+      i = "Predict with {.code input_fn(recipe, data = newdata)} in the place of
+           {.code newdata = newdata}."
+    ),
+    kind = "failed_precondition", call = call
   )
 }

@@ -12,12 +12,53 @@ log_level <- function(v, call = parent.frame()) {
 }
 
 # Called by the core for each line that is shown. A message goes to stderr, and can be silenced or
-# caught.
-emit_log <- function(level, text) {
+# caught. A warning is shown to whoever listens to the log, in its place among the lines; it is
+# raised when the core's call has ended. TRUE: one waits.
+emit_log <- function(level, text, kind = "") {
+  condition <- log_line(level, text)
+  if (level != log_levels[["WARN"]]) {
+    show_line(level, text)
+    return(FALSE)
+  }
+  class(condition) <- setdiff(class(condition), "message")
+  is_muffled <- withRestarts(
+    {
+      signalCondition(condition)
+      FALSE
+    },
+    muffleMessage = function() TRUE
+  )
+  if (is_muffled) return(FALSE)
+  the$warnings <- c(the$warnings, list(core_warning(text, kind)))
+  TRUE
+}
+
+show_line <- function(level, text) message(log_line(level, text))
+
+log_line <- function(level, text) {
   name <- names(log_levels)[match(level, log_levels)]
-  line <- paste0(name, ":tensorflow:", text, "\n")
-  message(structure(
+  structure(
     class = c("runhooks_log", "message", "condition"),
-    list(message = line, call = NULL, level = name, text = text)
-  ))
+    list(
+      message = paste0(name, ":tensorflow:", text, "\n"), call = NULL, level = name, text = text
+    )
+  )
+}
+
+core_warning <- function(text, kind) {
+  structure(
+    class = c(
+      if (nzchar(kind)) paste0("runhooks_warning_", kind), "runhooks_warning", "warning",
+      "condition"
+    ),
+    list(message = text, call = NULL)
+  )
+}
+
+# Those that wait, each text once. Whoever catches one by a jump gets the first.
+raise_warnings <- function() {
+  waiting <- the$warnings
+  the$warnings <- NULL
+  again <- duplicated(vapply(waiting, conditionMessage, ""))
+  for (condition in waiting[!again]) warning(condition)
 }

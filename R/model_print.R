@@ -58,6 +58,7 @@ remember_training <- function(object, data, history) {
   kept <- unclass(object$estimator)$kept
   if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
   record <- training_record(object)
+  if (is.null(record)) return(invisible()) # nothing was saved
   loss <- last_of(history$losses$mean_losses)
   rows <- if (is.data.frame(data)) sum(training_frame(object, "train")$rows)
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)

@@ -124,7 +124,8 @@ monitored_training_session <- function(
   all_hooks <- c(
     name_hooks(as_hook_list(chief_only_hooks), "chief_only_hooks"),
     summary_hooks(
-      if (is.null(summary_dir)) checkpoint_dir else summary_dir, log_step_count_steps, summaries
+      if (is.null(summary_dir)) checkpoint_dir else summary_dir, log_step_count_steps, summaries,
+      scaffold
     ),
     checkpoint_hooks(checkpoint_dir, checkpoints),
     hooks
@@ -141,18 +142,14 @@ interval <- function(steps, secs, default) {
   list(steps = positive(steps), secs = positive(secs))
 }
 
-summary_hooks <- function(dir, log_step_count_steps, summaries) {
+summary_hooks <- function(dir, log_step_count_steps, summaries, scaffold) {
   if (is.null(dir)) return(NULL)
   hooks <- list()
   if (!is.null(log_step_count_steps) && log_step_count_steps > 0) {
     hooks <- list(hook_step_counter(every_n_steps = log_step_count_steps, output_dir = dir))
   }
-  saves <- !is.null(summaries$steps) || !is.null(summaries$secs)
-  if (saves && "SummarySaverHook" %in% cpp_hook_types()) {
-    saver <- new_builtin_hook(
-      "SummarySaverHook",
-      save_steps = summaries$steps, save_secs = summaries$secs, output_dir = path.expand(dir)
-    )
+  if (!is.null(summaries$steps) || !is.null(summaries$secs)) {
+    saver <- hook_summary_saver(summaries$steps, summaries$secs, dir, scaffold = scaffold)
     hooks <- c(hooks, list(saver))
   }
   hooks
@@ -160,9 +157,7 @@ summary_hooks <- function(dir, log_step_count_steps, summaries) {
 
 checkpoint_hooks <- function(dir, checkpoints) {
   if (is.null(dir) || (is.null(checkpoints$steps) && is.null(checkpoints$secs))) return(NULL)
-  list(hook_checkpoint_saver(
-    path.expand(dir), save_secs = checkpoints$secs, save_steps = checkpoints$steps
-  ))
+  list(hook_checkpoint_saver(dir, save_secs = checkpoints$secs, save_steps = checkpoints$steps))
 }
 
 # Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
@@ -184,11 +179,12 @@ chief_session_creator <- function(
   check_scaffold(scaffold)
   check_string(checkpoint_dir, null = TRUE)
   check_string(checkpoint_filename_with_path, null = TRUE)
-  expand <- function(path) if (!is.null(path)) path.expand(path)
   new_session_creator(
     "ChiefSessionCreator", scaffold,
-    checkpoint_dir = expand(checkpoint_dir),
-    checkpoint_filename_with_path = expand(checkpoint_filename_with_path)
+    checkpoint_dir = absolute_path(checkpoint_dir, "checkpoint_dir"),
+    checkpoint_filename_with_path = absolute_path(
+      checkpoint_filename_with_path, "checkpoint_filename_with_path"
+    )
   )
 }
 

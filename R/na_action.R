@@ -167,7 +167,7 @@ stop_missing_rows <- function(missing, blueprint, call) {
     i = if (has_response && blueprint$na$kind == "constants") "A response is not made up."
   )
   stop_runhooks(
-    c("{rows} of {all} row{?s} {?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
+    c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
     call = call, missing = missing
   )
 }
@@ -178,7 +178,7 @@ note_omitted <- function(missing) {
   all <- length(missing[[1]]) # nolint: used by cli
   by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
   cli::cli_inform(
-    "{rows} of {all} row{?s} {?is/are} left out, because {?it has/they have} NA in {.val {by}}.",
+    "{rows} of {all} rows {cli::qty(rows)}{?is/are} left out, because of NA in {.val {by}}.",
     class = "runhooks_message_omitted"
   )
 }

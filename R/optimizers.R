@@ -3,34 +3,26 @@
 
 # Their constructors, made of what the core has registered: arguments, defaults, ranges.
 optimizer_symbols <- function() {
-  specs <- cpp_optimizer_specs()
   symbols <- list()
-  for (own in split(specs, factor(specs$type, unique(specs$type)))) {
-    constructor <- optimizer_constructor(own$type[[1]], own$name, own$default)
-    for (endpoint in strsplit(own$endpoint[[1]], ", ", fixed = TRUE)[[1]]) {
-      symbols[[endpoint]] <- constructor
-    }
+  for (specs in registered("optimizer")) {
+    symbols[endpoints_of(specs)] <- list(optimizer_constructor(specs))
   }
   symbols
 }
 
-optimizer_constructor <- function(type, names, defaults) {
-  .type <- type
+optimizer_constructor <- function(specs) {
+  .specs <- specs
   f <- function() {
-    new_optimizer(.type, mget(names(formals()), envir = environment()), sys.function())
+    given <- given_arguments(.specs$name, environment())
+    new_optimizer(.specs$type[[1]], given, sys.function())
   }
-  has_default <- ifelse(nzchar(defaults), " = ", "")
-  formals(f) <- signature_formals(paste0(names, has_default, defaults, collapse = ", "))
+  formals(f) <- registered_formals(specs)
   f
 }
 
 # The specification that the core makes an optimizer of: what was given, without NULLs.
 new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   name <- formals(constructor)$name
-  missing <- vapply(given, identical, NA, quote(expr = ))
-  if (any(missing)) {
-    stop_runhooks("{.arg {names(given)[missing]}} is missing, with no default.", call = call)
-  }
   if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
   own <- given[setdiff(names(given), c("name", "use_locking"))]
   optimizer <- structure(
@@ -51,16 +43,12 @@ rate_function <- function(f) {
 
 # The page's tables, made when roxygen2 writes it. lint: allow caller
 optimizers_rd <- function() {
-  specs <- cpp_optimizer_specs()
-  sections <- lapply(split(specs, factor(specs$type, unique(specs$type))), function(own) {
-    range <- ifelse(nzchar(own$range), paste0(" In \\code{", own$range, "}."), "")
-    default <- ifelse(nzchar(own$default), paste0(" = ", own$default), "")
-    path <- sub("train.", "tf$train$", sub(",.*", "", own$endpoint[[1]]), fixed = TRUE)
+  sections <- lapply(registered("optimizer"), function(specs) {
+    default <- ifelse(nzchar(specs$default), paste0(" = ", specs$default), "")
+    path <- paste0("tf$", gsub(".", "$", endpoints_of(specs)[[1]], fixed = TRUE))
+    items <- paste0("\\item{\\code{", specs$name, default, "}}{", specs$doc, range_rd(specs), "}")
     paste0(
-      "@section ", path, ":\n",
-      "\\describe{\n",
-      paste0("\\item{\\code{", own$name, default, "}}{", own$doc, range, "}", collapse = "\n"),
-      "\n}"
+      "@section ", path, ":\n", "\\describe{\n", paste0(items, collapse = "\n"), "\n}"
     )
   })
   unlist(sections, use.names = FALSE)

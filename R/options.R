@@ -6,6 +6,7 @@
 #'   Never more are used than the machine has and the environment variable `OMP_THREAD_LIMIT`
 #'   allows; in a child of `fork()` (as in `parallel::mclapply()`) it is one. Results do not depend
 #'   on it.
+#' * `runhooks.progress`: `FALSE` turns the line of progress off, see [hook_progress_bar()].
 #' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: the defaults of
 #'   [plot.tf_estimator_history()].
 #'

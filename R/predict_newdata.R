@@ -9,7 +9,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (is.null(type)) type <- choices
-  data <- check_new_data(newdata, call)
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
   ready <- new_features(object, data, call)
   keys <- switch(kind,
     numbers = "predictions", classes = "probabilities", c("class_ids", "probabilities")

@@ -67,6 +67,8 @@ config_replace <- function(config, changes, call) {
     )
   }
   for (name in names(changes)) check_config_value(name, changes[[name]], call)
+  folder <- absolute_path(changes$model_dir, call = call)
+  if (!is.null(folder)) changes$model_dir <- folder
   both <- c("save_checkpoints_steps", "save_checkpoints_secs")
   given <- both[vapply(both, function(name) !is.null(changes[[name]]), NA)]
   if (length(given) == 2) {
@@ -142,6 +144,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
       call = call
     )
   }
+  model_dir <- absolute_path(model_dir, call = call)
   given <- unique(c(model_dir, config$model_dir))
   if (length(given) > 1) {
     stop_runhooks(
@@ -154,7 +157,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(folder)) folder <- active_run_dir()
   if (is.null(folder)) folder <- config$model_dir
   if (is.null(folder)) folder <- tempfile("runhooks-model-")
-  config$replace(model_dir = path.expand(folder))
+  config$replace(model_dir = folder)
 }
 
 # The folder of the tfruns run that is active, if there is one.

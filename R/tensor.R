@@ -3,9 +3,9 @@
 #' Tensors, operations and variables of a graph
 #'
 #' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
-#' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `eval()`; of an operation `name`, `type`,
-#' `outputs`, `graph`, `run()`; of a variable those of a tensor and `value()`, `read_value()`,
-#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`. Arithmetic, comparison
+#' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `set_shape()`, `consumers()`, `eval()`; of an
+#' operation `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`, `run()`; of a variable those of a tensor and `value()`, `read_value()`,
+#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison
 #' and mathematical functions add operations to the graph. A number on either side takes the
 #' tensor's type.
 #'
@@ -41,6 +41,9 @@ is.tensor <- function(object) is_tensor(object) # nolint
     eval = function(feed_dict = NULL, session = NULL) {
       session_or_default(session)$run(x, feed_dict)
     },
+    consumers = function() cpp_tensor_consumers(x),
+    set_shape = function(shape) invisible(cpp_tensor_set_shape(x, as_dims(shape))),
+    value_index = as.integer(sub(".*:", "", cpp_element_info(x)$name)),
     stop_no_member(x, name)
   )
 }
@@ -52,6 +55,10 @@ is.tensor <- function(object) is_tensor(object) # nolint
     name = cpp_element_info(x)$name,
     type = cpp_element_info(x)$type,
     outputs = cpp_operation_outputs(x),
+    inputs = cpp_operation_inputs(x),
+    control_inputs = cpp_operation_control_inputs(x),
+    get_attr = function(name) cpp_operation_attr(x, name),
+    values = function() cpp_operation_outputs(x),
     run = function(feed_dict = NULL, session = NULL) {
       session_or_default(session)$run(x, feed_dict)
     },
@@ -75,6 +82,10 @@ is.tensor <- function(object) is_tensor(object) # nolint
     read_value = function() cpp_variable_read(x),
     eval = function(session = NULL) session_or_default(session)$run(x),
     initializer = cpp_variable_initializer(x),
+    load = function(value, session = NULL) {
+      session_or_default(session)$run(variable_assign("Assign", x, value))
+      invisible()
+    },
     assign = function(value, use_locking = FALSE) variable_assign("Assign", x, value),
     assign_add = function(delta, use_locking = FALSE) variable_assign("AssignAdd", x, delta),
     assign_sub = function(delta, use_locking = FALSE) variable_assign("AssignSub", x, delta),
@@ -168,6 +179,22 @@ length.tensorflow.tensor <- function(x) {
 }
 
 # --- operators and functions
+
+# A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked. Called
+# by the core. lint: allow caller
+list_as_input <- function(x) {
+  if (inherits(x, "tensorflow.shape")) x <- x$as_list()
+  if (any(vapply(x, is_graph_element, NA))) {
+    return(tf$stack(lapply(unname(x), function(part) if (is.list(part)) list_as_input(part) else part)))
+  }
+  is_one <- vapply(x, function(part) is.atomic(part) && length(part) == 1, NA)
+  if (length(x) && !all(is_one)) {
+    stop_runhooks("A list of values cannot become one tensor: element {which(!is_one)[[1]]} is
+      {.obj_type_friendly {x[[which(!is_one)[[1]]]]}}.", call = user_frame())
+  }
+  values <- if (length(x)) unlist(x, use.names = FALSE) else integer()
+  array(values, length(values))
+}
 
 # Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.
 tf_op <- function(

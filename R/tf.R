@@ -33,13 +33,25 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   }
   if (!is.null(symbol)) return(symbol)
   if (has_members) return(module)
+  stop_no_symbol(full, path)
+}
+
+# Names of the same module come first, then what ends alike elsewhere.
+stop_no_symbol <- function(full, path, call = parent.frame()) {
+  name <- substring(full, nchar(path) + 1)
+  in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
+  elsewhere <- tf_names()[sub(".*[.]", "", tf_names()) == name]
+  near <- cpp_near_names(name, names(structure(list(path = path), class = "runhooks_tf_module")))
+  found <- c(elsewhere, if (length(near)) paste0(path, near))
+  found <- utils::head(paste0("tf$", in_r(found[!grepl("^(python|raw_ops)[.]", found)])), 4) # nolint
+  module <- paste0("names(tf", if (nzchar(path)) paste0("$", sub("[$]$", "", in_r(path))), ")")
   stop_runhooks(
     c(
-      "{.code tf${gsub('.', '$', full, fixed = TRUE)}} is not available.",
-      near_hint(name, names(x)),
-      i = "See {.run names(tf)}."
+      "{.code tf${in_r(full)}} is not available.",
+      i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
+      i = "{.code {module}} lists what there is."
     ),
-    kind = "not_found"
+    kind = "not_found", call = call
   )
 }
 
@@ -80,9 +92,11 @@ tf_table <- function() {
     own <- tf_own_symbols()
     own <- c(own, alias_symbols(own))
     arguments <- setNames(core$arguments, core$name)
+    known <- unique(c(names(own), names(arguments)))
+    aliases <- alias_names(known)
     the$tf_table <- list(
       own = list2env(own), arguments = arguments, made = new.env(parent = emptyenv()),
-      names = unique(c(names(own), names(arguments)))
+      aliases = aliases, names = c(known, names(aliases))
     )
   }
   the$tf_table
@@ -93,6 +107,7 @@ tf_names <- function() tf_table()$names
 # The member of this name, NULL where there is none.
 tf_symbol <- function(name) {
   table <- tf_table()
+  if (name %in% names(table$aliases)) name <- table$aliases[[name]]
   own <- table$own[[name]]
   if (!is.null(own)) return(own)
   if (is.null(table$made[[name]]) && name %in% names(table$arguments)) {
@@ -107,7 +122,7 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols()
+    data_symbols(), export_symbols(), contrib_symbols(), graph_more_symbols()
   )
   do.call(c, list_of_modules)
 }
@@ -305,7 +320,8 @@ error_symbols <- function() {
 logging_symbols <- function() {
   line <- function(level) {
     force(level)
-    function(msg, ...) cpp_log(level, sprintf(msg, ...))
+    # the user's own line is no warning of ours
+    function(msg, ...) if (level >= cpp_log_verbosity(NULL)) show_line(level, sprintf(msg, ...))
   }
   c(
     setNames(as.list(log_levels), paste0("logging.", names(log_levels))),
@@ -353,13 +369,8 @@ train_symbols <- function() {
                                    at_end = FALSE, formatter = NULL) {
         hook_logging_tensor(tensors, every_n_iter, every_n_secs, formatter, at_end)
       },
-      StopAtStepHook = hook_stop_at_step,
-      CheckpointSaverHook = hook_checkpoint_saver, StepCounterHook = hook_step_counter,
-      NanTensorHook = hook_nan_tensor, GlobalStepWaiterHook = hook_global_step_waiter,
-      FinalOpsHook = hook_final_ops, FeedFnHook = hook_feed_fn,
-      SummarySaverHook = hook_summary_saver, ProfilerHook = hook_profiler,
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols())
+  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(), hook_symbols())
 }

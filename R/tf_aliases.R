@@ -32,3 +32,51 @@ alias_symbols <- function(symbols) {
     list(contrib.framework.get_global_step = symbols[["train.get_global_step"]])
   )
 }
+
+# Modules of TensorFlow's that hold names of the top level once more: those that there are here.
+same_names <- list(
+  math = "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh ceil
+    confusion_matrix cos cosh count_nonzero cumprod cumsum digamma divide equal erf erfc exp expm1
+    floor floordiv floormod greater greater_equal invert_permutation is_finite is_inf is_nan less
+    less_equal lgamma log log1p log_sigmoid logical_and logical_not logical_or logical_xor maximum
+    minimum mod multiply negative not_equal pow reciprocal reduce_all reduce_any reduce_logsumexp
+    reduce_max reduce_mean reduce_min reduce_prod reduce_sum rint round rsqrt scalar_mul segment_max
+    segment_mean segment_min segment_prod segment_sum sigmoid sign sin sinh sqrt square
+    squared_difference subtract tan tanh truediv unsorted_segment_max unsorted_segment_mean
+    unsorted_segment_sum",
+  random = "set_random_seed truncated_normal multinomial",
+  linalg = "cholesky cross einsum eye global_norm matmul norm qr svd tensordot trace",
+  dtypes = "as_string cast float16 float32 float64 int8 int16 int32 int64 uint8 bool string",
+  manip = "gather_nd reshape reverse scatter_nd tile",
+  python.ops.math_ops = "add subtract multiply divide sin cos exp log sqrt square abs reduce_mean
+    reduce_sum reduce_max reduce_min matmul cast argmax equal greater less maximum minimum pow
+    sigmoid tanh to_float to_int32 to_int64 linspace range",
+  python.ops.array_ops = "slice reshape expand_dims squeeze concat stack unstack split transpose
+    gather one_hot shape size rank zeros ones zeros_like ones_like fill pad tile where identity
+    placeholder boolean_mask reverse strided_slice",
+  python.ops.random_ops = "random_uniform random_normal truncated_normal",
+  python.ops.init_ops = "zeros_initializer ones_initializer constant_initializer
+    random_uniform_initializer random_normal_initializer truncated_normal_initializer",
+  python.ops.variables = "global_variables trainable_variables local_variables Variable",
+  python.framework.dtypes = "float16 float32 float64 int8 int16 int32 int64 uint8 bool string",
+  python.framework.ops = "get_collection add_to_collection control_dependencies name_scope Graph
+    get_default_graph reset_default_graph convert_to_tensor",
+  compat.v1 = "placeholder Session global_variables_initializer get_variable variable_scope
+    set_random_seed reset_default_graph get_default_graph",
+  compat.v1.logging = "set_verbosity INFO WARN ERROR DEBUG"
+)
+
+# By the longer name what it is a name of.
+alias_names <- function(known) {
+  aliases <- lapply(names(same_names), function(module) {
+    words <- strsplit(trimws(same_names[[module]]), "[[:space:]]+")[[1]]
+    canonical <- if (endsWith(module, ".logging")) paste0("logging.", words) else words
+    setNames(canonical, paste0(module, ".", words))
+  })
+  aliases <- c(
+    unlist(aliases), python.training.saver.latest_checkpoint = "train.latest_checkpoint",
+    python.training.training_util.get_global_step = "train.get_global_step",
+    contrib.framework.get_or_create_global_step = "train.get_or_create_global_step"
+  )
+  aliases[aliases %in% known & !names(aliases) %in% known]
+}

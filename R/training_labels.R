@@ -215,9 +215,27 @@ check_feature_values <- function(columns, reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
     if (read$is_weight && is.factor(x)) stop_word_weights(x, read$key)
+    if (read$has_shape && read$dtype != "string") check_is_numeric(x, read)
     if (read$dtype == "float32" && !read$is_normalized) check_float32(x, read$key, "feature")
     if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
   }
+}
+
+# The codes of a factor are no numbers that anything could be computed of.
+check_is_numeric <- function(x, read) {
+  is_word <- is.factor(x) || (is.character(x) && !read$is_normalized)
+  if (!is_word) return(invisible())
+  stop_runhooks(
+    c(
+      "{.fn column_numeric} of {.val {read$key}} needs numbers, not
+       {kind_words[[column_kind(x)]]}.",
+      x = "Got {.val {as.character(x[[1]])}} in row 1.",
+      i = "Use a categorical column, such as {.fn column_categorical_with_vocabulary_list} (for a
+           deep model within {.fn column_indicator}).",
+      i = if (is.factor(x)) "{.code as.numeric(as.character(x))} makes numbers of such labels."
+    ),
+    call = user_frame()
+  )
 }
 
 # The ids of a column without a default: -1 is a missing value, others are in the buckets.

@@ -1,6 +1,6 @@
 # What a model knows of the data it was trained on: the kind of each feature, the levels of factors,
-# the words of the classes. A file beside the checkpoints, so that a model that is made again on the
-# same folder knows it too.
+# the words of the classes; and what model it is (R/folder_memory.R). A file beside the checkpoints,
+# so that a model that is made again on the same folder knows it too.
 
 record_file <- "runhooks.data"
 
@@ -43,6 +43,7 @@ note_unread_record <- function(folder) {
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
+    (is.null(x[["model"]]) || is_known_model(x[["model"]])) &&
     (is.null(x[["response"]]) || is_known_response(x[["response"]]))
 }
 
@@ -64,10 +65,13 @@ write_record <- function(record, folder) {
   cpp_write_plain_file(file.path(folder, record_file), record, "What the model knows of its data")
 }
 
+empty_record <- function() list(version = 1L, features = list(), response = NULL)
+
 # The record with what the columns at hand add to it: training knows levels that it has seen. Kinds
 # of features that no column of the model reads are of no interest.
+# `response` is its name, of no length where it has none.
 learn_columns <- function(record, columns, features, response) {
-  if (is.null(record)) record <- list(version = 1L, features = list(), response = NULL)
+  if (is.null(record)) record <- empty_record()
   for (name in features) {
     x <- columns[[name]]
     known <- record$features[[name]]
@@ -77,7 +81,7 @@ learn_columns <- function(record, columns, features, response) {
       record$features[[name]]$levels <- union(known$levels, levels(x))
     }
   }
-  if (length(response) && is.null(record$response)) {
+  if (!is.null(response) && is.null(record$response)) {
     x <- columns[[length(columns)]]
     words <- if (is.factor(x)) levels(x) else if (is.logical(x)) c("FALSE", "TRUE")
     record$response <- list(name = response, kind = column_kind(x), classes = words)
@@ -98,15 +102,18 @@ kind_words <- c(
 # The columns as the model was trained with: of the same kind, factors with the levels of the
 # training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
 # what its columns read.
-as_trained <- function(columns, features, response, estimator, reads) {
+as_trained <- function(columns, features, response, estimator, reads, response_name = response) {
   columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
   if (is.null(estimator)) return(columns)
   known <- training_record(estimator)
   labels <- model_labels(estimator)
+  folder <- model_dir(estimator)
   record <- known
   if (identical(the$mode, "train")) {
     read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
-    record <- learn_columns(known, columns, intersect(features, read), response)
+    record <- learn_columns(
+      known, columns, intersect(features, read), if (length(response)) response_name
+    )
     record$formula <- formula_record(estimator$blueprint)
   }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
@@ -120,8 +127,8 @@ as_trained <- function(columns, features, response, estimator, reads) {
       columns[[last]], response, record$response, labels, estimator$spec$type
     )
   }
+  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder)
   # only what can be trained with is learnt
-  folder <- model_dir(estimator)
   if (!is.null(folder) && !identical(record, known)) write_record(record, folder)
   columns
 }

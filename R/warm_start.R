@@ -37,7 +37,7 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
   )
   structure(
     list(
-      ckpt_to_initialize_from = path.expand(ckpt_to_initialize_from),
+      ckpt_to_initialize_from = absolute_path(ckpt_to_initialize_from, "ckpt_to_initialize_from"),
       vars_to_warm_start = vars_to_warm_start, var_name_to_prev_var_name = as.list(previous)
     ),
     class = "WarmStartSettings"

@@ -1,5 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
+  complete_hook_constructors(topenv())
   the$pid <- Sys.getpid()
   promise_reexports(topenv())
 }

@@ -90,6 +90,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_is_normalizing
+bool cpp_is_normalizing();
+RcppExport SEXP _runhooks_cpp_is_normalizing() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_is_normalizing());
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_column_buckets
 double cpp_column_buckets(SEXP spec);
 RcppExport SEXP _runhooks_cpp_column_buckets(SEXP specSEXP) {
@@ -168,8 +177,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -178,7 +187,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type num_epochs(num_epochsSEXP);
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed));
+    Rcpp::traits::input_parameter< bool >::type resumes(resumesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -295,6 +305,27 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_save_running
+SEXP cpp_save_running(Text folder, Text scratch);
+RcppExport SEXP _runhooks_cpp_save_running(SEXP folderSEXP, SEXP scratchSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_save_running(folder, scratch));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_is_training
+bool cpp_is_training(Text folder);
+RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_estimator_check
 void cpp_estimator_check(SEXP spec);
 RcppExport SEXP _runhooks_cpp_estimator_check(SEXP specSEXP) {
@@ -359,6 +390,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type scope(scopeSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_summary_merge_all(key, scope, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_specs
+SEXP cpp_specs(Text what);
+RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -707,6 +748,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_hook_check
+void cpp_hook_check(SEXP hook);
+RcppExport SEXP _runhooks_cpp_hook_check(SEXP hookSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type hook(hookSEXP);
+    cpp_hook_check(hook);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_log_setup
 void cpp_log_setup();
 RcppExport SEXP _runhooks_cpp_log_setup() {
@@ -725,14 +775,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_log
-void cpp_log(int level, Text text);
-RcppExport SEXP _runhooks_cpp_log(SEXP levelSEXP, SEXP textSEXP) {
+// cpp_has_checkpoint
+bool cpp_has_checkpoint(Text folder);
+RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< int >::type level(levelSEXP);
-    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
-    cpp_log(level, text);
-    return R_NilValue;
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_latest_checkpoint
@@ -862,13 +912,64 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_dataset_specs
-SEXP cpp_dataset_specs();
-RcppExport SEXP _runhooks_cpp_dataset_specs() {
+// cpp_operation_inputs
+SEXP cpp_operation_inputs(SEXP x);
+RcppExport SEXP _runhooks_cpp_operation_inputs(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_specs());
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_operation_inputs(x));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_operation_control_inputs
+SEXP cpp_operation_control_inputs(SEXP x);
+RcppExport SEXP _runhooks_cpp_operation_control_inputs(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_operation_control_inputs(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_operation_attr
+SEXP cpp_operation_attr(SEXP x, Text name);
+RcppExport SEXP _runhooks_cpp_operation_attr(SEXP xSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_operation_attr(x, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tensor_consumers
+SEXP cpp_tensor_consumers(SEXP x);
+RcppExport SEXP _runhooks_cpp_tensor_consumers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_tensor_consumers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tensor_set_shape
+void cpp_tensor_set_shape(SEXP x, SEXP dims);
+RcppExport SEXP _runhooks_cpp_tensor_set_shape(SEXP xSEXP, SEXP dimsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dims(dimsSEXP);
+    cpp_tensor_set_shape(x, dims);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_estimator_spec_check
+void cpp_estimator_spec_check(SEXP fields);
+RcppExport SEXP _runhooks_cpp_estimator_spec_check(SEXP fieldsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    cpp_estimator_spec_check(fields);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_monitored_new
@@ -975,15 +1076,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_monitored_hooks(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_hook_types
-std::vector<std::string> cpp_hook_types();
-RcppExport SEXP _runhooks_cpp_hook_types() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_hook_types());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1139,15 +1231,6 @@ RcppExport SEXP _runhooks_cpp_optimizer_names() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(cpp_optimizer_names());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_optimizer_specs
-SEXP cpp_optimizer_specs();
-RcppExport SEXP _runhooks_cpp_optimizer_specs() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_specs());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1527,6 +1610,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
     {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
     {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
@@ -1534,7 +1618,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 6},
+    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
@@ -1544,12 +1628,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
+    {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
+    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
     {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
+    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
@@ -1584,9 +1671,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
+    {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
-    {"_runhooks_cpp_log", (DL_FUNC) &_runhooks_cpp_log, 2},
+    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
@@ -1599,7 +1687,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
-    {"_runhooks_cpp_dataset_specs", (DL_FUNC) &_runhooks_cpp_dataset_specs, 0},
+    {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
+    {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
+    {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
+    {"_runhooks_cpp_tensor_consumers", (DL_FUNC) &_runhooks_cpp_tensor_consumers, 1},
+    {"_runhooks_cpp_tensor_set_shape", (DL_FUNC) &_runhooks_cpp_tensor_set_shape, 2},
+    {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
     {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
@@ -1610,7 +1703,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
     {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
     {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
-    {"_runhooks_cpp_hook_types", (DL_FUNC) &_runhooks_cpp_hook_types, 0},
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
@@ -1624,7 +1716,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
     {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
-    {"_runhooks_cpp_optimizer_specs", (DL_FUNC) &_runhooks_cpp_optimizer_specs, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},

@@ -1,4 +1,5 @@
 // Feature columns in R: their names, the input layer and the linear model for custom models.
+#include "columns/normalizing.h"
 #include "columns/input_layer.h"
 #include "columns/linear_model.h"
 #include "runhooks_r.h"
@@ -88,6 +89,9 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 std::string cpp_column_name(SEXP spec) {
   return border([&] { return make_column(*spec_from_r(spec, "a feature column"))->name(); });
 }
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_normalizing() { return is_normalizing(); }
 
 // The width of a categorical column; NA of others.
 // [[Rcpp::export(rng = false)]]

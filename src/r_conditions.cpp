@@ -94,6 +94,23 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
+namespace {
+int border_depth = 0;
+bool has_warnings = false;
+}  // namespace
+
+BorderDepth::BorderDepth() { ++border_depth; }
+BorderDepth::~BorderDepth() { --border_depth; }
+
+void note_warning() { has_warnings = true; }
+
+void raise_warnings() {
+  if (!has_warnings || border_depth > 1) return;
+  has_warnings = false;
+  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));
+  eval_r(call, package_namespace());
+}
+
 Error error_of_condition(SEXP condition, Code code) {
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
   Rcpp::Shield<SEXP> text(eval_r(call, package_namespace()));

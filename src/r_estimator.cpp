@@ -4,6 +4,7 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/running_training.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -27,7 +28,7 @@ RunConfig config_from_r(SEXP list) {
 }
 
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
-// list>, labels).
+// list>, labels), or list(given = <anything>) for a model function of the user.
 InputFn input_fn_from_r(SEXP build) {
   auto function = std::make_shared<Held>(function_from_r(build, "the input"));
   return [function](Graph& graph, Mode mode) -> ModelInput {
@@ -37,6 +38,14 @@ InputFn input_fn_from_r(SEXP build) {
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     ModelInput input;
     const RList parts(result, "what an input function returns");
+    SEXP given = parts.find("given");
+    if (given != R_NilValue) {
+      input.given = std::make_shared<const Held>(given);
+      // by this name hooks ask for them
+      SEXP labels = RList(given, "what an input function returns").find("labels");
+      if (is_tensor(labels)) input.labels = tensor_of(labels);
+      return input;
+    }
     const RList features(parts[0], "the features of an input function");
     SEXP labels = parts[1];
     for (R_xlen_t i = 0; i < features.size(); ++i) {
@@ -114,8 +123,10 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
 }
 
 // A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
-// built.
+// built. Or the user's own.
 ModelFn model_fn_from_r(SEXP spec) {
+  SEXP own = list_element(spec, "model_fn");
+  if (own != R_NilValue) return custom_model_from_r(own);
   const auto args = args_from_r(spec, "the estimator");
   const std::string type = args->text("type");
   args->set_owner(type + "()");
@@ -245,6 +256,22 @@ SEXP cpp_predictions_next(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_predictions_close(SEXP pointer) {
   border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
+}
+
+// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
+// newest one; NULL where none is.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_save_running(Text folder, Text scratch) {
+  return border([&]() -> SEXP {
+    const std::string path = RunningTraining::save_now(folder, scratch);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_training(Text folder) {
+  return border([&] { return RunningTraining::is_in(folder); });
 }
 
 // Builds the model in a graph of its own and runs nothing: what is wrong with the specification is

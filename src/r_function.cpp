@@ -133,6 +133,14 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
 
 // One value, or the elements of what R gave for a list of tensors.
 void append_input(Rcpp::List& all, SEXP x, bool is_list) {
+  const bool is_nest = TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
+  if (!is_list && is_nest) {
+    // a list in the place of one tensor: a shape, or parts to be stacked
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
+    Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
+    all.push_back(value);
+    return;
+  }
   if (!is_list || is_tensor(x) || is_variable(x)) {
     all.push_back(x);
     return;

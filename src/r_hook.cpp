@@ -85,7 +85,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       throw Error(Code::kInvalidArgument,
                   str_cat("before_run() of hook `", label_,
                           "` must return NULL or session_run_args(), not an object of type ",
-                          Rf_type2char(TYPEOF(request)), "."));
+                          Rf_type2char(TYPEOF(request)), "."),
+                  {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
     }
     const RunArgs* args = requested_.update(request, context.session().graph());
     has_request_ = true;
@@ -301,12 +302,26 @@ std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
   return scaffold;
 }
 
+// What only the binding can read counts as given.
+std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
+  // without an owner: whoever makes a hook sees whose argument it is
+  auto args = std::make_shared<Args>();
+  const RList given(hook, "a hook");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP value = given[i];
+    const bool is_opaque = TYPEOF(value) == ENVSXP || given.name(i) == "listeners";
+    args->set(given.name(i), is_opaque ? Value::of(true) : value_from_r(value));
+  }
+  return args;
+}
+
 HookPtr builtin_hook_from_r(SEXP hook) {
   if (Rf_inherits(hook, "InMemoryEvaluatorHook")) return in_memory_evaluator_from_r(hook);
   const auto args = hook_args_from_r(hook);
   const std::string type = args->text("type");
   const std::shared_ptr<Scaffold> scaffold = own_scaffold(hook);
   if (scaffold && type == "SummarySaverHook") {
+    Factory<RunHook>::instance().check("hook", type, *args);
     return std::make_shared<SummarySaverHook>(*args, scaffold);
   }
   SEXP feed_fn = list_element(hook, "feed_fn");
@@ -329,18 +344,6 @@ HookPtr builtin_hook_from_r(SEXP hook) {
 }
 
 }  // namespace
-
-std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
-  auto args = std::make_shared<Args>("the hook");
-  const RList given(hook, "a hook");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    SEXP value = given[i];
-    const std::string name = given.name(i);
-    if (TYPEOF(value) != ENVSXP && name != "listeners") args->set(name, value_from_r(value));
-  }
-  args->set_owner(args->text("type"));
-  return args;
-}
 
 HookPtr hook_from_r(SEXP hook, const std::string& label) {
   if (Rf_inherits(hook, "EstimatorSessionRunHook")) {
@@ -475,4 +478,10 @@ bool cpp_coordinator_should_stop(SEXP pointer) {
     if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
     return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
   });
+}
+
+// Throws where a hook cannot be made of this specification.
+// [[Rcpp::export(rng = false)]]
+void cpp_hook_check(SEXP hook) {
+  border([&] { hook_from_r(hook, ""); });
 }

@@ -1,19 +1,22 @@
 // Checkpoints and event files in R; where the core's log lines go.
+#include "base/log.h"
+#include "estimators/model_folder.h"
 #include "io/event_file.h"
 #include "io/tensor_bundle.h"
 #include "runhooks_r.h"
-#include "base/log.h"
 
 namespace runhooks {
 namespace r {
 
 namespace {
 
-void log_to_r(LogLevel level, const std::string& text) {
+void log_to_r(LogLevel level, const char* kind, const std::string& text) {
   Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
   Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("emit_log"), number, line));
-  eval_r(call, package_namespace());
+  Rcpp::Shield<SEXP> about(Rf_mkString(kind));
+  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("emit_log"), number, line, about));
+  Rcpp::Shield<SEXP> waits(eval_r(call, package_namespace()));
+  if (Rf_asLogical(waits) == TRUE) note_warning();
 }
 
 }  // namespace
@@ -41,9 +44,10 @@ int cpp_log_verbosity(SEXP level) {
   });
 }
 
+// Whether there is one; what is odd about the folder is not told.
 // [[Rcpp::export(rng = false)]]
-void cpp_log(int level, Text text) {
-  border([&] { log(static_cast<LogLevel>(level), text); });
+bool cpp_has_checkpoint(Text folder) {
+  return border([&] { return has_checkpoint(folder); });
 }
 
 // [[Rcpp::export(rng = false)]]

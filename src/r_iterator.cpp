@@ -167,26 +167,3 @@ SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset) {
 SEXP cpp_iterator_get_next(SEXP iterator) {
   return border([&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator))); });
 }
-
-// How kinds of datasets are made: a row for each argument, in order.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_dataset_specs() {
-  return border([]() -> SEXP {
-    std::vector<std::string> types, functions, summaries, names, defaults, kinds, docs;
-    for (const auto& entry : Factory<Dataset>::instance().entries()) {
-      for (const ArgSpec& spec : entry.arguments) {
-        types.push_back(entry.type);
-        functions.push_back(entry.endpoint);
-        summaries.push_back(entry.summary);
-        names.push_back(spec.name);
-        defaults.push_back(spec.fallback);
-        kinds.push_back(spec.kind);
-        docs.push_back(spec.doc);
-      }
-    }
-    return Rcpp::DataFrame::create(Rcpp::_["type"] = types, Rcpp::_["fun"] = functions,
-                                   Rcpp::_["summary"] = summaries, Rcpp::_["name"] = names,
-                                   Rcpp::_["default"] = defaults, Rcpp::_["kind"] = kinds,
-                                   Rcpp::_["doc"] = docs, Rcpp::_["stringsAsFactors"] = false);
-  });
-}

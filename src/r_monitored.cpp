@@ -1,6 +1,5 @@
 // Monitored sessions in R: made, run and closed; how errors end them is for R/monitored_session.R.
 #include "hooks/checkpoint_saver_hook.h"
-#include "hooks/summary_saver_hook.h"
 #include "monitored/monitored_session.h"
 #include "runhooks_r.h"
 
@@ -42,16 +41,6 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                args.text("checkpoint_filename_with_path", ""));
 }
 
-// A summary saver that was told no summaries saves those of the scaffold.
-HookPtr scaffold_hook(SEXP hook, const std::shared_ptr<Scaffold>& scaffold) {
-  if (Rf_inherits(hook, "SummarySaverHook")) {
-    const auto args = hook_args_from_r(hook);
-    const bool is_told = args->has("summary_op") || list_element(hook, "scaffold") != R_NilValue;
-    if (!is_told) return std::make_shared<SummarySaverHook>(*args, scaffold);
-  }
-  return nullptr;
-}
-
 // Hooks that save know the scaffold of their session.
 HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
   HookList list;
@@ -59,8 +48,7 @@ HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffo
   for (R_xlen_t i = 0; i < given.size(); ++i) {
     SEXP hook = given[i];
     const std::string label = given.has_names() ? given.name(i) : "";
-    HookPtr made = scaffold_hook(hook, scaffold);
-    if (!made) made = hook_from_r(hook, label);
+    HookPtr made = hook_from_r(hook, label);
     const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
     if (saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
     list.push_back(made);
@@ -195,15 +183,6 @@ std::vector<std::string> cpp_monitored_hooks(SEXP pointer) {
     std::vector<std::string> names;
     for (const HookPtr& hook : open_session(pointer)->hooks()) names.push_back(hook->name());
     return names;
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-std::vector<std::string> cpp_hook_types() {
-  return border([] {
-    std::vector<std::string> types;
-    for (const auto& entry : Factory<RunHook>::instance().entries()) types.push_back(entry.type);
-    return types;
   });
 }
 

@@ -238,35 +238,11 @@ std::vector<std::string> cpp_optimizer_names() {
   return border([] { return optimizer_names(); });
 }
 
-// How optimizers are made: by their names below `tf` the arguments, what they may be and are.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_optimizer_specs() {
-  return border([]() -> SEXP {
-    std::vector<std::string> endpoints, types, names, defaults, ranges, docs;
-    for (const auto& entry : Factory<Optimizer>::instance().entries()) {
-      for (const ArgSpec& spec : entry.arguments) {
-        endpoints.push_back(entry.endpoint);
-        types.push_back(entry.type);
-        names.push_back(spec.name);
-        defaults.push_back(spec.fallback);
-        ranges.push_back(spec.range);
-        docs.push_back(spec.doc);
-      }
-    }
-    return Rcpp::DataFrame::create(Rcpp::_["endpoint"] = endpoints, Rcpp::_["type"] = types,
-                                   Rcpp::_["name"] = names, Rcpp::_["default"] = defaults,
-                                   Rcpp::_["range"] = ranges, Rcpp::_["doc"] = docs,
-                                   Rcpp::_["stringsAsFactors"] = false);
-  });
-}
-
 // Throws where an optimizer cannot be made of these arguments.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
   border([&] {
     const auto given = spec_from_r(spec, "an optimizer");
-    const Args& args = *given;
-    check_arguments(Factory<Optimizer>::instance().find("optimizer", args.text("type")).arguments,
-                    args);
+    Factory<Optimizer>::instance().check("optimizer", given->text("type"), *given);
   });
 }

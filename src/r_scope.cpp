@@ -66,7 +66,11 @@ std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP def
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
-    scope.variables = std::make_unique<VariableScope>(*scope.graph, name);
+    // A name that nobody asked for is one that no variables have.
+    std::string own = name;
+    const VariableStore& store = scope.graph->variables();
+    for (int i = 1; reuse == "unique" && store.has_scope(own); ++i) own = str_cat(name, "_", i);
+    scope.variables = std::make_unique<VariableScope>(*scope.graph, own);
     using Reuse = VariableStore::Reuse;
     if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
     if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;

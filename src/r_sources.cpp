@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "io/csv_reader.h"
 #include "runhooks_r.h"
 

@@ -363,7 +363,10 @@ int give_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 
 // Into `pointer`, or into a new one as nanoarrow gives them.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_test_arrow_stream(int batches, int null_row, SEXP pointer = R_NilValue, SEXP format = R_NilValue) {
+SEXP cpp_test_arrow_stream(int batches,
+                           int null_row,
+                           SEXP pointer = R_NilValue,
+                           SEXP format = R_NilValue) {
   return border([&]() -> SEXP {
     auto* own = new TestStream;
     own->batches = batches;

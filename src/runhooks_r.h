@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "estimators/estimator.h"
@@ -38,12 +39,38 @@ class RUnwind : public ForeignUnwind {
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
 
+// A warning of the core waits in R; it is raised when the outermost call of the core has ended,
+// since a jump to who catches it must not end what is running.
+void note_warning();
+void raise_warnings();
+
+class BorderDepth {
+ public:
+  BorderDepth();
+  ~BorderDepth();
+  BorderDepth(const BorderDepth&) = delete;
+  BorderDepth& operator=(const BorderDepth&) = delete;
+};
+
 // The body of every exported function: no exception of the core leaves it, no R jump crosses a C++
 // frame.
 template <typename Body>
 auto border(Body body) -> decltype(body()) {
+  const BorderDepth depth;
   try {
-    return body();
+    if constexpr (std::is_void<decltype(body())>::value) {
+      body();
+      raise_warnings();
+      return;
+    } else if constexpr (std::is_same<decltype(body()), SEXP>::value) {
+      Rcpp::Shield<SEXP> result(body());
+      raise_warnings();
+      return result;
+    } else {
+      auto result = body();
+      raise_warnings();
+      return result;
+    }
   } catch (const Error& error) {
     raise_error(error);
   } catch (const RUnwind& unwind) {
@@ -375,7 +402,6 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 // NULL where the list has no such element.
 SEXP list_element(SEXP list, const char* name);
 // The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
-std::shared_ptr<Args> hook_args_from_r(SEXP hook);
 HookPtr hook_from_r(SEXP hook, const std::string& label);
 HookList hooks_from_r(SEXP hooks);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
@@ -383,6 +409,11 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 // --- r_estimator.cpp
 
 HookPtr in_memory_evaluator_from_r(SEXP hook);
+
+// --- r_model_fn.cpp
+
+// A function of what the input function returned (ModelInput::given) and of the mode.
+ModelFn custom_model_from_r(SEXP model_fn);
 
 // --- r_saver.cpp
 

@@ -36,8 +36,8 @@ check_place <- function(file) {
 }
 
 judge_system_include <- function(file, target) {
-  if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg_[^/]*[.]cpp$", file)) {
-    return("Eigen is for ops/linalg_*.cpp alone: hot loops are ours, and its templates compile slowly")
+  if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg_[^/]*[.](cpp|h)$", file)) {
+    return("Eigen is for ops/linalg_* alone: hot loops are ours, and its templates compile slowly")
   }
   if (layer_of(file) == "kernels" && !grepl(c_headers, target)) {
     "kernels are plain C: a C++ header's templates leak between instruction sets"

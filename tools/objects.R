@@ -38,10 +38,9 @@ strip_rules <- c(
   ".PHONY: all debug-free",
   "all: debug-free",
   "debug-free: $(SHLIB)",
-  paste0(
-    "\t@if test \"$(RUNHOOKS_SYMBOLS)\" != yes && command -v strip > /dev/null; ",
-    "then strip -S $(SHLIB) || true; fi"
-  )
+  "\t@if test -z \"$(RUNHOOKS_SYMBOLS)\" && command -v strip > /dev/null; then \\",
+  "\t  strip -S $(SHLIB) || true; \\",
+  "\tfi"
 )
 
 makevars <- function(root) {
@@ -51,8 +50,8 @@ makevars <- function(root) {
     "# Written by tools/objects.R from the folders of src/; do not edit.",
     "CXX_STD = CXX17",
     "PKG_CPPFLAGS = -I.",
-    "PKG_CXXFLAGS = $(SHLIB_OPENMP_CXXFLAGS)",
-    paste0("PKG_LIBS = $(SHLIB_OPENMP_CXXFLAGS)", if (needs_zlib(root)) " -lz"),
+    # threads are a library of their own where glibc is older than 2.34
+    paste0("PKG_LIBS = -pthread", if (needs_zlib(root)) " -lz"),
     "",
     strip_rules,
     "",

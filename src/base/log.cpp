@@ -31,7 +31,11 @@ void log(LogLevel level, const std::string& text) {
 }
 
 void log_always(LogLevel level, const std::string& text) {
-  if (sink) sink(level, text);
+  if (sink) sink(level, "", text);
+}
+
+void warn(const char* kind, const std::string& text) {
+  if (sink && is_logged(LogLevel::kWarn)) sink(LogLevel::kWarn, kind, text);
 }
 
 void log_later(LogLevel level, std::string text) {

@@ -11,8 +11,8 @@ std::map<std::string, int>& counts() {
 }
 }  // namespace
 
-void log_first_n(LogLevel level, const std::string& text, int n, const std::string& token) {
-  if (++counts()[token] <= n) log(level, text);
+void warn_first_n(const char* kind, const std::string& text, int n, const std::string& token) {
+  if (++counts()[token] <= n) warn(kind, text);
 }
 
 void forget_logged_lines() { counts().clear(); }

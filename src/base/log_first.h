@@ -8,7 +8,7 @@
 namespace runhooks {
 
 // tf.logging.log_first_n: the line is dropped after `n` with this token.
-void log_first_n(LogLevel level, const std::string& text, int n, const std::string& token);
+void warn_first_n(const char* kind, const std::string& text, int n, const std::string& token);
 // For tests: as if the process had just begun.
 void forget_logged_lines();
 

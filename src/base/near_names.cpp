@@ -34,8 +34,9 @@ size_t distance(const std::string& a, const std::string& b, size_t limit) {
   return last[b.size()];
 }
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+// As "wt" is of "linear/linear_model/wt/weights".
+bool is_part_of(const std::string& name, const std::string& path) {
+  return ("/" + path + "/").find("/" + name + "/") != std::string::npos;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::vector<std::string> near_names(const std::string& name,
   for (size_t i = 0; i < known.size(); ++i) {
     const std::string candidate = lower(known[i]);
     size_t far = distance(wanted, candidate, limit);
-    if (far > limit && ends_with(candidate, "/" + wanted)) far = limit;
+    if (far > limit && is_part_of(wanted, candidate)) far = limit;
     if (far <= limit) found.emplace_back(far, i);
   }
   std::stable_sort(found.begin(), found.end(),

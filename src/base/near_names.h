@@ -9,7 +9,7 @@
 namespace runhooks {
 
 // The nearest first, at most `most` of them: a few letters changed, swapped, missing or too many,
-// another case, or the last part of a path ("weights" of "linear/x/weights").
+// another case, or a part of a path ("x" of "linear/x/weights").
 std::vector<std::string> near_names(const std::string& name,
                                     const std::vector<std::string>& known,
                                     size_t most = 3);

@@ -17,7 +17,15 @@ thread_local SeedsFrom* seeds_from = nullptr;
 
 }  // namespace
 
-uint64_t fresh_seed() { return seeds_from ? seeds_from->source_() : seed_source(); }
+uint64_t fresh_seed() {
+  SeedsFrom* own = seeds_from;
+  if (!own) return seed_source();
+  // what the source asks for itself is from further out
+  seeds_from = own->outer_;
+  const uint64_t seed = own->source_();
+  seeds_from = own;
+  return seed;
+}
 
 SeedsFrom::SeedsFrom(std::function<uint64_t()> source)
     : source_(std::move(source)), outer_(seeds_from) {

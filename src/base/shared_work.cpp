@@ -12,10 +12,10 @@
 
 #ifndef _WIN32
 #include <pthread.h>
-#include <signal.h>
 #endif
 
 #include "base/threads.h"
+#include "base/without_signals.h"
 
 namespace runhooks {
 
@@ -36,22 +36,6 @@ int64_t now_ns() {
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-
-// Nobody's signal handlers run in a helper.
-class WithoutSignals {
- public:
-#ifndef _WIN32
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-#endif
-};
 
 class Helpers {
  public:

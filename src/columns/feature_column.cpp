@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/near_names.h"
 #include "ops/categorical.h"
 
 namespace runhooks {
@@ -12,8 +13,9 @@ const Feature& TransformationCache::given(const std::string& key) const {
   if (found != features_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& entry : features_) names.push_back(entry.first);
-  throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."),
-              {str_cat("The input function gives: ", str_join(names, ", "), ".")});
+  std::vector<std::string> hints = near_hint(key, names);
+  hints.push_back(str_cat("The input function gives: ", str_join(names, ", "), "."));
+  throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."), hints);
 }
 
 // `values` at the places of a sparse feature, `filler` elsewhere.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/partitioned.h"
 #include "graph/variable.h"

@@ -1,8 +1,19 @@
 // Numbers as they are, or as a function of them (tf.feature_column.numeric_column).
 #include "columns/feature_column.h"
+#include "columns/normalizing.h"
 #include "columns/standardization.h"
 
 namespace runhooks {
+
+namespace {
+
+bool normalizing = false;  // graphs are built on one thread
+
+}  // namespace
+
+bool is_normalizing() { return normalizing; }
+Normalizing::Normalizing() : before_(normalizing) { normalizing = true; }
+Normalizing::~Normalizing() { normalizing = before_; }
 
 namespace {
 
@@ -33,6 +44,7 @@ class NumericColumn : public DenseColumn {
     Output tensor = cache.feature(key_);
     check(tensor);
     if (normalizer_fn_) {
+      const Normalizing running;
       const Value result = normalizer_fn_->call({Value::of(tensor)});
       if (!result.get_if<Output>()) {
         invalid_argument("The normalizer_fn of column '", key_, "' must return a tensor, not ",

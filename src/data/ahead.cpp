@@ -6,41 +6,19 @@
 
 #include "base/interrupt.h"
 #include "base/threads.h"
+#include "base/without_signals.h"
 #include "data/elements.h"
 #include "data/transformation.h"
 
-#ifndef _WIN32
-#include <signal.h>
-#endif
-
 namespace runhooks {
-
-namespace {
-
-// Nobody's signal handlers run in a worker.
-class WithoutSignals {
- public:
-#ifndef _WIN32
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-#endif
-};
-
-}  // namespace
 
 class Ahead::Pause {
  public:
-  explicit Pause(Ahead& ahead) : ahead_(ahead), lock_(ahead.mutex_) {
+  explicit Pause(Ahead& ahead) : ahead_(ahead), lock_(ahead.lock()) {
     ++ahead_.pauses_;
     ahead_.changed_.wait(lock_, [this] { return ahead_.busy_ == 0; });
   }
+  std::unique_lock<std::mutex>& lock() { return lock_; }
   ~Pause() {
     --ahead_.pauses_;
     ahead_.changed_.notify_all();
@@ -83,6 +61,16 @@ void Ahead::stop() {
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+}
+
+// The threads, and who holds the lock, may be those of the process before a fork().
+std::unique_lock<std::mutex> Ahead::lock() {
+  if (in_forked_child() && !threads_.empty()) {
+    fail(Code::kFailedPrecondition,
+         "An iterator whose threads are those of another process cannot go on after fork(): make "
+         "it in the new process.");
+  }
+  return std::unique_lock<std::mutex>(mutex_);
 }
 
 bool Ahead::may_read() const {
@@ -179,7 +167,7 @@ bool Ahead::deliver(ElementSink& sink, Item& item) {
 }
 
 bool Ahead::next_alone(ElementSink& sink) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock = this->lock();
   if (items_.empty() && !is_over_) read(lock);
   if (items_.empty()) return false;
   const ItemPtr item = items_.front();
@@ -210,8 +198,11 @@ bool Ahead::next(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
+// How far ahead the threads are is a matter of luck, and what they have read has moved random
+// generators: first they get as far as they would.
 void Ahead::rewind() {
-  const Pause pause(*this);
+  Pause pause(*this);
+  while (may_read()) read(pause.lock());
   items_.clear();
   unmade_.clear();
   input_->rewind();

@@ -57,6 +57,7 @@ class Ahead {
   // While one lives no worker is at work, and none begins.
   class Pause;
 
+  std::unique_lock<std::mutex> lock();
   void start();
   void stop();
   void work(size_t worker);

@@ -1,5 +1,4 @@
 // Consecutive elements of the input, stacked.
-#include "data/elements.h"
 #include "data/transformation.h"
 
 namespace runhooks {
@@ -13,20 +12,10 @@ class BatchDataset : public Transformation {
         batch_size_(args.integer("batch_size")),
         drop_remainder_(args.flag("drop_remainder", false)) {}
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
-    for (const Shape& shape : input().shapes()) {
-      if (!shape.has_rank()) {
-        all.push_back(shape);
-        continue;
-      }
-      Shape batch = {drop_remainder_ ? batch_size_ : Shape::kUnknownDim};
-      for (int d = 0; d < shape.rank(); ++d) batch.append(shape.dim(d));
-      all.push_back(batch);
-    }
-    return all;
+    return batched_shapes(input().shapes(), drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  size_t batch_size() const { return static_cast<size_t>(batch_size_); }
+  int64_t batch_size() const { return batch_size_; }
   bool drops_remainder() const { return drop_remainder_; }
 
  private:
@@ -38,19 +27,21 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    elements_.clear();
-    ComponentsSink element;
-    while (elements_.size() < dataset_->batch_size() && input_->next(element)) {
-      elements_.push_back(element.take());
+    const int64_t size = dataset_->batch_size();
+    const RowTable* table = dataset_->input().rows();
+    if (!table) {
+      const int64_t taken = input_->next_stacked(size, dataset_->drops_remainder(), sink);
+      return taken == size || (taken > 0 && !dataset_->drops_remainder());
     }
-    const bool is_short = elements_.size() < dataset_->batch_size();
-    if (elements_.empty() || (is_short && dataset_->drops_remainder())) return false;
-    put_stacked(elements_, sink);
+    numbers_.clear();
+    const int64_t taken = input_->next_rows(size, &numbers_);
+    if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
+    table->put_stacked(numbers_, sink);
     return true;
   }
 
  private:
-  std::vector<Components> elements_;  // of this batch; its memory serves the next one
+  std::vector<int64_t> numbers_;  // of the rows of this batch
 };
 
 std::unique_ptr<DatasetIterator> BatchDataset::iterator(IteratorContext& context) const {

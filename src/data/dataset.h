@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
 
@@ -43,6 +43,16 @@ class ComponentsSink : public ElementSink {
   Components components_;
 };
 
+// Rows in memory of which elements are one each: who only chooses among elements hands on numbers.
+class RowTable {
+ public:
+  virtual ~RowTable() = default;
+  // A row as an element.
+  virtual void put(int64_t number, ElementSink& sink) const = 0;
+  // Rows stacked, as one element.
+  virtual void put_stacked(const std::vector<int64_t>& numbers, ElementSink& sink) const = 0;
+};
+
 struct Seeds {
   uint64_t seed = 0, seed2 = 0;
 };
@@ -71,6 +81,12 @@ class DatasetIterator {
   virtual ~DatasetIterator() = default;
   // The next element; FALSE at the end, then nothing has been put.
   virtual bool next(ElementSink& sink) = 0;
+  // Where the dataset has rows(): the numbers of the next elements, up to `n` of them, behind
+  // those that are there; returns how many. Fewer only at the end.
+  virtual int64_t next_rows(int64_t n, std::vector<int64_t>* numbers);
+  // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
+  // many it has taken.
+  virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
   // Back to the first element, for another pass; random numbers go on.
   virtual void rewind() = 0;
   // How far it has come, seeds included: an iterator of the same pipeline that takes it over goes
@@ -100,6 +116,7 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual std::vector<DType> dtypes() const = 0;
   virtual std::vector<Shape> shapes() const = 0;
   virtual std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const = 0;
+  // for tests; lint: allow caller
   std::unique_ptr<DatasetIterator> make_iterator() const {
     IteratorContext context;
     return iterator(context);
@@ -109,6 +126,9 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual std::string description() const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
+  // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
+  // of these rows as well as elements.
+  virtual const RowTable* rows() const { return nullptr; }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 

@@ -1,5 +1,6 @@
 #include "data/dataset_function.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -23,7 +24,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(
   graph.finalize();
   for (const auto& op : graph.operations()) {
     if (op->def().is_host_function) function->runs_on_main_thread_ = true;
-    if (op->def().is_stateful && op->type() != "Placeholder") function->is_stateful_ = true;
+    if (op->def().is_stateful && !function->is_argument(*op)) function->is_stateful_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));
   for (const Output& result : function->results_) text += result.name() + "\n";
@@ -39,6 +40,11 @@ void DatasetFunction::add_arguments(const std::vector<DType>& dtypes,
     arguments_.push_back(
         graph_->op("Placeholder").attr("dtype", dtypes[i]).attr("shape", shapes[i]).named("args"));
   }
+}
+
+bool DatasetFunction::is_argument(const Operation& op) const {
+  return std::any_of(arguments_.begin(), arguments_.end(),
+                     [&](const Output& argument) { return argument.op == &op; });
 }
 
 void DatasetFunction::check_results() const {

@@ -62,6 +62,7 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
  private:
   DatasetFunction() : graph_(std::make_shared<Graph>()) {}
   void add_arguments(const std::vector<DType>& dtypes, const std::vector<Shape>& shapes);
+  bool is_argument(const Operation& op) const;
   void check_results() const;
   std::vector<Fetch> fetches() const;
 

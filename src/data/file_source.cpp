@@ -8,6 +8,25 @@
 
 namespace runhooks {
 
+namespace {
+
+// One string or several: plain ones, or a tensor of them. Nothing where they are a tensor that is
+// not known yet.
+std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  if (value && value->get_if<Output>()) return {};
+  const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
+  if (!tensor) return args.texts(name);
+  if (tensor->dtype() != DType::kString) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
+  }
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
+  return all;
+}
+
+}  // namespace
+
 FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filenames")) {
   compression_ = compression_from_name(args.text("compression_type", ""));
   const std::string on_error = args.text("on_error", "stop");

@@ -1,6 +1,5 @@
 // The input's elements for which a function is TRUE.
-#include "data/dataset_function.h"
-#include "data/transformation.h"
+#include "data/function_iterator.h"
 
 namespace runhooks {
 
@@ -25,11 +24,9 @@ class FilterDataset : public Transformation {
   std::shared_ptr<const DatasetFunction> function_;
 };
 
-class FilterIterator : public TransformationIterator<FilterDataset> {
+class FilterIterator : public FunctionIterator<FilterDataset> {
  public:
-  FilterIterator(std::shared_ptr<const FilterDataset> dataset, IteratorContext& context)
-      : TransformationIterator(std::move(dataset), context),
-        function_(dataset_->function().instantiate(context)) {}
+  using FunctionIterator::FunctionIterator;
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     while (input_->next(element)) {
@@ -45,19 +42,6 @@ class FilterIterator : public TransformationIterator<FilterDataset> {
     }
     return false;
   }
-
- protected:
-  NamedTensors save_own() const override {
-    NamedTensors state;
-    add_subtree(state, "function/", function_->save());
-    return state;
-  }
-  void restore_own(const NamedTensors& state) override {
-    function_->restore(subtree(state, "function/"));
-  }
-
- private:
-  std::unique_ptr<DatasetFunction::Instance> function_;
 };
 
 std::unique_ptr<DatasetIterator> FilterDataset::iterator(IteratorContext& context) const {

@@ -1,4 +1,6 @@
 // The operations that bring a dataset's elements into the graph.
+#include <algorithm>
+
 #include "data/iterator_resource.h"
 
 namespace runhooks {
@@ -43,6 +45,11 @@ class GetNextKernel : public Kernel, public ElementSink {
   KernelContext* context_ = nullptr;
 };
 
+// A file holds no dataset that TensorFlow could begin.
+void lower_make_iterator(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("IteratorV2")
@@ -82,7 +89,9 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
 // Ours: TensorFlow's takes the dataset as a tensor, and there is none here.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
+    .shape(no_outputs)
     .kernel(kernel_of<InitializeKernel>())
+    .lower(lower_make_iterator)
     .stateful()
     .not_differentiable()
     .summary("Begins with the first element of its dataset.");
@@ -91,6 +100,10 @@ Output make_iterator_op(Graph& graph,
                         const std::vector<DType>& dtypes,
                         const std::vector<Shape>& shapes,
                         std::shared_ptr<const Dataset> dataset) {
+  if (std::find(dtypes.begin(), dtypes.end(), DType::kVariant) != dtypes.end()) {
+    throw Error(Code::kUnimplemented, "The elements of the dataset are datasets.",
+                {"dataset_flat_map() makes tensors of them."});
+  }
   Operation* handle = graph.op("IteratorV2")
                           .attr("shared_name", "")
                           .attr("container", "")

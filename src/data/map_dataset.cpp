@@ -1,7 +1,6 @@
 // The input's elements changed by a function; by several threads where it is asked for.
 #include "data/ahead.h"
-#include "data/dataset_function.h"
-#include "data/transformation.h"
+#include "data/function_iterator.h"
 
 namespace runhooks {
 
@@ -31,30 +30,15 @@ class MapDataset : public Transformation {
   int64_t calls_;
 };
 
-class MapIterator : public TransformationIterator<MapDataset> {
+class MapIterator : public FunctionIterator<MapDataset> {
  public:
-  MapIterator(std::shared_ptr<const MapDataset> dataset, IteratorContext& context)
-      : TransformationIterator(std::move(dataset), context),
-        function_(dataset_->function().instantiate(context)) {}
+  using FunctionIterator::FunctionIterator;
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     if (!input_->next(element)) return false;
     sink.put_all(function_->run(element.take()));
     return true;
   }
-
- protected:
-  NamedTensors save_own() const override {
-    NamedTensors state;
-    add_subtree(state, "function/", function_->save());
-    return state;
-  }
-  void restore_own(const NamedTensors& state) override {
-    function_->restore(subtree(state, "function/"));
-  }
-
- private:
-  std::unique_ptr<DatasetFunction::Instance> function_;
 };
 
 class ParallelMapIterator : public DatasetIterator {

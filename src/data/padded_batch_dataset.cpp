@@ -70,17 +70,7 @@ class PaddedBatchDataset : public Transformation {
     }
   }
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
-    for (const Shape& shape : shapes_) {
-      if (!shape.has_rank()) {
-        all.push_back(shape);
-        continue;
-      }
-      Shape batch = {drop_remainder_ ? batch_size_ : Shape::kUnknownDim};
-      for (int d = 0; d < shape.rank(); ++d) batch.append(shape.dim(d));
-      all.push_back(batch);
-    }
-    return all;
+    return batched_shapes(shapes_, drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }

@@ -28,21 +28,6 @@ inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args&
   return all;
 }
 
-// One string or several: plain ones, or a tensor of them. Nothing where they are a tensor that is
-// not known yet.
-inline std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
-  const Value* value = args.find(name);
-  if (value && value->get_if<Output>()) return {};
-  const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
-  if (!tensor) return args.texts(name);
-  if (tensor->dtype() != DType::kString) {
-    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
-  }
-  std::vector<std::string> all;
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
-  return all;
-}
-
 // Its elements are of the input's types and shapes where it does not say otherwise.
 class Transformation : public Dataset {
  public:
@@ -87,6 +72,18 @@ class TransformationIterator : public DatasetIterator {
   std::shared_ptr<const D> dataset_;
   std::unique_ptr<DatasetIterator> input_;
 };
+
+// Shapes of elements with a dimension of `size` before them.
+inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes, int64_t size) {
+  std::vector<Shape> all;
+  for (const Shape& shape : shapes) {
+    Shape batch = shape;
+    if (shape.has_rank()) batch = {size};
+    for (int d = 0; shape.has_rank() && d < shape.rank(); ++d) batch.append(shape.dim(d));
+    all.push_back(batch);
+  }
+  return all;
+}
 
 // An integer of a state that must not be below 0.
 inline int64_t state_count(const NamedTensors& state, const std::string& name) {

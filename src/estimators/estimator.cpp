@@ -5,17 +5,19 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
+#include "estimators/running_training.h"
 #include "graph/endpoints.h"
-#include "nn/metric.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/atomic_file.h"
 #include "io/eval_metrics.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "nn/metric.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -135,7 +137,7 @@ void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& s
 void add_rate_summaries(Graph& graph) {
   const EndpointTensors& rates = endpoint(graph, "learning_rate");
   for (const auto& rate : rates) {
-    if (rate.second.op->type() == "Const") continue;  // is the same all the time
+    if (rate.second.op->def().is_constant) continue;  // is the same all the time
     add_scalar_summary(graph, rates.size() == 1 ? "learning_rate" : "learning_rate/" + rate.first,
                        rate.second);
   }
@@ -152,7 +154,12 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   log(LogLevel::kInfo, "Calling model_fn.");
   built.spec = model_fn_(*built.graph, input, mode);
   log(LogLevel::kInfo, "Done calling model_fn.");
-  check_spec(built.spec);
+  check_spec(built.spec, *built.graph);
+  // A loss of shape [1] is taken as the number it holds.
+  Output& loss = built.spec.loss;
+  if (loss && loss.shape().has_rank() && loss.shape().rank() == 1) {
+    loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
+  }
   add_endpoints(*built.graph, input, built.spec);
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
   if (!built.spec.scaffold->saver) {
@@ -245,6 +252,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
       std::move(hooks));
+  const RunningTraining running(config_.model_dir, session);
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
@@ -252,8 +260,8 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
       keep_value(run.result(1), &result.loss);
     }
     if (!result.made_steps) {
-      log(LogLevel::kWarn,
-          "Training with estimator made no steps. Perhaps input is empty or misspecified.");
+      warn("no_steps",
+           "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
   result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
@@ -339,7 +347,7 @@ void Evaluation::write(const std::string& model_dir,
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;
-    log(LogLevel::kWarn, "The evaluation is not kept. " + error.message());
+    warn("permission_denied", "The evaluation is not kept. " + error.message());
   }
 }
 
@@ -357,8 +365,10 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     }
   }
   if (outputs.empty()) {
-    invalid_argument("Expected to run at least one output from ", str_join(existing, ", "),
-                     ", provided ", str_join(options.predict_keys, ", "), ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+                        ", provided ", str_join(options.predict_keys, ", "), "."),
+                near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, built.spec.prediction_hooks);

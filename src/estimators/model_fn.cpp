@@ -37,15 +37,44 @@ void check_metric_names(const EstimatorSpec& spec) {
   }
 }
 
+void check_graph(const Operation* op, const std::string& field, const Graph& graph) {
+  if (!op || &op->graph() == &graph) return;
+  throw Error(Code::kInvalidArgument,
+              str_cat(field, " '", op->name(), "' must be from the default graph."),
+              {"It was made in another graph: outside of this call of the model function, or in "
+               "`with(graph$as_default(), ...)` of a graph of its own."});
+}
+
+void check_graphs(const EstimatorSpec& spec, const Graph& graph) {
+  check_graph(spec.train_op.op, "train_op", graph);
+  check_graph(spec.loss.op, "loss", graph);
+  for (const auto& [name, tensor] : spec.predictions) {
+    check_graph(tensor.op, str_cat("predictions[", name, "]"), graph);
+  }
+  for (const auto& [name, metric] : spec.eval_metric_ops) {
+    check_graph(metric.value.op, str_cat("eval_metric_ops[", name, "]"), graph);
+    check_graph(metric.update, str_cat("eval_metric_ops[", name, "]"), graph);
+  }
+  for (const auto& [name, answer] : spec.export_outputs) {
+    for (const auto& output : answer.outputs) {
+      check_graph(output.second.op, str_cat("export_outputs[", name, "]"), graph);
+    }
+  }
+}
+
 }  // namespace
 
-void check_spec(const EstimatorSpec& spec) {
+void check_spec(const EstimatorSpec& spec, const Graph& graph) {
+  if (spec.mode == Mode::kTrain && !spec.train_op.op) {
+    throw Error(Code::kInvalidArgument, "Missing train_op.",
+                {"In training, give estimator_spec() what `minimize()` of an optimizer gives."});
+  }
   check_loss(spec);
-  check_metric_names(spec);
-  if (spec.mode == Mode::kTrain && !spec.train_op.op) invalid_argument("Missing train_op.");
   if (spec.mode == Mode::kPredict && spec.predictions.empty()) {
     invalid_argument("Missing predictions.");
   }
+  check_metric_names(spec);
+  check_graphs(spec, graph);
 }
 
 CannedModel make_canned_model(const std::string& estimator, const Args& args) {

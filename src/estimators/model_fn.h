@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "columns/feature_column.h"
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "nn/metric.h"
 #include "session/run_hook.h"
 #include "training/scaffold.h"
@@ -28,6 +28,8 @@ struct ModelInput {
   Features features;
   Output labels;
   std::map<std::string, Output> named_labels;
+  // The same as the bindings have it, for model functions of the user; canned ones do not look.
+  std::shared_ptr<const void> given;
 };
 
 template <typename T>
@@ -53,8 +55,8 @@ struct EstimatorSpec {
   std::shared_ptr<Scaffold> scaffold;
 };
 
-// Throws where the mode misses a field or a field is not what it must be.
-void check_spec(const EstimatorSpec& spec);
+// Throws where the mode misses a field or a field is not what it must be, or of another graph.
+void check_spec(const EstimatorSpec& spec, const Graph& graph);
 
 // Builds a model in the graph; canned ones are made of heads and columns, custom ones are functions
 // of the user.

@@ -38,15 +38,6 @@ void collect_event_files(const std::string& folder) {
   }
 }
 
-bool has_checkpoint(const std::string& folder) {
-  try {
-    std::vector<std::string> warnings;
-    return !latest_checkpoint(folder, &warnings).empty();
-  } catch (const Error&) {
-    return true;  // an odd state file is what the error on its way is about
-  }
-}
-
 bool is_carried(const std::string& name) {
   if (name == kCheckpointStateName || name == kRecordName) return true;
   const bool is_plain_name = base_name(name) == name && name.find('\\') == std::string::npos &&
@@ -58,6 +49,15 @@ bool is_carried(const std::string& name) {
 }
 
 }  // namespace
+
+bool has_checkpoint(const std::string& folder) {
+  try {
+    std::vector<std::string> warnings;
+    return !latest_checkpoint(folder, &warnings).empty();
+  } catch (const Error&) {
+    return true;  // an odd state file is what the error on its way is about
+  }
+}
 
 FolderInTraining::FolderInTraining(std::string folder)
     : folder_(std::move(folder)), was_there_(file_exists(folder_)) {}

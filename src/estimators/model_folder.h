@@ -13,6 +13,9 @@ namespace runhooks {
 // What a model knows of its data, which the embedding language writes there.
 constexpr const char* kRecordName = "runhooks.data";
 
+// TRUE also where the state file is one that cannot be read: whoever reads it says so.
+bool has_checkpoint(const std::string& folder);
+
 // While one lives a model is trained in the folder. Afterwards, however that ended, its event files
 // are in logs/, where TensorBoard, pointed at the folder, finds them; and where there is no
 // checkpoint yet nothing is left that training has made.

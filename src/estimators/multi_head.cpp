@@ -1,5 +1,6 @@
 // Several heads side by side on the same features (tf.estimator.MultiHead): the logits are theirs
 // one after another, the loss is the weighted sum of their losses.
+#include "base/near_names.h"
 #include "estimators/head.h"
 #include "nn/metric.h"
 #include "nn/summary_ops.h"
@@ -113,10 +114,12 @@ class MultiHead : public Head {
     if (found == input.named_labels.end()) {
       std::vector<std::string> names;
       for (const auto& labels : input.named_labels) names.push_back(labels.first);
-      throw Error(Code::kNotFound, str_cat("There are no labels for head '", name, "'."),
-                  {str_cat("The input function must return a list of labels by the names of the "
-                           "heads; it has: ",
-                           names.empty() ? "none" : str_join(names, ", "), ".")});
+      std::vector<std::string> hints = near_hint(name, names);
+      hints.push_back(
+          str_cat("The input function must return a list of labels by the names of the heads; it "
+                  "has: ",
+                  names.empty() ? "none" : str_join(names, ", "), "."));
+      throw Error(Code::kNotFound, str_cat("There are no labels for head '", name, "'."), hints);
     }
     own.labels = found->second;
     return own;

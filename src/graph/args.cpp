@@ -123,14 +123,18 @@ std::vector<std::string> Args::unread() const {
   return names;
 }
 
+std::string Args::label(const std::string& name) const {
+  return str_cat('`', name, owner_.empty() ? "`" : "` of ", owner_);
+}
+
 const Value& Args::required(const std::string& name) const {
   const Value* value = find(name);
-  if (!value) invalid_argument("`", name, "` of ", owner_, " is missing.");
+  if (!value) invalid_argument(label(name), " is missing.");
   return *value;
 }
 
 void Args::fail_kind(const std::string& name, const char* wanted, const Value& got) const {
-  invalid_argument("`", name, "` of ", owner_, " must be ", wanted, ", not ", got.kind(), ".");
+  invalid_argument(label(name), " must be ", wanted, ", not ", got.kind(), ".");
 }
 
 double Args::number(const std::string& name) const {
@@ -145,11 +149,11 @@ double Args::number(const std::string& name, double otherwise) const {
 
 int64_t Args::whole(const std::string& name, double x) const {
   if (!(x == std::floor(x))) {
-    invalid_argument("`", name, "` of ", owner_, " must be whole, not ", x, ".");
+    invalid_argument(label(name), " must be whole, not ", x, ".");
   }
   constexpr double kLargest = 9007199254740992;  // of the whole numbers that doubles hold exactly
   if (!(std::abs(x) <= kLargest)) {
-    invalid_argument("`", name, "` of ", owner_, " must not be beyond 2^53, as ", x, " is.");
+    invalid_argument(label(name), " must not be beyond 2^53, as ", x, " is.");
   }
   return static_cast<int64_t>(x);
 }
@@ -219,103 +223,6 @@ const Args& Args::args(const std::string& name) const {
   const Value& value = required(name);
   if (!value.get_if<std::shared_ptr<Args>>()) fail_kind(name, "a named list", value);
   return **value.get_if<std::shared_ptr<Args>>();
-}
-
-// --- what arguments may be
-
-namespace {
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-double bound(const std::string& text) {
-  const std::string number = trimmed(text);
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (number == "Inf") return infinity;
-  if (number == "-Inf") return -infinity;
-  return std::strtod(number.c_str(), nullptr);
-}
-
-// What to say of a range: "between 0 and 1", "0 or more", "positive".
-std::string range_in_words(const ArgSpec& spec) {
-  const bool is_bounded = std::isfinite(spec.low), is_bounded_above = std::isfinite(spec.high);
-  if (is_bounded && is_bounded_above && !spec.is_open_below && !spec.is_open_above) {
-    return str_cat("between ", spec.low, " and ", spec.high);
-  }
-  if (is_bounded && is_bounded_above) return str_cat("in ", spec.range);
-  if (is_bounded_above)
-    return str_cat(spec.is_open_above ? "below " : "", spec.high,
-                   spec.is_open_above ? "" : " or less");
-  if (spec.is_open_below) return spec.low == 0 ? "positive" : str_cat("more than ", spec.low);
-  return str_cat(spec.low, " or more");
-}
-
-bool is_not_known_yet(const Value& value) {
-  return value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>() ||
-         value.get_if<std::shared_ptr<Callable>>();
-}
-
-void check_argument(const ArgSpec& spec, const Value& value, const std::string& owner) {
-  auto fail_with = [&](const std::string& wanted, const std::string& got) {
-    invalid_argument("`", spec.name, "` of ", owner, " must be ", wanted, ", not ", got, ".");
-  };
-  const auto* text = value.get_if<std::string>();
-  const std::string given = text ? str_cat('"', *text, '"') : value.kind();
-  double x = 0;
-  if (spec.kind == "any") return;
-  if (spec.kind == "flag" && !value.get_if<bool>()) fail_with("TRUE or FALSE", given);
-  if (spec.kind == "string" && !value.get_if<std::string>()) fail_with("a string", given);
-  const bool is_plain = spec.kind == "number" || spec.kind == "flag" || spec.kind == "string";
-  if (!is_plain && value.kind() != "a " + spec.kind) fail_with("a " + spec.kind, given);
-  if (spec.kind != "number" || is_not_known_yet(value)) return;
-  if (!value_number(value, &x)) fail_with("a number or a tensor", given);
-  if (spec.range.empty()) return;
-  const bool good = (spec.is_open_below ? x > spec.low : x >= spec.low) &&
-                    (spec.is_open_above ? x < spec.high : x <= spec.high);
-  if (!good) fail_with(range_in_words(spec), str_cat(x));
-}
-
-}  // namespace
-
-ArgSpec parse_arg_spec(const std::string& line) {
-  ArgSpec spec;
-  const size_t colon = line.find(": "), stop = line.find(". ", colon);
-  const std::string head = line.substr(0, colon);
-  const size_t equals = head.find(" = ");
-  spec.name = trimmed(head.substr(0, equals));
-  if (equals != std::string::npos) spec.fallback = trimmed(head.substr(equals + 3));
-  std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
-  if (stop == std::string::npos && what.back() == '.') what.pop_back();  // there is no more
-  const size_t in = what.find(" in ");
-  spec.kind = what.substr(0, in);
-  if (stop != std::string::npos) spec.doc = trimmed(line.substr(stop + 2));
-  if (in == std::string::npos) return spec;
-  spec.range = trimmed(what.substr(in + 4));
-  const size_t comma = spec.range.find(',');
-  spec.is_open_below = spec.range.front() == '(';
-  spec.is_open_above = spec.range.back() == ')';
-  spec.low = bound(spec.range.substr(1, comma - 1));
-  spec.high = bound(spec.range.substr(comma + 1, spec.range.size() - comma - 2));
-  return spec;
-}
-
-void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
-  for (const auto& item : args.items()) {
-    bool is_known = item.first == "type";
-    for (const ArgSpec& spec : specs) {
-      if (spec.name != item.first) continue;
-      is_known = true;
-      if (!item.second.is_null()) check_argument(spec, item.second, args.owner());
-    }
-    if (!is_known) invalid_argument("Unused argument `", item.first, "` of ", args.owner(), ".");
-  }
-  for (const ArgSpec& spec : specs) {
-    if (spec.fallback.empty() && !args.has(spec.name)) {
-      invalid_argument("`", spec.name, "` of ", args.owner(), " is missing.");
-    }
-  }
 }
 
 std::shared_ptr<Callable> Args::callable(const std::string& name) const {

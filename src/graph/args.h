@@ -5,7 +5,6 @@
 // What it must not know: what any argument means, R.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -82,6 +81,9 @@ class Args {
   // Who takes the arguments, for messages: "hook_stop_at_step()".
   const std::string& owner() const { return owner_; }
   void set_owner(std::string owner) { owner_ = std::move(owner); }
+  // An argument in a message: "`num_steps` of hook_stop_at_step()"; without the owner where that is
+  // empty, as for what a caller sees at once.
+  std::string label(const std::string& name) const;
 
   void set(const std::string& name, Value value);
   const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
@@ -130,70 +132,5 @@ std::string content_of(const Args& args);
 
 // The number of a Value that is one; FALSE where it is none.
 bool value_number(const Value& value, double* number);
-
-// What one argument of a thing may be; from a line such as
-// "beta1 = 0.9: number in [0, 1]. How fast the mean of the gradients forgets."
-struct ArgSpec {
-  std::string name;
-  std::string fallback;  // its default in R's words; empty: it must be given
-  // "number", "flag", "string", "any": what a plain value must be; else of which kind what is made.
-  std::string kind;
-  std::string range;  // "[0, 1]", "(0, Inf)" or empty
-  std::string doc;
-  double low = 0, high = 0;
-  bool is_open_below = false, is_open_above = false;
-};
-ArgSpec parse_arg_spec(const std::string& line);
-// Throws where an argument is not one of `specs`, is missing, or is a plain value of another kind
-// or out of its range. Tensors, variables and functions stand for values that are not known yet.
-void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
-
-// Things made from Args by the name of their type, each registered in its own file.
-template <typename T>
-class Factory {
- public:
-  using Make = std::shared_ptr<T> (*)(const Args&);
-  struct Entry {
-    std::string type;
-    Make make;
-    // How scripts call it ("train.AdamOptimizer") and with what; empty where R has its constructor.
-    std::string endpoint;
-    std::vector<ArgSpec> arguments;
-    std::string summary;
-  };
-
-  static Factory& instance() {
-    static auto* factory = new Factory;
-    return *factory;
-  }
-  bool add(const char* type,
-           Make make,
-           const char* endpoint = "",
-           std::initializer_list<const char*> arguments = {},
-           const char* summary = "") {
-    Entry entry{type, make, endpoint, {}, summary};
-    for (const char* line : arguments) entry.arguments.push_back(parse_arg_spec(line));
-    entries_.push_back(std::move(entry));
-    return true;
-  }
-  const Entry& find(const char* what, const std::string& type) const {
-    std::vector<std::string> known;
-    for (const Entry& entry : entries_) {
-      if (entry.type == type) return entry;
-      known.push_back(entry.type);
-    }
-    throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
-                {str_cat("Known are: ", str_join(known, ", "), ".")});
-  }
-  std::shared_ptr<T> make(const char* what, const std::string& type, const Args& args) const {
-    const Entry& entry = find(what, type);
-    if (!entry.arguments.empty()) check_arguments(entry.arguments, args);
-    return entry.make(args);
-  }
-  const std::vector<Entry>& entries() const { return entries_; }
-
- private:
-  std::vector<Entry> entries_;
-};
 
 }  // namespace runhooks

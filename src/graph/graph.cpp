@@ -1,11 +1,10 @@
 #include "graph/graph.h"
 
-#include "base/near_names.h"
-#include "graph/endpoints.h"
-
 #include <algorithm>
 #include <cctype>
 
+#include "base/near_names.h"
+#include "graph/endpoints.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
 
@@ -350,9 +349,13 @@ Operation* Graph::operation(const std::string& name) const {
   }
   std::vector<std::string> known = endpoint_names(*this);
   for (const auto& op : operations_) known.push_back(op->name());
+  std::vector<std::string> hints = near_hint(name, known);
+  const std::vector<std::string> ends = endpoint_names(*this);
+  if (hints.empty() && !ends.empty()) {
+    hints.push_back(str_cat("In this model there are, for example: ", str_join(ends, ", "), "."));
+  }
   throw Error(Code::kNotFound,
-              str_cat("The name '", name, "' refers to an Operation not in the graph."),
-              near_hint(name, known));
+              str_cat("The name '", name, "' refers to an Operation not in the graph."), hints);
 }
 
 namespace {
@@ -372,14 +375,28 @@ std::vector<std::string> near_tensors(const Graph& graph,
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> tensor_advice(const Graph& graph, const std::string& name) {
+  std::vector<std::string> hints = {
+      str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"", name, ":0\".")};
+  const EndpointTensors& ends = endpoint(graph, name);
+  if (!ends.empty()) {
+    hints.push_back(str_cat("What hooks ask for as '", name, "' is the tensor \"",
+                            ends.front().second.name(), "\"."));
+  }
+  return hints;
+}
+
+}  // namespace
+
 Output Graph::tensor(const std::string& name) const {
   const size_t colon = name.rfind(':');
   if (colon == std::string::npos) {
     if (find_operation(name)) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The name '", name, "' refers to an Operation, not a Tensor."),
-                  {str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"",
-                           name, ":0\".")});
+                  tensor_advice(*this, name));
     }
     invalid_argument(
         "The name '", name,

@@ -105,9 +105,8 @@ class CheckpointInputPipelineHook : public RunHook {
     }
     saver_.restore(session, newest);
     if (step_of(newest) != step) {
-      log(LogLevel::kWarn,
-          str_cat("The input goes on where it stood at step ", step_of(newest),
-                  ", but the model is that of step ", step, "."));
+      log(LogLevel::kWarn, str_cat("The input goes on where it stood at step ", step_of(newest),
+                                   ", but the model is that of step ", step, "."));
     }
   }
   void save(Session& session, int64_t step) {
@@ -130,6 +129,9 @@ class CheckpointInputPipelineHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(CheckpointInputPipelineHook);
+RUNHOOKS_REGISTER_HOOK(
+    CheckpointInputPipelineHook,
+    "",
+    {"checkpoint_dir: string", "save_secs = NULL: number", "save_steps = NULL: whole number"});
 
 }  // namespace runhooks

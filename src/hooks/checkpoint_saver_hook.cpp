@@ -1,7 +1,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 
-#include "io/atomic_file.h"
 #include "base/log.h"
+#include "io/atomic_file.h"
 
 namespace runhooks {
 
@@ -12,16 +12,20 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
       saves_graph_(args.flag("save_graph_def", true)) {
   const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
   if (has_secs && has_steps) {
-    invalid_argument("Only one of save_secs or save_steps can be specified.");
+    // tfestimators' words, leading blank included
+    invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
   if (!has_secs && !has_steps) {
     invalid_argument("Either every_secs or every_steps should be provided.");
   }
   trigger_ = trigger_of(args, "save_steps", "save_secs");
-  log(LogLevel::kInfo, "Create CheckpointSaverHook.");
+  if (args.has("saver") && args.has("scaffold")) {
+    invalid_argument("You cannot provide both saver and scaffold.");
+  }
 }
 
 void CheckpointSaverHook::begin(Graph& graph) {
+  log(LogLevel::kInfo, "Create CheckpointSaverHook.");
   trigger_.reset();
   has_session_ = false;
   step_.find(graph, name());
@@ -119,6 +123,19 @@ bool CheckpointSaverHook::save(Session& session, int64_t global_step) {
   return stops;
 }
 
-RUNHOOKS_REGISTER_HOOK(CheckpointSaverHook);
+RUNHOOKS_REGISTER_HOOK(
+    CheckpointSaverHook,
+    "hook_checkpoint_saver, train.CheckpointSaverHook",
+    {"checkpoint_dir: path. The folder; made when needed.",
+     "save_secs = NULL: plain number. Save every so many seconds.",
+     "save_steps = NULL: whole number. Save every so many global steps. Give one of the two.",
+     "saver = NULL: saver. For sessions made by hand: a `tf$train$Saver()`; the session's by "
+     "default.",
+     "checkpoint_basename = 'model.ckpt': string. The first part of the files' names.",
+     "scaffold = NULL: scaffold. For sessions made by hand: a `tf$train$Scaffold()`, in place of "
+     "`saver`.",
+     "listeners = NULL: listeners. A [checkpoint_saver_listener()] or a list of them.",
+     "save_graph_def = TRUE: flag. Whether the graph is written to `graph.pbtxt` and beside each "
+     "checkpoint."});
 
 }  // namespace runhooks

@@ -1,9 +1,9 @@
 // Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
 #include "hooks/early_stopping_hook.h"
 
+#include "base/log.h"
 #include "graph/saveable.h"
 #include "graph/variable.h"
-#include "base/log.h"
 
 namespace runhooks {
 
@@ -70,6 +70,10 @@ bool EarlyStoppingHook::should_stop(Session&) {
   return *answer.get_if<bool>();
 }
 
-RUNHOOKS_REGISTER_HOOK(EarlyStoppingHook);
+RUNHOOKS_REGISTER_HOOK(
+    EarlyStoppingHook,
+    "hook_early_stopping",
+    {"should_stop_fn: function. A function of no argument that returns TRUE or FALSE.",
+     RUNHOOKS_STOP_ARGUMENTS});
 
 }  // namespace runhooks

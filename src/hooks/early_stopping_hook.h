@@ -7,6 +7,14 @@
 
 namespace runhooks {
 
+// The arguments that all such hooks have, as ArgSpec has them: the interval, and who tells the
+// user.
+#define RUNHOOKS_STOP_ARGUMENTS                                                   \
+  "run_every_secs = 60: plain number or NULL. Ask every so many seconds.",        \
+      "run_every_steps = NULL: whole number. Ask every so many steps; then give " \
+      "`run_every_secs = NULL`.",                                                 \
+      "say = NULL: function"
+
 // What tf.estimator.experimental.make_early_stopping_hook gives. It asks in after_run(). A stop is
 // also noted in the variable signal_early_stopping/STOP, which checkpoints hold; one of a loop
 // without such a hook may lack it. What users should know goes to the function `say`, as say(kind,

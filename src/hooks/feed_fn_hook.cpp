@@ -30,6 +30,11 @@ class FeedFnHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(FeedFnHook);
+RUNHOOKS_REGISTER_HOOK(
+    FeedFnHook,
+    "hook_feed_fn, train.FeedFnHook",
+    {"feed_fn: function(). A function of no argument that returns what to feed in the next run: a "
+     "list named by tensors, [dict()], or `NULL`. The loop's graph is the default graph while it "
+     "runs."});
 
 }  // namespace runhooks

@@ -22,7 +22,8 @@ void FinalOpsHook::end(Session& session) {
     values_ = session.run(ops_, feed_source_ ? feed_source_->feeds(session.graph()) : Feeds());
   } catch (const Error& error) {
     if (error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration) {
-      log(LogLevel::kWarn,
+      warn(
+          "final_ops",
           "The data have ended, but the operations of FinalOpsHook ask for more of them. They must "
           "depend on variables only, such as those that the update operations of metrics write "
           "for each batch, not on the input itself.");
@@ -37,6 +38,11 @@ void FinalOpsHook::end(Session& session) {
   store_->call({Value::of(list)});
 }
 
-RUNHOOKS_REGISTER_HOOK(FinalOpsHook);
+RUNHOOKS_REGISTER_HOOK(FinalOpsHook,
+                       "hook_final_ops, train.FinalOpsHook",
+                       {"final_ops: any or NULL. A tensor, an operation, a variable, the name of "
+                        "one, or a list of these, nested to any depth.",
+                        "feed_fn = NULL: function", "store = NULL: function",
+                        "values = NULL: function"});
 
 }  // namespace runhooks

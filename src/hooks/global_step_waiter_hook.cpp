@@ -1,7 +1,7 @@
 // Delays the first run until the global step has come far enough (tf.train.GlobalStepWaiterHook).
-#include "hooks/hook_registry.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "hooks/hook_registry.h"
 
 namespace runhooks {
 
@@ -49,6 +49,9 @@ class GlobalStepWaiterHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(GlobalStepWaiterHook);
+RUNHOOKS_REGISTER_HOOK(
+    GlobalStepWaiterHook,
+    "hook_global_step_waiter, train.GlobalStepWaiterHook",
+    {"wait_until_step: whole number. The global step to wait for; 0 or less does not wait."});
 
 }  // namespace runhooks

@@ -18,10 +18,6 @@ double mean_of(const Tensor& tensor) {
 
 HistorySaverHook::HistorySaverHook(const Args& args)
     : every_n_step_(args.integer("every_n_step", 10)) {
-  if (every_n_step_ < 1) {
-    invalid_argument("`every_n_step` of ", args.owner(), " must be 1 or more, not ", every_n_step_,
-                     ".");
-  }
   if (args.has("tensors")) tensors_ = args.args("tensors").items();
 }
 
@@ -67,6 +63,16 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
   history_->steps.push_back(static_cast<double>(step_.now(context.session())));
 }
 
-RUNHOOKS_REGISTER_HOOK(HistorySaverHook);
+// `evaluations` is for whoever makes the history of the record.
+RUNHOOKS_REGISTER_HOOK(
+    HistorySaverHook,
+    "hook_history_saver",
+    {"every_n_step = 10: whole number in [1, Inf). Record every so many steps.",
+     "tensors = NULL: tensors. More to record: a named list, name = tensor or name of one, or "
+     "names "
+     "of tensors. Of a tensor with several elements the mean is recorded.",
+     "evaluations = FALSE: flag. TRUE: the metrics of evaluations that were made while the model "
+     "trained (by [hook_in_memory_evaluator()], or by [evaluate()] in a hook) join the history, as "
+     "`history$evaluations`."});
 
 }  // namespace runhooks

@@ -62,6 +62,16 @@ Output tensor_argument(Graph& graph, const Value& value) {
   invalid_argument("A tensor or the name of one is expected, not ", value.kind(), ".");
 }
 
+ValueList values_of(const Value* value) {
+  ValueList values;
+  if (!value) return values;
+  if (const auto* list = value->get_if<std::shared_ptr<ValueList>>()) return **list;
+  const auto* named = value->get_if<std::shared_ptr<Args>>();
+  if (!named) return {*value};
+  for (const auto& item : (*named)->items()) values.push_back(item.second);
+  return values;
+}
+
 Fetch fetch_argument(Graph& graph, const Value& value) {
   if (auto* const* op = value.get_if<Operation*>()) return Fetch(*op);
   const auto* name = value.get_if<std::string>();

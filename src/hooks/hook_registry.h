@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "hooks/trigger.h"
 #include "session/run_hook.h"
 
@@ -16,12 +16,17 @@ namespace runhooks {
 // Makes a hook by its class name ("StopAtStepHook") from its arguments.
 HookPtr make_hook(const std::string& type, const Args& args);
 
-#define RUNHOOKS_REGISTER_HOOK(Class)                                                        \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __LINE__) =           \
-      ::runhooks::Factory<::runhooks::RunHook>::instance().add(                              \
-          #Class, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::RunHook> { \
-            return std::make_shared<Class>(args);                                            \
-          })
+// Class, how scripts call its constructor ("hook_x, train.XHook"), and its arguments as ArgSpec has
+// them. Rules between arguments are the constructor's: it throws, and has no other effect, because
+// a hook is also made to see whether it can be.
+#define RUNHOOKS_REGISTER_HOOK(Class, ...)                                           \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __LINE__) =   \
+      ::runhooks::Factory<::runhooks::RunHook>::instance().add(                      \
+          #Class,                                                                    \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::RunHook> { \
+            return std::make_shared<Class>(args);                                    \
+          },                                                                         \
+          __VA_ARGS__)
 
 // The global step as hooks use it: a tensor to fetch, and the value at this moment.
 class GlobalStep {
@@ -41,7 +46,10 @@ class GlobalStep {
 // tensor, a variable.
 Output tensor_argument(Graph& graph, const Value& value);
 
-// The same where an operation will do as well.
+// The elements of a list, with names or without; one value is a list of itself, NULL is none.
+ValueList values_of(const Value* value);
+
+// The same as tensor_argument() where an operation will do as well.
 Fetch fetch_argument(Graph& graph, const Value& value);
 
 // A function of the embedding language that says what to feed; it is asked anew for each run. It is

@@ -101,7 +101,7 @@ class LearningRateHook : public RunHook {
     rates_.clear();
     run_args_.feeds.clear();
     for (const auto& rate : endpoint(graph, "learning_rate")) {
-      rates_.push_back({rate.second, rate.second.op->type() == "Const"});
+      rates_.push_back({rate.second, rate.second.op->def().is_constant});
       if (rates_.back().is_constant) add_summary(graph, rate.first);
       run_args_.feeds.emplace_back(rate.second, Tensor());
     }
@@ -171,10 +171,9 @@ class LearningRateHook : public RunHook {
   }
   void tell(Session& session) {
     has_news_ = false;
-    const std::string text = str_cat(
-        "Step ", step_.now(session), ": \"", plateau_->metric().name(),
-        "\" gets no better; the learning rate is ",
-        short_number(rates_.front().now), " from here on.");
+    const std::string text = str_cat("Step ", step_.now(session), ": \"", plateau_->metric().name(),
+                                     "\" gets no better; the learning rate is ",
+                                     short_number(rates_.front().now), " from here on.");
     if (say_) {
       say_->call({Value::of(std::string("message")), Value::of(text)});
     } else {
@@ -194,6 +193,12 @@ class LearningRateHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(LearningRateHook);
+RUNHOOKS_REGISTER_HOOK(LearningRateHook,
+                       "",
+                       {"schedule = NULL: function", "metric_name = NULL: string",
+                        "eval_dir = NULL: path", "higher = FALSE: flag",
+                        "factor = 0.1: plain number in (0, 1)", "patience = NULL: whole number",
+                        "min_delta = 0: plain number", "min_rate = 0: plain number",
+                        "say = NULL: function"});
 
 }  // namespace runhooks

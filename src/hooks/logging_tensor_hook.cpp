@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/log.h"
 #include "hooks/hook_registry.h"
 #include "hooks/value_format.h"
-#include "base/log.h"
 
 namespace runhooks {
 
@@ -112,6 +112,17 @@ class LoggingTensorHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(LoggingTensorHook);
+RUNHOOKS_REGISTER_HOOK(
+    LoggingTensorHook,
+    "hook_logging_tensor",
+    {"tensors: tensors. A named list, tag = tensor or name of one (printed in the order of the "
+     "sorted tags), or names of tensors (printed in their order).",
+     "every_n_iter = NULL: whole number. Log every so many local steps.",
+     "every_n_secs = NULL: plain number. Log every so many seconds. Give one of the two, or none "
+     "with `at_end`.",
+     "formatter = NULL: function. A function of a named list of values that returns the line, or "
+     "`NULL`.",
+     "at_end = FALSE: flag. Log once more when the loop has ended well?",
+     "asked_for = TRUE: flag"});
 
 }  // namespace runhooks

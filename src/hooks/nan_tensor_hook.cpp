@@ -1,10 +1,10 @@
 // Watches the loss for NaN (tf.train.NanTensorHook).
 #include <cmath>
 
+#include "base/log.h"
 #include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
 #include "hooks/value_format.h"
-#include "base/log.h"
 
 namespace runhooks {
 
@@ -23,12 +23,7 @@ class NanTensorHook : public RunHook {
   explicit NanTensorHook(const Args& args)
       : args_(args),
         fails_(args.flag("fail_on_nan_loss", true)),
-        with_infinite_(args.flag("with_infinite", false)) {
-    if (!args.has("loss_tensor")) {
-      invalid_argument("`loss_tensor` of ", args.owner(),
-                       " must be a tensor or the name of one, not NULL.");
-    }
-  }
+        with_infinite_(args.flag("with_infinite", false)) {}
   std::string name() const override { return "NanTensorHook"; }
 
   void begin(Graph& graph) override {
@@ -45,7 +40,7 @@ class NanTensorHook : public RunHook {
       throw Error(Code::kNanLoss, "NaN loss during training.",
                   advice(context.session(), !is_odd(values.result(0), false)));
     }
-    log_always(LogLevel::kWarn, "Model diverged with loss = NaN.");
+    warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
@@ -56,10 +51,9 @@ class NanTensorHook : public RunHook {
     if (is_infinite) hints.push_back("The loss is infinite.");
     std::string rate = "A lower learning rate may do";
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
-    if (!rates.empty() && rates.front().second.op->type() == "Const") {
+    if (!rates.empty() && rates.front().second.op->def().is_constant) {
       const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(": it is ", short_number(now), ", try ",
-                      short_number(now / 10));
+      rate += str_cat(": it is ", short_number(now), ", try ", short_number(now / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(
@@ -80,6 +74,12 @@ class NanTensorHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(NanTensorHook);
+RUNHOOKS_REGISTER_HOOK(
+    NanTensorHook,
+    "hook_nan_tensor, train.NanTensorHook",
+    {"loss_tensor: tensor. The loss: a tensor or the name of one "
+     "(`\"linear/head/weighted_loss/Sum:0\"`).",
+     "fail_on_nan_loss = TRUE: flag. TRUE: an error; FALSE: a logged warning, and the loop stops.",
+     "with_infinite = FALSE: flag"});
 
 }  // namespace runhooks

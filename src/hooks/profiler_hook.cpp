@@ -1,7 +1,7 @@
 // A timeline of a run now and then (tf.train.ProfilerHook).
+#include "base/log.h"
 #include "hooks/hook_registry.h"
 #include "io/atomic_file.h"
-#include "base/log.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -75,6 +75,13 @@ class ProfilerHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(ProfilerHook);
+RUNHOOKS_REGISTER_HOOK(
+    ProfilerHook,
+    "hook_profiler, train.ProfilerHook",
+    {"save_steps = NULL: whole number. Trace every so many steps.",
+     "save_secs = NULL: plain number. Trace every so many seconds. Give one of the two.",
+     "output_dir = '': path. The folder; `\"\"` is the working directory.",
+     "show_dataflow = TRUE: flag. Arrows from each operation to those that use its results.",
+     "show_memory = FALSE: flag. How many bytes the results hold, and for how long."});
 
 }  // namespace runhooks

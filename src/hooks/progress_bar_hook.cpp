@@ -1,6 +1,6 @@
 // Tells the embedding language how far a loop has come; the language draws.
-#include "hooks/hook_registry.h"
 #include "base/clock.h"
+#include "hooks/hook_registry.h"
 
 namespace runhooks {
 
@@ -73,6 +73,9 @@ class ProgressBarHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(ProgressBarHook);
+RUNHOOKS_REGISTER_HOOK(ProgressBarHook,
+                       "",
+                       {"draw = NULL: function", "finish = NULL: function",
+                        "min_secs = 0.1: plain number"});
 
 }  // namespace runhooks

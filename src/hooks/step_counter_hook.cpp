@@ -1,8 +1,8 @@
 // Counts steps per second (tf.train.StepCounterHook).
 #include <cstdio>
 
-#include "hooks/hook_registry.h"
 #include "base/log_first.h"
+#include "hooks/hook_registry.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -55,8 +55,8 @@ class StepCounterHook : public RunHook {
   }
   // Five times in the life of the process, as TensorFlow does.
   void warn_stuck(int64_t stale) const {
-    log_first_n(
-        LogLevel::kWarn,
+    warn_first_n(
+        "global_step",
         str_cat("It seems that global step (tf.train.get_global_step) has not been increased. "
                 "Current value "
                 "(could be stable): ",
@@ -77,6 +77,12 @@ class StepCounterHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(StepCounterHook);
+RUNHOOKS_REGISTER_HOOK(
+    StepCounterHook,
+    "hook_step_counter, train.StepCounterHook",
+    {"every_n_steps = 100: whole number or NULL. Every so many global steps.",
+     "every_n_secs = NULL: plain number. Every so many seconds, in place of `every_n_steps`.",
+     "output_dir = NULL: path. Folder of the event file, or `NULL` for none.",
+     "summary_writer = NULL: unsupported. Not used: give `output_dir`."});
 
 }  // namespace runhooks

@@ -1,7 +1,7 @@
 // Stops when a checkpoint of the last step is on disk
 // (tf.estimator.experimental.make_stop_at_checkpoint_step_hook of a worker that does not save).
-#include "hooks/hook_registry.h"
 #include "base/clock.h"
+#include "hooks/hook_registry.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -43,6 +43,12 @@ class StopAtCheckpointStepHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(StopAtCheckpointStepHook);
+RUNHOOKS_REGISTER_HOOK(
+    StopAtCheckpointStepHook,
+    "hook_stop_at_checkpoint_step",
+    {"model_dir: path. The folder of the checkpoints. For an estimator that trains and saves by "
+     "itself, give the estimator: the hook is then [hook_stop_at_step()], as in TensorFlow.",
+     "last_step: whole number. The global step to stop at.",
+     "wait_after_file_check_secs = 30: plain number. How long to wait."});
 
 }  // namespace runhooks

@@ -11,8 +11,10 @@ class StopAtStepHook : public RunHook {
  public:
   explicit StopAtStepHook(const Args& args) : args_(args) {
     const bool has_num = args.has("num_steps"), has_last = args.has("last_step");
-    if (has_num && has_last)
-      invalid_argument("Only one of num_steps or last_step can be specified.");
+    // tfestimators' words, leading blank included
+    if (has_num && has_last) {
+      invalid_argument(" Only one of num_steps or last_step can be specified");
+    }
     if (!has_num && !has_last) invalid_argument("One of num_steps or last_step must be specified.");
   }
   std::string name() const override { return "StopAtStepHook"; }
@@ -45,6 +47,11 @@ class StopAtStepHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(StopAtStepHook);
+RUNHOOKS_REGISTER_HOOK(
+    StopAtStepHook,
+    "hook_stop_at_step, train.StopAtStepHook",
+    {"num_steps = NULL: whole number. Stop after so many steps of this loop.",
+     "last_step = NULL: whole number. Stop when the global step has reached this. Give one of the "
+     "two. At least one step is made."});
 
 }  // namespace runhooks

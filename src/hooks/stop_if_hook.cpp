@@ -121,7 +121,8 @@ class StopIfNoImprovementHook : public StopIfHook {
  public:
   explicit StopIfNoImprovementHook(const Args& args)
       : StopIfHook(args, kIncrease),
-        max_steps_(args.integer("max_steps_without_improvement")),
+        max_steps_(
+            args.integer(kIncrease ? "max_steps_without_increase" : "max_steps_without_decrease")),
         min_delta_(args.number("min_delta", 0)) {}
 
  private:
@@ -156,9 +157,35 @@ using StopIfNoDecreaseHook = StopIfNoImprovementHook<false>;
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(StopIfHigherHook);
-RUNHOOKS_REGISTER_HOOK(StopIfLowerHook);
-RUNHOOKS_REGISTER_HOOK(StopIfNoIncreaseHook);
-RUNHOOKS_REGISTER_HOOK(StopIfNoDecreaseHook);
+#define RUNHOOKS_REGISTER_STOP_IF_HOOK(Class, endpoint, ...)                                       \
+  RUNHOOKS_REGISTER_HOOK(                                                                          \
+      Class, endpoint,                                                                             \
+      {"metric_name: string. A name such as `\"average_loss\"`.", __VA_ARGS__,                     \
+       "eval_dir = NULL: path. The folder; `NULL`: `eval` in the folder of the model.",            \
+       "min_steps = 0: plain number. Evaluations before this global step are left out.",           \
+       RUNHOOKS_STOP_ARGUMENTS,                                                                    \
+       "restore_best_weights = FALSE: flag. TRUE: when the training ends, by this hook or by its " \
+       "steps, all variables but the global step get back the values that they had at the best "   \
+       "evaluation, and the last checkpoint holds these; a message says so. The best model is "    \
+       "also kept as a checkpoint in the folder `best` of the model's: "                           \
+       "`latest_checkpoint(file.path(model_dir(model), \"best\"))`. It is written when the hook "  \
+       "sees the evaluation: at its own step where the evaluation is made in the same loop, else " \
+       "it is a copy of the checkpoint of that step, as long as there is one. The hook comes "     \
+       "after all other hooks then, and checkpoint savers after it. TensorFlow has no such "       \
+       "argument.",                                                                                \
+       "model_dir = '': path", "of_this_loop = FALSE: flag", "min_delta = 0: plain number"})
+
+RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfHigherHook,
+                               "hook_stop_if_higher",
+                               "threshold: plain number. A number.");
+RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfLowerHook,
+                               "hook_stop_if_lower",
+                               "threshold: plain number. A number.");
+RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfNoIncreaseHook,
+                               "hook_stop_if_no_increase",
+                               "max_steps_without_increase: whole number. A number of steps.");
+RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfNoDecreaseHook,
+                               "hook_stop_if_no_decrease",
+                               "max_steps_without_decrease: whole number. A number of steps.");
 
 }  // namespace runhooks

@@ -5,18 +5,19 @@ namespace runhooks {
 SummarySaverHook::SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold)
     : output_dir_(args.text("output_dir", "")), scaffold_(std::move(scaffold)) {
   const Value* op = args.find("summary_op");
+  const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
+  // tfestimators' words, leading blank included
+  if (has_steps && has_secs) {
+    invalid_argument(" Only one of save_secs or save_steps can be specified");
+  }
   if ((op != nullptr) == (scaffold_ != nullptr)) {
     invalid_argument("Exactly one of scaffold or summary_op must be provided.");
   }
-  const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
-  if (has_steps && has_secs) invalid_argument("Can not provide both every_secs and every_steps.");
   if (!has_steps && !has_secs) {
     invalid_argument("Either every_secs or every_steps should be provided.");
   }
   trigger_ = trigger_of(args, "save_steps", "save_secs");
-  if (!op) return;
-  const auto* list = op->get_if<std::shared_ptr<ValueList>>();
-  summary_ops_ = list ? **list : ValueList{*op};
+  summary_ops_ = values_of(op);
 }
 
 void SummarySaverHook::begin(Graph& graph) {
@@ -61,6 +62,17 @@ void SummarySaverHook::after_run(RunContext& context, const RunValues& values) {
   next_step_ = step + 1;
 }
 
-RUNHOOKS_REGISTER_HOOK(SummarySaverHook);
+RUNHOOKS_REGISTER_HOOK(
+    SummarySaverHook,
+    "hook_summary_saver, train.SummarySaverHook",
+    {"save_steps = NULL: whole number. Save every so many global steps.",
+     "save_secs = NULL: plain number. Save every so many seconds. Give one of the two.",
+     "output_dir = NULL: path. Folder of the event file, or `NULL` for none.",
+     "summary_writer = NULL: unsupported. Not used: give `output_dir`.",
+     "scaffold = NULL: scaffold. For sessions made by hand: a `tf$train$Scaffold()`, whose "
+     "summaries "
+     "are saved where there is no `summary_op`.",
+     "summary_op = NULL: summaries. The summary: a tensor of `tf$summary`, the name of one "
+     "(`\"loss:0\"`, `\"Merge/MergeSummary:0\"` for all), or a list of these."});
 
 }  // namespace runhooks

@@ -45,9 +45,9 @@ bool EvalMetricsReader::update(const std::string& path, File& file) {
   } catch (const Error& error) {
     if (error.code() != Code::kDataLoss) throw;
     file.is_damaged = true;
-    log(LogLevel::kWarn, str_cat("Skipping rest of the file due to encountering data corruption "
-                                 "error; file path: ",
-                                 path, "; original error: ", error.message()));
+    warn("data_loss", str_cat("Skipping rest of the file due to encountering data corruption "
+                              "error; file path: ",
+                              path, "; original error: ", error.message()));
   }
   return true;
 }

@@ -25,10 +25,10 @@ NamedTensors HookSaveable::save_state(ResourceManager&) {
 Saveable::Assign HookSaveable::read(const TensorSource& source) {
   // Up to version 0.1 it was an object of R, serialized: reading one can run code.
   if (source.find(kPrefix + hook_)) {
-    log(LogLevel::kWarn,
-        str_cat("The state of hook `", hook_, "` in checkpoint ", source.path(),
-                " is in a form that is not read any more, since it may hold code. The hook begins "
-                "anew."));
+    warn("hook_state",
+         str_cat("The state of hook `", hook_, "` in checkpoint ", source.path(),
+                 " is in a form that is not read any more, since it may hold code. The hook begins "
+                 "anew."));
   }
   return StateSaveable::read(source);
 }

@@ -188,9 +188,9 @@ void MonitoredSession::tell_failure(const LoopFailure& failure) {
     try {
       hook->on_error(session_.get(), failure);
     } catch (const std::exception& error) {
-      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " failed: ", error.what()));
+      warn("hook", str_cat("on_error() of ", hook->name(), " failed: ", error.what()));
     } catch (const ForeignUnwind&) {
-      log(LogLevel::kWarn, str_cat("on_error() of ", hook->name(), " was left by a jump."));
+      warn("hook", str_cat("on_error() of ", hook->name(), " was left by a jump."));
     }
   }
 }

@@ -65,6 +65,7 @@ class MonitoredSession {
   void check_open() const;
 
   Graph& graph() const { return *graph_; }
+  bool has_session() const { return session_ != nullptr; }
   // The plain session of the moment; throws after close().
   Session& session();
   Coordinator& coordinator() { return coordinator_; }

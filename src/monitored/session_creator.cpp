@@ -69,7 +69,7 @@ bool ChiefSessionCreator::restore(Session& session) const {
   if (path.empty() && !checkpoint_dir_.empty()) {
     std::vector<std::string> warnings;
     const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
-    for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+    for (const std::string& warning : warnings) warn("checkpoint", warning);
     if (!state) return false;
     path = state->model_checkpoint_path;
     known = state->all_model_checkpoint_paths;

@@ -140,6 +140,13 @@ Value call_transpose(Graph& graph, const Args& args) {
         graph.op("Range", {graph.scalar(DType::kInt32, 0, "Range/start"), graph.op("Rank", {a}),
                            graph.scalar(DType::kInt32, 1, "Range/delta")});
     perm = subtract(graph, last, places);
+    Output result = graph.op("Transpose", {a, perm}).named(scope.name());
+    if (a.shape().has_rank()) {
+      Shape shape;
+      for (int i = a.shape().rank(); i-- > 0;) shape.append(a.shape().dim(i));
+      result.op->set_output_shape(0, shape);
+    }
+    return Value::of(result);
   }
   return Value::of(static_cast<Output>(graph.op("Transpose", {a, perm}).named(scope.name())));
 }

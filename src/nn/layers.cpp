@@ -2,14 +2,12 @@
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
+#include "nn/layer_parts.h"
 #include "nn/nn_functions.h"
 #include "ops/gradient_helpers.h"
 
 namespace runhooks {
 
-namespace {
-
-// `otherwise`, with _1, _2, ... where variables of that name are there already.
 std::string layer_name(Graph& graph, const std::string& name, const char* otherwise) {
   if (!name.empty()) return name;
   const VariableStore& store = graph.variables();
@@ -18,13 +16,16 @@ std::string layer_name(Graph& graph, const std::string& name, const char* otherw
   return unique;
 }
 
+namespace {
+
 void regularize(Graph& graph, const TensorFunction& regularizer, Output value, Output variable) {
   if (!regularizer) return;
   const NameScope scope(graph, variable.op->name() + "/Regularizer/");
   graph.add_to_collection(collection_keys::kRegularizationLosses, regularizer(graph, value));
 }
 
-// A parameter in the layer's scope as one tensor.
+}  // namespace
+
 Output parameter(Graph& graph,
                  const std::string& name,
                  const Shape& shape,
@@ -35,6 +36,8 @@ Output parameter(Graph& graph,
   regularize(graph, regularizer, value, parts.front()->handle);
   return value;
 }
+
+namespace {
 
 int64_t last_dim(Output x, const char* layer) {
   const Shape& shape = x.shape();
@@ -256,11 +259,8 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
   return result;
 }
 
-namespace {
-
 // --- what scripts call
 
-// A name in tf.nn or a function of a tensor; none where it is missing.
 TensorFunction function_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
   if (!value) return nullptr;
@@ -273,16 +273,11 @@ TensorFunction function_argument(const Args& args, const std::string& name) {
   };
 }
 
-// TRUE, FALSE or the text "auto" (tf.AUTO_REUSE).
 VariableStore::Reuse reuse_argument(const Args& args) {
   const Value* value = args.find("reuse");
   if (!value) return VariableStore::Reuse::kNever;
   if (value->get_if<std::string>()) return VariableStore::Reuse::kAuto;
   return args.flag("reuse", false) ? VariableStore::Reuse::kAlways : VariableStore::Reuse::kNever;
-}
-
-Seed seed_argument(const Args& args) {
-  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
 }
 
 DenseOptions dense_options(const Args& args) {
@@ -298,6 +293,12 @@ DenseOptions dense_options(const Args& args) {
   options.trainable = args.flag("trainable", true);
   options.reuse = reuse_argument(args);
   return options;
+}
+
+namespace {
+
+Seed seed_argument(const Args& args) {
+  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
 }
 
 Value call_dense(Graph& graph, const Args& args) {

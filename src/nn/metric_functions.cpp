@@ -15,6 +15,10 @@ class Call {
 
   Output labels() const { return tensor_argument(graph, args, "labels"); }
   Output predictions() const { return tensor_argument(graph, args, "predictions"); }
+  // As TensorFlow has it: a last dimension of 1 goes where the other side has none, so that the
+  // predictions [batch, 1] of a model go with labels [batch].
+  Output squeezed_labels() const { return squeezed(labels(), "predictions"); }
+  Output squeezed_predictions() const { return squeezed(predictions(), "labels"); }
   Output values() const { return tensor_argument(graph, args, "values"); }
   Output weights() const {
     return tensor_argument_or_none(graph, args, "weights", DType::kFloat32);
@@ -33,6 +37,17 @@ class Call {
     return numbers;
   }
   AtKOptions at_k() const { return {args.integer("k"), args.integer("class_id", -1)}; }
+
+ private:
+  Output squeezed(Output x, const char* other_name) const {
+    const Value* value = args.find(other_name);
+    const auto* other = value ? value->get_if<Output>() : nullptr;
+    const Shape& shape = x.shape();
+    if (!other || !shape.has_rank() || !other->shape().has_rank()) return x;
+    const int rank = other->shape().rank();
+    if (shape.rank() != rank + 1 || shape.dim(rank) != 1) return x;
+    return graph.op("Squeeze", {x}).attr("squeeze_dims", std::vector<int64_t>{-1});
+  }
 };
 
 // The pair of value and update, after both joined the collections that were asked for.
@@ -53,24 +68,25 @@ Value call(Graph& graph, const Args& args) {
 
 Metric mean(const Call& c) { return mean_metric(c.graph, c.values(), c.weights(), c.name("mean")); }
 Metric accuracy(const Call& c) {
-  return accuracy_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("accuracy"));
+  return accuracy_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.weights(),
+                         c.name("accuracy"));
 }
 Metric mean_squared_error(const Call& c) {
-  return mean_squared_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
-                                   c.name("mean_squared_error"));
+  return mean_squared_error_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                   c.weights(), c.name("mean_squared_error"));
 }
 Metric root_mean_squared_error(const Call& c) {
-  return root_mean_squared_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
-                                        c.name("root_mean_squared_error"));
+  return root_mean_squared_error_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                        c.weights(), c.name("root_mean_squared_error"));
 }
 Metric mean_absolute_error(const Call& c) {
-  return mean_absolute_error_metric(c.graph, c.labels(), c.predictions(), c.weights(),
-                                    c.name("mean_absolute_error"));
+  return mean_absolute_error_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                    c.weights(), c.name("mean_absolute_error"));
 }
 Metric mean_relative_error(const Call& c) {
   const Output normalizer = tensor_argument(c.graph, c.args, "normalizer", DType::kFloat32);
-  return mean_relative_error_metric(c.graph, c.labels(), c.predictions(), normalizer, c.weights(),
-                                    c.name("mean_relative_error"));
+  return mean_relative_error_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                    normalizer, c.weights(), c.name("mean_relative_error"));
 }
 Metric mean_cosine_distance(const Call& c) {
   return mean_cosine_distance_metric(c.graph, c.labels(), c.predictions(), c.args.integer("dim"),
@@ -84,54 +100,59 @@ Metric mean_tensor(const Call& c) {
   return mean_tensor_metric(c.graph, c.values(), c.weights(), c.name("mean_tensor"));
 }
 Metric precision(const Call& c) {
-  return precision_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("precision"));
+  return precision_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.weights(),
+                          c.name("precision"));
 }
 Metric recall(const Call& c) {
-  return recall_metric(c.graph, c.labels(), c.predictions(), c.weights(), c.name("recall"));
+  return recall_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.weights(),
+                       c.name("recall"));
 }
 template <Outcome kOutcome>
 Metric count(const Call& c) {
-  return count_metric(c.graph, kOutcome, c.labels(), c.predictions(), c.weights(),
+  return count_metric(c.graph, kOutcome, c.squeezed_labels(), c.squeezed_predictions(), c.weights(),
                       c.name(outcome_name(kOutcome)));
 }
 template <Outcome kOutcome>
 Metric count_at_thresholds(const Call& c) {
-  return count_at_thresholds_metric(c.graph, kOutcome, c.labels(), c.predictions(), c.thresholds(),
-                                    c.weights(), c.name(outcome_name(kOutcome)));
+  return count_at_thresholds_metric(c.graph, kOutcome, c.squeezed_labels(),
+                                    c.squeezed_predictions(), c.thresholds(), c.weights(),
+                                    c.name(outcome_name(kOutcome)));
 }
 Metric precision_at_thresholds(const Call& c) {
-  return precision_at_thresholds_metric(c.graph, c.labels(), c.predictions(), c.thresholds(),
-                                        c.weights(), c.name("precision_at_thresholds"));
+  return precision_at_thresholds_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                        c.thresholds(), c.weights(),
+                                        c.name("precision_at_thresholds"));
 }
 Metric recall_at_thresholds(const Call& c) {
-  return recall_at_thresholds_metric(c.graph, c.labels(), c.predictions(), c.thresholds(),
-                                     c.weights(), c.name("recall_at_thresholds"));
+  return recall_at_thresholds_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                                     c.thresholds(), c.weights(), c.name("recall_at_thresholds"));
 }
 Metric auc(const Call& c) {
   AucOptions options;
   options.num_thresholds = c.args.integer("num_thresholds", 200);
   options.curve = c.args.text("curve", "ROC");
   options.summation_method = c.args.text("summation_method", "trapezoidal");
-  return auc_metric(c.graph, c.labels(), c.predictions(), c.weights(), options, c.name("auc"));
+  return auc_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.weights(), options,
+                    c.name("auc"));
 }
 Metric sensitivity_at_specificity(const Call& c) {
   return sensitivity_at_specificity_metric(
-      c.graph, c.labels(), c.predictions(), c.args.number("specificity"), c.weights(),
-      c.args.integer("num_thresholds", 200), c.name("sensitivity_at_specificity"));
+      c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.args.number("specificity"),
+      c.weights(), c.args.integer("num_thresholds", 200), c.name("sensitivity_at_specificity"));
 }
 Metric specificity_at_sensitivity(const Call& c) {
   return specificity_at_sensitivity_metric(
-      c.graph, c.labels(), c.predictions(), c.args.number("sensitivity"), c.weights(),
-      c.args.integer("num_thresholds", 200), c.name("specificity_at_sensitivity"));
+      c.graph, c.squeezed_labels(), c.squeezed_predictions(), c.args.number("sensitivity"),
+      c.weights(), c.args.integer("num_thresholds", 200), c.name("specificity_at_sensitivity"));
 }
 Metric mean_per_class_accuracy(const Call& c) {
-  return mean_per_class_accuracy_metric(c.graph, c.labels(), c.predictions(),
+  return mean_per_class_accuracy_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
                                         c.args.integer("num_classes"), c.weights(),
                                         c.name("mean_accuracy"));
 }
 Metric mean_iou(const Call& c) {
-  return mean_iou_metric(c.graph, c.labels(), c.predictions(), c.args.integer("num_classes"),
-                         c.weights(), c.name("mean_iou"));
+  return mean_iou_metric(c.graph, c.squeezed_labels(), c.squeezed_predictions(),
+                         c.args.integer("num_classes"), c.weights(), c.name("mean_iou"));
 }
 Metric recall_at_k(const Call& c) {
   return recall_at_k_metric(c.graph, c.labels(), c.predictions(), c.at_k(), c.weights(),

@@ -272,12 +272,20 @@ namespace {
 
 // --- what scripts call
 
-Value call_softmax(Graph& g, const Args& args) {
-  return Value::of(softmax(g, tensor_argument(g, args, "logits"), args.integer("axis", -1)));
+// One operation of this name, or a scope of it.
+template <const char* const& kType, Output (*kFunction)(Graph&, Output, int64_t)>
+Value call_along_axis(Graph& g, const Args& args) {
+  const Output logits = tensor_argument(g, args, "logits");
+  const int64_t axis = args.integer("axis", -1);
+  const std::string name = args.text("name", kType);
+  if (is_last_axis(logits, axis)) {
+    return Value::of(static_cast<Output>(g.op(kType, {logits}).named(name)));
+  }
+  const NameScope scope(g, name);
+  return Value::of(kFunction(g, logits, axis));
 }
-Value call_log_softmax(Graph& g, const Args& args) {
-  return Value::of(log_softmax(g, tensor_argument(g, args, "logits"), args.integer("axis", -1)));
-}
+constexpr const char* kSoftmax = "Softmax";
+constexpr const char* kLogSoftmax = "LogSoftmax";
 Value call_crelu(Graph& g, const Args& args) {
   return Value::of(activation(g, "crelu", tensor_argument(g, args, "features")));
 }
@@ -373,14 +381,14 @@ Value call_one_hot(Graph& g, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+RUNHOOKS_REGISTER_FUNCTION(
     "nn.softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
     "Numbers that add up to 1 along an axis.",
-    call_softmax);
-RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    call_along_axis<kSoftmax, softmax>);
+RUNHOOKS_REGISTER_FUNCTION(
     "nn.log_softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
     "Their logarithms.",
-    call_log_softmax);
+    call_along_axis<kLogSoftmax, log_softmax>);
 RUNHOOKS_REGISTER_SCOPED_FUNCTION("nn.crelu(features, name = NULL, axis = -1)",
                                   "relu of features and of their negatives, side by side.",
                                   call_crelu);

@@ -1,4 +1,6 @@
 // Activation functions of tf.nn and the ops that their gradients are, one pass over memory each.
+#include "ops/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/elementwise.h"

@@ -1,5 +1,6 @@
 // Ops on shapes and indices: what the plan computes once for each set of shapes.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "ops/copy_elements.h"
@@ -173,10 +174,34 @@ class RangeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Tensor& out = c.output(0);
+    if (is_floating(out.dtype())) return fill_floats(c, out);
     const int64_t start = c.input(0).integers()[0], delta = c.input(2).integers()[0];
     for (int64_t i = 0; i < out.num_elements(); ++i) set_integer(out, i, start + i * delta);
   }
+
+ private:
+  // By adding up, as TensorFlow does.
+  static void fill_floats(KernelContext& c, Tensor& out) {
+    if (out.dtype() == DType::kFloat32) return add_up<float>(c, out);
+    add_up<double>(c, out);
+  }
+  template <typename T>
+  static void add_up(KernelContext& c, Tensor& out) {
+    T x = *c.input(0).data<T>();
+    const T delta = *c.input(2).data<T>();
+    for (int64_t i = 0; i < out.num_elements(); ++i, x += delta) out.data<T>()[i] = x;
+  }
 };
+
+int64_t float_range_length(double start, double limit, double step) {
+  if (step == 0) invalid_argument("A range needs a step other than 0.");
+  const double n = std::ceil(std::abs((limit - start) / step));
+  if (step > 0 ? start >= limit : start <= limit) return 0;
+  if (!(n < static_cast<double>(Shape::kMaxElements))) {
+    invalid_argument("A range from ", start, " to ", limit, " by ", step, " has no end.");
+  }
+  return static_cast<int64_t>(n);
+}
 
 int64_t range_length(int64_t start, int64_t limit, int64_t step) {
   if (step > 0 ? start >= limit : start <= limit) return 0;
@@ -193,6 +218,11 @@ void range_shape(ShapeContext& c) {
   const Tensor *start = c.value(0), *limit = c.value(1), *delta = c.value(2);
   if (!start || !limit || !delta) {
     c.set_output(0, Shape{-1});
+    return;
+  }
+  if (is_floating(start->dtype())) {
+    c.set_output(0, Shape{float_range_length(start->number_at(0), limit->number_at(0),
+                                             delta->number_at(0))});
     return;
   }
   const int64_t step = delta->integers()[0];
@@ -341,7 +371,7 @@ RUNHOOKS_REGISTER_OP("Range")
     .input("limit: Tidx, scalar")
     .input("delta: Tidx, scalar")
     .output("output: Tidx")
-    .attr("Tidx: {int32, int64} = DT_INT32")
+    .attr("Tidx: {float, double, int32, int64} = DT_INT32")
     .shape(range_shape)
     .kernel(kernel_of<RangeKernel>())
     .not_differentiable()

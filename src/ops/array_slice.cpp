@@ -169,6 +169,91 @@ void unpack_shape(ShapeContext& c) {
   for (int64_t i = 0; i < c.op().attr_int("num"); ++i) c.set_output(static_cast<int>(i), out);
 }
 
+int64_t axis_in(const Shape& x, int64_t given) {
+  const int64_t axis = given < 0 ? given + x.rank() : given;
+  if (axis < 0 || axis >= x.rank()) {
+    invalid_argument("-input rank(-", x.rank(), ") <= split_dim < input rank (", x.rank(),
+                     "), but got ", given, ".");
+  }
+  return axis;
+}
+
+// Consecutive parts along an axis, as large as the outputs are; input `kAxis` is the axis.
+template <int kAxis>
+class SplitKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(kAxis == 0 ? 1 : 0);
+    const auto axis = static_cast<size_t>(axis_in(x.shape(), c.input(kAxis).integers()[0]));
+    std::vector<int64_t> begin(static_cast<size_t>(x.shape().rank()), 0), zero = begin;
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      const Shape& box = c.output(i).shape();
+      copier_.begin(c.output(i), x);
+      copy_box(copier_, x, begin, box, zero, box);
+      begin[axis] += box.dim(static_cast<int>(axis));
+    }
+  }
+
+ private:
+  ElementCopier copier_;
+};
+
+void split_shape(ShapeContext& c) {
+  const Tensor* given = c.value(0);
+  Shape out = c.input(1);
+  const int64_t n = c.op().attr_int("num_split");
+  if (out.has_rank() && !given) out = Shape::unknown_of_rank(out.rank());
+  if (out.has_rank() && given) {
+    const auto axis = static_cast<int>(axis_in(out, given->integers()[0]));
+    if (out.dim(axis) >= 0 && out.dim(axis) % n != 0) {
+      invalid_argument("Dimension size must be evenly divisible by ", n, " but is ", out.dim(axis),
+                       " for shape ", out, ".");
+    }
+    if (out.dim(axis) >= 0) out.set_dim(axis, out.dim(axis) / n);
+  }
+  for (int i = 0; i < n; ++i) c.set_output(i, out);
+}
+
+void split_v_shape(ShapeContext& c) {
+  const Tensor *given = c.value(2), *sizes = c.value(1);
+  const Shape& x = c.input(0);
+  const int64_t n = c.op().attr_int("num_split");
+  if (!Shape{n}.is_compatible_with(c.input(1))) {
+    invalid_argument("size_splits must have ", n, " elements, but has shape ", c.input(1), ".");
+  }
+  if (!x.has_rank()) return;
+  if (!given || !sizes) {
+    for (int i = 0; i < n; ++i) c.set_output(i, Shape::unknown_of_rank(x.rank()));
+    return;
+  }
+  const auto axis = static_cast<int>(axis_in(x, given->integers()[0]));
+  std::vector<int64_t> parts = sizes->integers();
+  int64_t sum = 0, rest = -1;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] < 0 && rest >= 0) invalid_argument("There can only be one -1 in size_splits.");
+    if (parts[i] < 0) rest = static_cast<int64_t>(i);
+    if (parts[i] >= 0) sum += parts[i];
+  }
+  const bool fits = rest < 0 ? sum == x.dim(axis) : sum <= x.dim(axis);
+  if (x.dim(axis) >= 0 && !fits) {
+    invalid_argument("Determined shape must either match input shape along split_dim exactly if "
+                     "fully specified, or be less than the size of the input along split_dim if "
+                     "not fully specified. Got: ",
+                     sum, " for shape ", x, ".");
+  }
+  if (rest >= 0) parts[static_cast<size_t>(rest)] = x.dim(axis) < 0 ? -1 : x.dim(axis) - sum;
+  for (int i = 0; i < n; ++i) {
+    Shape out = x;
+    out.set_dim(axis, parts[static_cast<size_t>(i)]);
+    c.set_output(i, out);
+  }
+}
+
+Output concatenated(Graph& g, Outputs parts, Output axis) {
+  parts.push_back(axis);
+  return g.op("ConcatV2", parts);
+}
+
 // Where each of several tensors begins in their concatenation.
 class ConcatOffsetKernel : public Kernel {
  public:
@@ -249,6 +334,39 @@ RUNHOOKS_REGISTER_OP("Unpack")
     .summary("The parts along an axis as tensors of their own.")
     .example("f[2,3] | num=2")
     .example("f[2,3] | num=3 axis=1");
+
+RUNHOOKS_REGISTER_OP("Split")
+    .input("split_dim: int32, scalar")
+    .input("value: T")
+    .output("output: num_split * T")
+    .attr("num_split: int >= 1")
+    .attr("T: type")
+    .shape(split_shape)
+    .kernel(kernel_of<SplitKernel<0>>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {Gradient(), concatenated(g, dy, op.input(0))};
+    })
+    .endpoint("raw_ops.Split")
+    .summary("Equal parts along a dimension.")
+    .example("i:1 f[2,6] | num_split=3");
+
+RUNHOOKS_REGISTER_OP("SplitV")
+    .input("value: T")
+    .input("size_splits: Tlen, vector, >= -1")
+    .input("split_dim: int32, scalar")
+    .output("output: num_split * T")
+    .attr("num_split: int >= 1")
+    .attr("T: type")
+    .attr("Tlen: {int32, int64} = DT_INT64")
+    .shape(split_v_shape)
+    .kernel(kernel_of<SplitKernel<2>>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {concatenated(g, dy, op.input(2)), Gradient(), Gradient()};
+    })
+    .endpoint("raw_ops.SplitV")
+    .summary("Parts of the given sizes along a dimension.")
+    .example("f[2,6] i{1,3,2} i:1 | num_split=3")
+    .example("f[5,2] i{-1,3} i:0 | num_split=2");
 
 RUNHOOKS_REGISTER_OP("ConcatOffset")
     .input("concat_dim: int32, scalar")

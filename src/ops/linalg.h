@@ -19,19 +19,9 @@ inline Shape with_dims(Shape outer, std::initializer_list<int64_t> inner) {
   return outer;
 }
 
-// Input i, of at least 2 dimensions where its rank is known.
-inline const Shape& matrices(const ShapeContext& c, int i) {
-  const Shape& x = c.input(i);
-  if (x.has_rank() && x.rank() < 2) {
-    invalid_argument("Shape must be at least rank 2 but is rank ", x.rank(), " for operation '",
-                     c.op().name(), "'.");
-  }
-  return x;
-}
-
-// The same, square.
+// Input i, of rank 2 or more by its definition: square.
 inline const Shape& square_matrices(const ShapeContext& c, int i) {
-  const Shape& x = matrices(c, i);
+  const Shape& x = c.input(i);
   if (!x.has_rank()) return x;
   const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
   if (rows >= 0 && columns >= 0 && rows != columns) {

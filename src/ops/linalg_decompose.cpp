@@ -1,6 +1,6 @@
 // The decompositions of matrices: QR, singular values, eigenvalues of symmetric ones, by Eigen.
-// Its packets of SSE bring a warning for each template that takes one; what is computed here is rare.
-#define EIGEN_DONT_VECTORIZE
+#include "ops/linalg_matrix.h"
+
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -15,23 +15,9 @@ namespace {
 
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
-
-// Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
-// take long to compile.
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-template <typename T>
-Matrix read(const T* from, int64_t rows, int64_t columns) {
-  Matrix matrix(rows, columns);
-  std::copy_n(from, rows * columns, matrix.data());
-  return matrix;
-}
-
-template <typename T>
-void write(const Matrix& matrix, T* to) {
-  std::transform(matrix.data(), matrix.data() + matrix.size(), to,
-                 [](double x) { return static_cast<T>(x); });
-}
+using linalg::Matrix;
+using linalg::read;
+using linalg::write;
 
 struct Dims {
   int64_t m = -1, n = -1;
@@ -41,7 +27,7 @@ struct Dims {
 Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
 void qr_shape(ShapeContext& c) {
-  const Shape& x = matrices(c, 0);
+  const Shape& x = c.input(0);
   if (!x.has_rank()) return;
   const Dims d = last_dims(x);
   const Shape outer = outer_dims(x, 2);
@@ -69,7 +55,7 @@ class QrKernel : public Kernel {
 };
 
 void svd_shape(ShapeContext& c) {
-  const Shape& x = matrices(c, 0);
+  const Shape& x = c.input(0);
   if (!x.has_rank()) return;
   const Dims d = last_dims(x);
   const Shape outer = outer_dims(x, 2);
@@ -207,7 +193,7 @@ Grads eigen_gradient(Graph& g, Operation& op, const Outputs& dy) {
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("Qr")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("q: T")
     .output("r: T")
     .attr("full_matrices: bool = false")
@@ -222,7 +208,7 @@ RUNHOOKS_REGISTER_OP("Qr")
     .example("f[2,3,3]");
 
 RUNHOOKS_REGISTER_OP("Svd")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("s: T")
     .output("u: T")
     .output("v: T")
@@ -238,7 +224,7 @@ RUNHOOKS_REGISTER_OP("Svd")
     .example("f[2,2,3] | compute_uv=false");
 
 RUNHOOKS_REGISTER_OP("SelfAdjointEigV2")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("e: T")
     .output("v: T")
     .attr("compute_v: bool = true")

@@ -1,6 +1,6 @@
 // Cholesky, inverses, determinants and solutions of linear equations, by Eigen.
-// Its packets of SSE bring a warning for each template that takes one; what is computed here is rare.
-#define EIGEN_DONT_VECTORIZE
+#include "ops/linalg_matrix.h"
+
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
@@ -15,23 +15,9 @@ namespace {
 
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
-
-// Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
-// take long to compile.
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-template <typename T>
-Matrix read(const T* from, int64_t rows, int64_t columns) {
-  Matrix matrix(rows, columns);
-  std::copy_n(from, rows * columns, matrix.data());
-  return matrix;
-}
-
-template <typename T>
-void write(const Matrix& matrix, T* to) {
-  std::transform(matrix.data(), matrix.data() + matrix.size(), to,
-                 [](double x) { return static_cast<T>(x); });
-}
+using linalg::Matrix;
+using linalg::read;
+using linalg::write;
 
 template <typename T>
 class CholeskyKernel : public Kernel {
@@ -206,7 +192,7 @@ Output times_inverse(Graph& g, Operation& op, Output factor) {
 }
 
 void equation_shape(ShapeContext& c) {
-  const Shape &a = square_matrices(c, 0), &rhs = matrices(c, 1);
+  const Shape &a = square_matrices(c, 0), &rhs = c.input(1);
   if (!a.has_rank() || !rhs.has_rank()) return c.set_output(0, rhs);
   const int64_t n = a.dim(a.rank() - 1), rows = rhs.dim(rhs.rank() - 2);
   const bool same_outer = outer_dims(a, 2).is_compatible_with(outer_dims(rhs, 2));
@@ -228,7 +214,7 @@ void one_by_matrix(ShapeContext& c) {
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("Cholesky")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("output: T")
     .attr("T: {float, double}")
     .shape(square_shape)
@@ -241,7 +227,7 @@ RUNHOOKS_REGISTER_OP("Cholesky")
     .example("m[2,2,2]");
 
 RUNHOOKS_REGISTER_OP("MatrixInverse")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("output: T")
     .attr("adjoint: bool = false")
     .attr("T: {float, double}")
@@ -255,8 +241,8 @@ RUNHOOKS_REGISTER_OP("MatrixInverse")
     .example("m[2,2,2] | adjoint=true");
 
 RUNHOOKS_REGISTER_OP("MatrixSolve")
-    .input("matrix: T")
-    .input("rhs: T")
+    .input("matrix: T, rank >= 2")
+    .input("rhs: T, rank >= 2")
     .output("output: T")
     .attr("adjoint: bool = false")
     .attr("T: {float, double}")
@@ -270,8 +256,8 @@ RUNHOOKS_REGISTER_OP("MatrixSolve")
     .example("m[2,2,2] f[2,2,3] | adjoint=true");
 
 RUNHOOKS_REGISTER_OP("MatrixTriangularSolve")
-    .input("matrix: T")
-    .input("rhs: T")
+    .input("matrix: T, rank >= 2")
+    .input("rhs: T, rank >= 2")
     .output("output: T")
     .attr("lower: bool = true")
     .attr("adjoint: bool = false")
@@ -288,7 +274,7 @@ RUNHOOKS_REGISTER_OP("MatrixTriangularSolve")
     .example("m[3,3] f[3,1] | lower=false adjoint=true");
 
 RUNHOOKS_REGISTER_OP("MatrixDeterminant")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("output: T")
     .attr("T: {float, double}")
     .shape(one_by_matrix)
@@ -303,7 +289,7 @@ RUNHOOKS_REGISTER_OP("MatrixDeterminant")
     .example("m[2,2,2]");
 
 RUNHOOKS_REGISTER_OP("LogMatrixDeterminant")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("sign: T")
     .output("log_abs_determinant: T")
     .attr("T: {float, double}")

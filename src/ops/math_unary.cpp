@@ -1,4 +1,6 @@
 // Elementwise ops of one operand, and Cast.
+#include "ops/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -28,6 +30,8 @@ RUNHOOKS_UNARY_FN(LogFn, std::log(x));
 RUNHOOKS_UNARY_FN(Log1pFn, std::log1p(x));
 RUNHOOKS_UNARY_FN(ReciprocalFn, T(1) / x);
 RUNHOOKS_UNARY_FN(TanhFn, tanh_of(x));
+RUNHOOKS_UNARY_FN(ErfFn, std::erf(x));
+RUNHOOKS_UNARY_FN(ErfcFn, std::erfc(x));
 RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
 RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
 RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
@@ -95,6 +99,11 @@ GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
 }
 
 Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+// height * exp(-x^2), the slope of the error functions: 2 / sqrt(pi) is the height of Erf's.
+Output bell(Graph& g, Output x, double height) {
+  return multiply(g, number(g, x, height), g.op("Exp", {negative(g, g.op("Square", {x}))}));
+}
 
 template <typename From, typename To>
 struct CastFn {
@@ -269,6 +278,24 @@ RUNHOOKS_UNARY_OP("Sigmoid")
     .endpoint("nn.sigmoid")
     .endpoint("math.sigmoid")
     .summary("1 / (1 + exp(-x)), elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Erf")
+    .attr("T: {float, double}")
+    .kernel(floats<ErfFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, 1.1283791670955126); }))
+    .endpoint("erf")
+    .endpoint("math.erf")
+    .summary("The error function of Gauss, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Erfc")
+    .attr("T: {float, double}")
+    .kernel(floats<ErfcFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, -1.1283791670955126); }))
+    .endpoint("erfc")
+    .endpoint("math.erfc")
+    .summary("1 - erf(x), elementwise, exact where erf(x) is close to 1.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sin")

@@ -87,7 +87,7 @@ Shape diagonal_of(const Shape& x) {
 }
 
 void set_diag_shape(ShapeContext& c) {
-  const Shape &x = matrices(c, 0), &diagonal = c.input(1);
+  const Shape &x = c.input(0), &diagonal = c.input(1);
   if (x.has_rank() && !diagonal_of(x).is_compatible_with(diagonal)) {
     invalid_argument("A diagonal of shape ", diagonal, " does not fit matrices of shape ", x, ".");
   }
@@ -110,13 +110,13 @@ Output identity_like(Graph& g, Output square) {
 }
 
 RUNHOOKS_REGISTER_OP("MatrixBandPart")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .input("num_lower: Tindex, scalar")
     .input("num_upper: Tindex, scalar")
     .output("band: T")
     .attr("T: numbertype")
     .attr("Tindex: {int32, int64} = DT_INT64")
-    .shape([](ShapeContext& c) { c.set_output(0, matrices(c, 0)); })
+    .shape([](ShapeContext& c) { c.set_output(0, c.input(0)); })
     .kernel(kernel_by_type<BandPartKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("MatrixBandPart", {dy[0], op.input(1), op.input(2)}), Gradient(), Gradient()};
@@ -147,11 +147,11 @@ RUNHOOKS_REGISTER_OP("MatrixDiag")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("MatrixDiagPart")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .output("diagonal: T")
     .attr("T: numbertype")
     .shape([](ShapeContext& c) {
-      const Shape& x = matrices(c, 0);
+      const Shape& x = c.input(0);
       c.set_output(0, x.has_rank() ? diagonal_of(x) : Shape::unknown());
     })
     .kernel(kernel_by_type<DiagPartKernel, float, double, int32_t, int64_t>())
@@ -163,7 +163,7 @@ RUNHOOKS_REGISTER_OP("MatrixDiagPart")
     .example("f[2,3,4]");
 
 RUNHOOKS_REGISTER_OP("MatrixSetDiag")
-    .input("input: T")
+    .input("input: T, rank >= 2")
     .input("diagonal: T, rank >= 1")
     .output("output: T")
     .attr("T: numbertype")

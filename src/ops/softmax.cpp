@@ -1,4 +1,6 @@
 // Softmax and cross entropies of it: one pass of exponentials over each row.
+#include "ops/quiet_math.h"
+
 #include <algorithm>
 #include <cmath>
 

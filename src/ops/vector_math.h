@@ -7,18 +7,18 @@
 #include <cstdint>
 #include <cstring>
 
-// GCC vectorises plain loops at -O2 only where it is told to; clang does by itself.
-#if defined(__GNUC__) && !defined(__clang__) && defined(_OPENMP)
-#define RUNHOOKS_SIMD _Pragma("omp simd")
+// A call inside of a loop keeps the loop from being vectorised.
+#if defined(__GNUC__)
+#define RUNHOOKS_INLINE __attribute__((always_inline)) inline
 #else
-#define RUNHOOKS_SIMD
+#define RUNHOOKS_INLINE inline
 #endif
 
 namespace runhooks {
 
 // e^x for x <= 0, within two units of the last place; what would be below the smallest normal
 // number is 0. Argument reduction and polynomial are those of Cephes (Moshier).
-inline float exp_nonpositive(float x) {
+RUNHOOKS_INLINE float exp_nonpositive(float x) {
   const float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
   const float shifted = x * 1.44269504088896341f + kRound;
   uint32_t bits;
@@ -40,7 +40,7 @@ inline float exp_nonpositive(float x) {
 inline double exp_nonpositive(double x) { return std::exp(x); }
 
 // log(1 + e) for e in [0, 1], by the series of the inverse hyperbolic tangent.
-inline float log1p_unit(float e) {
+RUNHOOKS_INLINE float log1p_unit(float e) {
   const float z = e / (2.0f + e), w = z * z;
   float p = 1.0f / 15;
   p = p * w + 1.0f / 13;
@@ -54,20 +54,20 @@ inline float log1p_unit(float e) {
 inline double log1p_unit(double e) { return std::log1p(e); }
 
 template <typename T>
-inline T sigmoid_of(T x) {
+RUNHOOKS_INLINE T sigmoid_of(T x) {
   const T e = exp_nonpositive(x < 0 ? x : -x);
   const T s = T(1) / (T(1) + e);
   return x < 0 ? e * s : s;
 }
 
 template <typename T>
-inline T softplus_of(T x) {
+RUNHOOKS_INLINE T softplus_of(T x) {
   const T e = exp_nonpositive(x < 0 ? x : -x);
   return (x < 0 ? T(0) : x) + log1p_unit(e);
 }
 
 // A quotient of polynomials, as Eigen's; beyond 7.9 it is 1 in float32.
-inline float tanh_of(float x) {
+RUNHOOKS_INLINE float tanh_of(float x) {
   const float limit = 7.90531110763549805f;
   const float c = x > limit ? limit : (x < -limit ? -limit : x);
   const float w = c * c;

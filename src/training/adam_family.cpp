@@ -8,8 +8,11 @@ constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
 
 }  // namespace
 
-AdamFamily::AdamFamily(const std::string& name, const Args& args, double default_epsilon)
-    : Optimizer(name, args), default_epsilon_(default_epsilon) {}
+AdamFamily::AdamFamily(const std::string& name,
+                       const Args& args,
+                       double default_epsilon,
+                       bool has_beta2_power)
+    : Optimizer(name, args), default_epsilon_(default_epsilon), has_beta2_power_(has_beta2_power) {}
 
 void AdamFamily::create_slots(Graph& graph, const VariablePtr& variable) {
   make_slot(graph, variable, "m", zeros_initializer());
@@ -27,7 +30,7 @@ void AdamFamily::create_own_variables(Graph& graph, const VariablePtr& first) {
     return make_variable(graph, initial, name, options);
   };
   beta1_power_ = power("beta1", kBeta1, "beta1_power");
-  beta2_power_ = power("beta2", kBeta2, "beta2_power");
+  if (has_beta2_power_) beta2_power_ = power("beta2", kBeta2, "beta2_power");
 }
 
 void AdamFamily::prepare(Graph& graph) {
@@ -38,9 +41,9 @@ void AdamFamily::prepare(Graph& graph) {
 }
 
 std::vector<Output> AdamFamily::shared_inputs(Graph& graph, const Variable& variable) const {
-  std::vector<Output> inputs;
-  for (const Output& x :
-       {beta1_power_->snapshot, beta2_power_->snapshot, learning_rate_, beta1_, beta2_, epsilon_}) {
+  std::vector<Output> inputs = {like(graph, beta1_power_->snapshot, variable)};
+  if (has_beta2_power_) inputs.push_back(like(graph, beta2_power_->snapshot, variable));
+  for (const Output& x : {learning_rate_, beta1_, beta2_, epsilon_}) {
     inputs.push_back(like(graph, x, variable));
   }
   return inputs;
@@ -50,11 +53,16 @@ Operation* AdamFamily::finish(Graph& graph, const std::vector<Operation*>& updat
   std::vector<Operation*> all = updates;
   {
     ControlDependencies after(graph, updates);
-    const Output next1 = graph.op("Mul", {beta1_power_->snapshot, beta1_}).named("mul");
-    const Output next2 = graph.op("Mul", {beta2_power_->snapshot, beta2_}).named("mul");
+    std::vector<std::pair<VariablePtr, Output>> powers = {{beta1_power_, beta1_}};
+    if (has_beta2_power_) powers.emplace_back(beta2_power_, beta2_);
+    std::vector<Output> next;
+    for (const auto& power : powers) {
+      next.push_back(graph.op("Mul", {power.first->snapshot, power.second}).named("mul"));
+    }
     const char* type = beta1_power_->is_resource ? "AssignVariableOp" : "Assign";
-    all.push_back(graph.op(type, {beta1_power_->handle, next1}).named("Assign"));
-    all.push_back(graph.op(type, {beta2_power_->handle, next2}).named("Assign"));
+    for (size_t i = 0; i < powers.size(); ++i) {
+      all.push_back(graph.op(type, {powers[i].first->handle, next[i]}).named("Assign"));
+    }
   }
   return graph.group(all, "update");
 }

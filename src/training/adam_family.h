@@ -12,7 +12,11 @@ namespace runhooks {
 
 class AdamFamily : public Optimizer {
  protected:
-  AdamFamily(const std::string& name, const Args& args, double default_epsilon);
+  // Not all of them correct the bias of the second moment, by the power of beta2.
+  AdamFamily(const std::string& name,
+             const Args& args,
+             double default_epsilon,
+             bool has_beta2_power = true);
 
   // Slots "m" and "v".
   void create_slots(Graph& graph, const VariablePtr& variable) override;
@@ -26,6 +30,7 @@ class AdamFamily : public Optimizer {
 
  private:
   double default_epsilon_;
+  bool has_beta2_power_;
   VariablePtr beta1_power_, beta2_power_;
   Output learning_rate_, beta1_, beta2_, epsilon_;
 };

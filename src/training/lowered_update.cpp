@@ -24,17 +24,29 @@ Output LoweredUpdate::move_mean(int variable, Output target, Output beta) {
   const Output step = multiply(graph_, subtract(graph_, target, value(variable)),
                                subtract(graph_, number(1), beta));
   const Output next = add(graph_, value(variable), step);
-  assigned_.push_back(assign(variable, next, "Assign"));
+  set(variable, next);
   return next;
 }
 
 Output LoweredUpdate::move_mean_rows(int variable, Output rows, Output indices, Output beta) {
   const Output steps = multiply(graph_, rows, subtract(graph_, number(1), beta));
-  const Output all =
-      graph_.op("UnsortedSegmentSum", {steps, indices, dimension(graph_, value(variable), 0)});
+  const Output all = spread(variable, steps, indices);
   const Output next = add(graph_, multiply(graph_, value(variable), beta), all);
-  assigned_.push_back(assign(variable, next, "Assign"));
+  set(variable, next);
   return next;
+}
+
+Output LoweredUpdate::spread(int variable, Output rows, Output indices) const {
+  return graph_.op("UnsortedSegmentSum", {rows, indices, dimension(graph_, value(variable), 0)});
+}
+
+Output LoweredUpdate::is_in_rows(int variable, Output rows, Output indices) const {
+  const Output ones = add(graph_, graph_.op("ZerosLike", {rows}), number(1));
+  return graph_.op("Greater", {spread(variable, ones, indices), number(0)});
+}
+
+void LoweredUpdate::set(int variable, Output value) {
+  assigned_.push_back(assign(variable, value, "Assign"));
 }
 
 void LoweredUpdate::finish(Output value) {

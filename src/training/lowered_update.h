@@ -23,6 +23,11 @@ class LoweredUpdate {
   Output move_mean(int variable, Output target, Output beta);
   // The same for a target that is zero but for some rows.
   Output move_mean_rows(int variable, Output rows, Output indices, Output beta);
+  // Rows at their places in a tensor of the variable's shape that is zero elsewhere.
+  Output spread(int variable, Output rows, Output indices) const;
+  // TRUE where such rows are.
+  Output is_in_rows(int variable, Output rows, Output indices) const;
+  void set(int variable, Output value);
   // Sets the first variable, after all others: the result.
   void finish(Output value);
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/args.h"
+#include "graph/factory.h"
 #include "graph/variable.h"
 
 namespace runhooks {

@@ -11,7 +11,7 @@ namespace runhooks {
 std::string newest_checkpoint(const std::string& model_dir) {
   std::vector<std::string> warnings;
   const std::string path = latest_checkpoint(model_dir, &warnings);
-  for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+  for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }
 

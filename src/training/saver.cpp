@@ -132,8 +132,8 @@ void Saver::recover_last_checkpoints(const std::string& folder,
     if (is_same_path(parent_folder(path), folder)) {
       last_.emplace_back(path, modification_time(path + ".index"));
     } else {
-      log(LogLevel::kWarn, str_cat("The state file of ", folder, " lists the checkpoint ", path,
-                                   " of another folder, which is left alone."));
+      warn("checkpoint", str_cat("The state file of ", folder, " lists the checkpoint ", path,
+                                 " of another folder, which is left alone."));
     }
   }
 }

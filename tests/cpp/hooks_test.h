@@ -82,7 +82,7 @@ struct CapturedLog {
   CapturedLog() {
     log_lines.clear();
     set_log_verbosity(LogLevel::kInfo);
-    set_log_sink([](LogLevel, const std::string& text) { log_lines.push_back(text); });
+    set_log_sink([](LogLevel, const char*, const std::string& text) { log_lines.push_back(text); });
   }
   ~CapturedLog() {
     set_log_verbosity(LogLevel::kWarn);

@@ -7,9 +7,9 @@
 #include <set>
 #include <thread>
 
+#include "data/dataset_function.h"
 #include "data/element_queue.h"
 #include "data/in_memory.h"
-#include "data/dataset_function.h"
 #include "datasets_test.h"
 #include "io/atomic_file.h"
 #include "ops/py_func.h"

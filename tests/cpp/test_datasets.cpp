@@ -46,14 +46,13 @@ DatasetPtr doubled(const DatasetPtr& of, int64_t calls = 1, bool noisy = false) 
     if (noisy) {
       const Output shape = g.op("Shape", {args[0]}).attr("out_type", DType::kInt32);
       const Output noise = g.op("RandomUniform", {shape}).attr("dtype", DType::kFloat32);
-      results[0] =
-          g.op("Add", {results[0], g.op("Cast", {noise}).attr("DstT", args[0].dtype())});
+      results[0] = g.op("Add", {results[0], g.op("Cast", {noise}).attr("DstT", args[0].dtype())});
     }
     return results;
   };
-  return dataset_of("MapDataset",
-                    {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}},
-                    of);
+  return dataset_of(
+      "MapDataset",
+      {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
 }
 
 // Elements of which the sum is not negative after something is taken off.
@@ -63,8 +62,7 @@ DatasetPtr filtered(const DatasetPtr& of, double least) {
     const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
     const Output axis = g.constant(Tensor::scalar<int32_t>(0));
     const Output most = g.op("Max", {all, axis});
-    return std::vector<Output>{
-        g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
+    return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
   };
   return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
 }
@@ -107,8 +105,8 @@ Value list_of(const std::vector<DatasetPtr>& datasets) {
 
 // Windows of elements with one component, as batches.
 DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched) {
-  const auto window = dataset_of(
-      "WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
+  const auto window =
+      dataset_of("WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
   if (!batched) return window;
   std::shared_ptr<const Dataset> pattern;
   const auto builder = [&](Graph& g, const std::vector<Output>&) {
@@ -149,24 +147,31 @@ TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
                  dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
       dataset_of("ShuffleAndRepeatDataset", {{"buffer_size", number(5)}, {"count", number(3)}},
                  rows_of(7)),
-      doubled(rows_of(20)), doubled(rows_of(20), 1, true), doubled(rows_of(20), 3),
-      filtered(rows_of(20), 6), flat_mapped(rows_of(20)), interleaved(rows_of(20), 3, 2),
+      doubled(rows_of(20)),
+      doubled(rows_of(20), 1, true),
+      doubled(rows_of(20), 3),
+      filtered(rows_of(20), 6),
+      flat_mapped(rows_of(20)),
+      interleaved(rows_of(20), 3, 2),
       interleaved(interleaved(rows_of(20), 2, 1), 3, 2),
       dataset_of("PrefetchDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true)),
       dataset_of("ShardDataset", {{"num_shards", number(3)}, {"index", number(1)}}, rows_of(20)),
       dataset_of("PaddedBatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
       dataset_of("ZipDataset",
-                 {{"datasets", list_of({rows_of(20), dataset_of("ShuffleDataset",
-                                                                {{"buffer_size", number(5)}},
-                                                                range_of(15))})}}),
+                 {{"datasets",
+                   list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
+                                                    range_of(15))})}}),
       dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
                  range_of(7)),
       dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
-      dataset_of("RepeatDataset", {{"count", number(3)}},
-                 dataset_of("CacheDataset", {},
-                            dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
-      windows(range_of(20), 3, 2, false), windows(range_of(20), 3, 5, true),
-      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, windows(range_of(20), 3, 2, false))};
+      dataset_of(
+          "RepeatDataset", {{"count", number(3)}},
+          dataset_of("CacheDataset", {},
+                     dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
+      windows(range_of(20), 3, 2, false),
+      windows(range_of(20), 3, 5, true),
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                 windows(range_of(20), 3, 2, false))};
   for (const DatasetPtr& dataset : all) {
     for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
   }
@@ -226,24 +231,23 @@ TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
   components->push_back(Value::of(Tensor::strings({10}, words)));
   const auto source = dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
   const auto builder = [](Graph& g, const std::vector<Output>& args) {
-    return std::vector<Output>{
-        g.op("StringToNumber", {args[0]}).attr("out_type", DType::kFloat32)};
+    return std::vector<Output>{g.op("StringToNumber", {args[0]}).attr("out_type", DType::kFloat32)};
   };
   for (const int64_t calls : {1, 3}) {
-    const auto mapped = dataset_of(
-        "PrefetchDataset", {{"buffer_size", number(3)}},
-        dataset_of("MapDataset",
-                   {{"function", function_value(source, builder)},
-                    {"num_parallel_calls", number(calls)}},
-                   source));
+    const auto mapped = dataset_of("PrefetchDataset", {{"buffer_size", number(3)}},
+                                   dataset_of("MapDataset",
+                                              {{"function", function_value(source, builder)},
+                                               {"num_parallel_calls", number(calls)}},
+                                              source));
     auto one = mapped->make_iterator(), other = mapped->make_iterator();
     CHECK_EQ(elements_of(*one, 4).size(), size_t{4});
     other->restore(one->save());
     for (DatasetIterator* iterator : {one.get(), other.get()}) {
       CHECK_EQ(elements_of(*iterator, 1)[0][0].number_at(0), 4.0);
       CHECK_THROWS(elements_of(*iterator, 1), Code::kInvalidArgument, "x");
-      CHECK_EQ(text_of(elements_of(*iterator)), "float32()=6 ; float32()=7 ; float32()=8 ; "
-                                                "float32()=9 ; ");
+      CHECK_EQ(text_of(elements_of(*iterator)),
+               "float32()=6 ; float32()=7 ; float32()=8 ; "
+               "float32()=9 ; ");
     }
   }
 }
@@ -265,9 +269,9 @@ DatasetPtr random_source(Random& random) {
     case 1:
       return rows_of(draw(random, 1, 30));
     default:
-      return dataset_of("SampleFromDatasets",
-                        {{"datasets", list_of({range_of(draw(random, 1, 12)),
-                                               range_of(draw(random, 1, 12))})}});
+      return dataset_of(
+          "SampleFromDatasets",
+          {{"datasets", list_of({range_of(draw(random, 1, 12)), range_of(draw(random, 1, 12))})}});
   }
 }
 

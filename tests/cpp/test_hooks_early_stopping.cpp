@@ -115,11 +115,14 @@ TEST(stop_if_hooks_are_tensorflows) {
   };
   for (const Row& row : table) {
     const CapturedLog captured;
+    const std::string type = row.type;
+    const char* limit = type == "StopIfNoIncreaseHook"   ? "max_steps_without_increase"
+                        : type == "StopIfNoDecreaseHook" ? "max_steps_without_decrease"
+                                                         : "threshold";
     const HookPtr hook =
         make_hook(row.type, args_of({{"metric_name", Value::of(std::string(row.metric))},
                                      {"eval_dir", Value::of(folder)},
-                                     {"threshold", Value::of(row.value)},
-                                     {"max_steps_without_improvement", Value::of(row.value)},
+                                     {limit, Value::of(row.value)},
                                      {"min_steps", Value::of(row.min_steps)},
                                      {"run_every_steps", whole(2)}}));
     Counter counter(0, 1);
@@ -210,6 +213,7 @@ TEST(early_stopping_hook_asks_when_tensorflow_does) {
   CHECK_EQ(asked_at("run_every_steps", 3, 7, 3, 0), "1 4 7 of 7");
   CHECK_EQ(asked_at("run_every_steps", 100, 7, 3, 0), "1 of 7");
   CHECK_EQ(asked_at("run_every_secs", 1, 11, 100, 0.25), "1 5 9 of 11");
-  CHECK_THROWS(make_hook("EarlyStoppingHook", args_of({})), Code::kInvalidArgument,
-               "Either every_secs or every_steps should be provided.");
+  const Value never = Value::of(std::shared_ptr<Callable>(std::make_shared<AskedAt>()));
+  CHECK_THROWS(make_hook("EarlyStoppingHook", args_of({{"should_stop_fn", never}})),
+               Code::kInvalidArgument, "Either every_secs or every_steps should be provided.");
 }

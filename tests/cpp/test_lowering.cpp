@@ -190,7 +190,7 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
 
 // Three steps of each optimizer that has an update of our own, here and lowered.
 TEST(lowered_updates_take_the_same_steps) {
-  for (const std::string name : {"AdamW", "LAMB", "Adam"}) {
+  for (const std::string name : {"AdamW", "LAMB", "Adam", "AdaMax"}) {
     for (const bool is_resource : {false, true}) {
       for (const bool is_sparse : {false, true}) {
         context() =

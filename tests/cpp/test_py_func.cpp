@@ -60,13 +60,13 @@ TEST(py_func_without_its_function_says_so) {
   CHECK_THROWS(session.run({op->output(0)}), Code::kFailedPrecondition, "'lost'");
 }
 
-TEST(log_first_n_counts_by_token) {
+TEST(warn_first_n_counts_by_token) {
   const CapturedLog captured;
   forget_logged_lines();
-  for (int i = 0; i < 4; ++i) log_first_n(LogLevel::kWarn, "a", 2, "first");
-  log_first_n(LogLevel::kWarn, "b", 2, "second");
+  for (int i = 0; i < 4; ++i) warn_first_n("slow", "first", 2, "a");
+  warn_first_n("slow", "second", 2, "b");
   CHECK_EQ(log_lines.size(), size_t{3});
   forget_logged_lines();
-  log_first_n(LogLevel::kWarn, "a", 2, "first");
+  warn_first_n("slow", "first", 2, "a");
   CHECK_EQ(log_lines.size(), size_t{4});
 }

@@ -174,5 +174,5 @@ TEST(summary_hook_refuses_tensorflows_wrong_arguments) {
                "Either every_secs or every_steps should be provided.");
   CHECK_THROWS(make_hook("SummarySaverHook",
                          args_of({{"summary_op", op}, {"save_steps", one}, {"save_secs", one}})),
-               Code::kInvalidArgument, "Can not provide both every_secs and every_steps.");
+               Code::kInvalidArgument, "Only one of save_secs or save_steps can be specified");
 }

@@ -8,7 +8,8 @@ folder <- arguments[[2]]
 shared <- file.path(folder, "shared")
 input <- function(...) {
   input_fn(
-    mtcars, features = c("drat", "cyl"), response = "mpg", batch_size = 8, shuffle = FALSE, ...
+    mtcars, features = c("drat", "cyl"), response = "mpg", batch_size = 8, shuffle = FALSE,
+    resume = FALSE, ...
   )
 }
 new_model <- function(model_dir) {

@@ -46,6 +46,25 @@ kinds <- list(
   },
   svd = unary(FALSE)
 )
+# Images of sizes that windows of 2 x 3, a step of 1 x 2 apart, fit on.
+image <- function() list(c(sample(3, 1), 1 + sample(5, 1), 2 + sample(5, 1), sample(3, 1)))
+for (padding in c("same", "valid")) {
+  kinds[[paste0("conv2d_", padding)]] <- function() {
+    x <- image()[[1]]
+    list(x, c(2, 3, x[4], sample(3, 1)))
+  }
+  kinds[[paste0("conv2d_transpose_", padding)]] <- function() {
+    x <- image()[[1]]
+    list(x, c(2, 3, sample(3, 1), x[4]))
+  }
+  kinds[[paste0("max_pool_", padding)]] <- image
+  kinds[[paste0("avg_pool_", padding)]] <- image
+}
+for (name in c("tile", "reverse", "logsumexp", "strided", "boolean_mask", "lookup", "variance")) {
+  kinds[[name]] <- unary(FALSE)
+}
+kinds$split <- function() list(c(sample(4, 1), 6))
+
 for (name in c(
   "relu", "relu6", "crelu", "elu", "selu", "softplus", "softsign", "leaky_relu", "sigmoid", "tanh",
   "swish", "sign", "abs", "sqrt", "rsqrt", "reciprocal"
@@ -88,6 +107,35 @@ functions <- list(
   crelu = tf$nn$crelu, swish = tf$nn$swish, sigmoid = tf$sigmoid, tanh = tf$tanh, sign = tf$sign,
   abs = tf$abs, sqrt = tf$sqrt, rsqrt = tf$rsqrt, reciprocal = tf$reciprocal
 )
+for (padding in c("same", "valid")) local({
+  pad <- padding
+  strides <- c(1, 1, 2, 1)
+  functions[[paste0("conv2d_", pad)]] <<- function(x, w) {
+    tf$nn$conv2d(x, w, strides, toupper(pad))
+  }
+  functions[[paste0("conv2d_transpose_", pad)]] <<- function(x, w) {
+    d <- dim(x)
+    size <- if (pad == "same") c(d[2], 2 * d[3]) else c(d[2] + 1, 2 * d[3] + 1)
+    shape <- as.integer(c(d[1], size, dim(w)[3]))
+    tf$nn$conv2d_transpose(x, w, shape, strides, toupper(pad))
+  }
+  functions[[paste0("max_pool_", pad)]] <<- function(x) {
+    tf$nn$max_pool(x, c(1, 2, 3, 1), strides, toupper(pad))
+  }
+  functions[[paste0("avg_pool_", pad)]] <<- function(x) {
+    tf$nn$avg_pool(x, c(1, 2, 3, 1), strides, toupper(pad))
+  }
+})
+functions$tile <- function(x) tf$tile(x, c(2L, 3L))
+functions$reverse <- function(x) tf$reverse(x, 1L)
+functions$logsumexp <- function(x) tf$reduce_logsumexp(x, 1L)
+functions$strided <- function(x) x[-1, `::2`]
+functions$boolean_mask <- function(x) tf$boolean_mask(x, x > 0)
+functions$lookup <- function(x) tf$nn$embedding_lookup(x, c(0L, 0L), max_norm = 1)
+functions$variance <- function(x) tf$math$reduce_variance(x, 0L)
+functions$split <- function(x) {
+  c(tf$split(x, 3L, axis = 1L), tf$split(x, c(1L, 5L), axis = 1L))
+}
 for (name in c("relu", "relu6", "elu", "selu", "softplus", "softsign", "leaky_relu")) {
   functions[[name]] <- tf$nn[[name]]
 }
@@ -111,7 +159,9 @@ run_here <- function(case) {
   totals <- Map(function(y, i) tf$reduce_sum(y * i), outs, seq_along(outs))
   floats <- Filter(function(x) startsWith(x$dtype$name, "float"), inputs)
   grads <- if (length(floats)) tf$gradients(totals, floats)
-  grads <- Map(function(x, g) if (is.null(g)) tf$zeros_like(x) else g, floats, grads)
+  grads <- Map(function(x, g) {
+    if (is.null(g)) tf$zeros_like(x) else tf$convert_to_tensor(g)
+  }, floats, grads)
   session <- tf$Session()
   on.exit(session$close())
   lapply(session$run(c(unname(outs), unname(grads)), feed_dict = feeds), function(x) {

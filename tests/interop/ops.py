@@ -42,6 +42,35 @@ FUNCTIONS = {
 }
 
 
+def lookup(x):
+    """TensorFlow clips by the norm of each row."""
+    return tf.nn.embedding_lookup(x, [0, 0], max_norm=1.0)
+
+
+def transposed(x, w, padding):
+    n, height, width = [int(d) for d in x.shape[:3]]
+    size = [height, 2 * width] if padding == "SAME" else [height + 1, 2 * width + 1]
+    shape = [n] + size + [int(w.shape[2])]
+    return v1.nn.conv2d_transpose(x, w, shape, [1, 1, 2, 1], padding)
+
+
+for pad in ["same", "valid"]:
+    window = dict(strides=[1, 1, 2, 1], padding=pad.upper())
+    FUNCTIONS.update({
+        "conv2d_" + pad: lambda x, w, k=window: v1.nn.conv2d(x, w, **k),
+        "conv2d_transpose_" + pad: lambda x, w, k=window: transposed(x, w, k["padding"]),
+        "max_pool_" + pad: lambda x, k=window: v1.nn.max_pool(x, [1, 2, 3, 1], **k),
+        "avg_pool_" + pad: lambda x, k=window: v1.nn.avg_pool(x, [1, 2, 3, 1], **k),
+    })
+FUNCTIONS.update({
+    "tile": lambda x: tf.tile(x, [2, 3]), "reverse": lambda x: tf.reverse(x, [1]),
+    "logsumexp": lambda x: v1.reduce_logsumexp(x, 1), "strided": lambda x: x[-1, ::2],
+    "boolean_mask": lambda x: v1.boolean_mask(x, x > 0),
+    "lookup": lookup, "variance": lambda x: tf.math.reduce_variance(x, 0),
+    "split": lambda x: tf.split(x, 3, axis=1) + tf.split(x, [1, 5], axis=1),
+})
+
+
 def square(x):
     """Symmetric and positive definite."""
     n = x.shape[-1].value if hasattr(x.shape[-1], "value") else x.shape[-1]
@@ -68,7 +97,8 @@ def run(case):
         total = [v1.reduce_sum(y * (i + 1)) for i, y in enumerate(outs)]
         floats = [x for x in inputs if x.dtype.is_floating]
         grads = tf.gradients(total, floats) if floats and case["gradient"] else []
-        grads = [tf.zeros_like(x) if g is None else g for x, g in zip(floats, grads)]
+        grads = [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g)
+                 for x, g in zip(floats, grads)]
         got = session.run(outs + grads, feeds)
         return [{"shape": list(v.shape), "values": [repr(float(e)) for e in v.ravel()]} for v in got]
 

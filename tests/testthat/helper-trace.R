@@ -209,7 +209,8 @@ event_form <- function(event) {
 
 # The words before the details, which are others here.
 core_of_message <- function(message) {
-  message <- sub(" Conflict.*$", "", message)
+  # what is advised is ours
+  message <- sub("(?s)\n[ix] .*$", "", perl = TRUE, sub(" Conflict.*$", "", message))
   sub(" \\[\\[node .*$", "", sub("^\\[[^]]*\\] ", "", message))
 }
 

@@ -87,13 +87,30 @@ test_that("windows are datasets", {
     0:4)
 })
 
+# By TensorFlow 1.15.5.
+test_that("windows and interleaves are TensorFlow's", {
+  windows <- function(n, ...) {
+    batches <- numbers(n) %>%
+      dataset_window(...) %>%
+      dataset_flat_map(function(w) dataset_batch(w, 3)) %>%
+      dataset_collect()
+    lapply(batches, as.vector)
+  }
+  expect_equal(windows(7, 3, 2), list(0:2, 2:4, 4:6, 6))
+  expect_equal(windows(9, 3, 4, 2), list(c(0, 2, 4), c(4, 6, 8), 8))
+  expect_equal(windows(9, 2, 5), list(0:1, 5:6))
+  turns <- dataset_interleave(range_dataset(1, 6), function(n) range_dataset(0, n), 3, 2)
+  expect_equal(values(turns), c(0, 0, 1, 0, 1, 0, 1, 2, 2, 3, 0, 1, 2, 3, 4))
+  expect_equal(values(dataset_shard(numbers(7), 3, 1)), c(1, 4))
+})
+
 test_that("elements of different sizes are padded", {
-  ragged <- dataset_map(range_dataset(1, 5), function(n) tf$range(n))
+  ragged <- dataset_map(range_dataset(1, 5), on_values(function(n) array(seq_len(n)), "int32"))
   batches <- dataset_collect(dataset_padded_batch(ragged, 2))
-  expect_equal(batches[[1]], rbind(c(0, 0), c(0, 1)))
+  expect_equal(batches[[1]], rbind(c(1, 0), c(1, 2)))
   expect_equal(dim(batches[[2]]), c(2L, 4L))
   fixed <- dataset_collect(dataset_padded_batch(ragged, 4, padded_shapes = 5, padding_values = -1L))
-  expect_equal(fixed[[1]][1, ], c(0, -1, -1, -1, -1))
+  expect_equal(fixed[[1]][1, ], c(1, -1, -1, -1, -1))
   expect_error(dataset_collect(dataset_padded_batch(ragged, 4, padded_shapes = 2)),
     "smaller size", class = "runhooks_error_data_loss")
   words <- tensor_slices_dataset(c("a b", "c")) %>%
@@ -125,6 +142,25 @@ test_that("a cache reads its input once", {
   }, "float64"))
   expect_equal(values(counted %>% dataset_cache() %>% dataset_repeat(3)), rep(0:2, 3))
   expect_equal(reads, 3)
+})
+
+test_that("a cache in a file serves later passes and processes", {
+  file <- file.path(withr::local_tempdir(), "cache")
+  reads <- 0
+  counted <- function() dataset_map(numbers(3), on_values(function(x) {
+    reads <<- reads + 1
+    list(x, "w")
+  }, list("float64", "string")))
+  expect_length(dataset_collect(dataset_cache(counted(), file), 2), 2)
+  expect_length(list.files(dirname(file)), 0) # the pass was not read to its end
+  reads <- 0
+  twice <- dataset_repeat(dataset_cache(counted(), file), 2)
+  expect_equal(vapply(dataset_collect(twice), `[[`, 0, 1), c(0:2, 0:2))
+  expect_equal(reads, 3)
+  expect_equal(dataset_collect(dataset_cache(counted(), file))[[2]], list(1, "w"))
+  expect_equal(reads, 3)
+  expect_error(dataset_collect(dataset_cache(numbers(3), file)), "is of other data",
+    class = "runhooks_error_failed_precondition")
 })
 
 test_that("generators give elements until they end", {

@@ -13,13 +13,13 @@ test_that("a model prints what it is and how far it has come", {
 })
 
 test_that("class, arguments and members are those that scripts use", {
-  model <- linear_regressor(column_numeric("drat"), model_dir = "some/folder", label_dimension = 1)
+  model <- linear_regressor(column_numeric("drat"), model_dir = "/some/folder", label_dimension = 1)
   expect_s3_class(
     model, c("tf_estimator_regressor_linear_regressor", "tf_estimator_regressor", "tf_estimator"),
     exact = TRUE
   )
-  expect_equal(model_dir(model), "some/folder")
-  expect_equal(model$estimator$model_dir, "some/folder")
+  expect_equal(model_dir(model), "/some/folder")
+  expect_equal(model$estimator$model_dir, "/some/folder")
   expect_equal(model$estimator$config$save_summary_steps, 100)
   expect_equal(model$args$label_dimension, 1)
   expect_equal(model$args$optimizer, "Ftrl")
@@ -56,7 +56,7 @@ test_that("bad arguments of linear_regressor() are refused", {
     linear_regressor(column_numeric("drat"), model_dir = 1)
     linear_regressor(column_numeric("drat"), weight_column = 3)
     linear_regressor(column_numeric("drat"), config = list())
-    linear_regressor(column_numeric("drat"), model_dir = "a", config = run_config(model_dir = "b"))
+    linear_regressor(column_numeric("drat"), model_dir = "/a", config = run_config(model_dir = "/b"))
   })
 })
 

@@ -90,6 +90,7 @@ test_that("weights count", {
 
 test_that("bad arguments are refused", {
   model <- mtcars_model()
+  train(model, mtcars_input())
   expect_snapshot(error = TRUE, {
     evaluate(model, mtcars_input(), steps = -1)
     evaluate(model, mtcars_input(), hooks = list(NULL))

@@ -134,6 +134,8 @@ test_that("a folder that cannot be written is refused", {
 test_that("a checkpoint of another model is refused, naming the variable and the shapes", {
   folder <- withr::local_tempdir()
   train(linear_regressor(column_numeric("drat"), model_dir = folder), mtcars_input(), steps = 1)
+  # as TensorFlow's folders are, which do not say what model they hold
+  unlink(file.path(folder, record_file))
   wide <- linear_regressor(column_numeric("drat", shape = 2), model_dir = folder)
   data <- list(mpg = mtcars$mpg, drat = cbind(mtcars$drat, 1))
   input <- input_fn(data, features = drat, response = mpg)

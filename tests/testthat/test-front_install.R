@@ -1,6 +1,6 @@
 test_that("the installed library has no debug information, unless it was asked for", {
   library <- getLoadedDLLs()[["runhooks"]][["path"]]
   expect_true(file.exists(library))
-  keeps_symbols <- identical(Sys.getenv("RUNHOOKS_SYMBOLS"), "yes")
+  keeps_symbols <- nzchar(Sys.getenv("RUNHOOKS_SYMBOLS"))
   if (nzchar(Sys.which("strip")) && !keeps_symbols) expect_lt(file.size(library), 3e7)
 })

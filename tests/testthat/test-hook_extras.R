@@ -235,3 +235,56 @@ test_that("a saver of the user takes the place of the default one, and says so",
     list.files(folder, "[.]index$"), c("model.ckpt-0.index", "model.ckpt-3.index")
   )
 })
+
+test_that("an interrupt is told in one line; the history so far is at hand", {
+  model <- mtcars_model()
+  stop_at <- session_run_hook(after_run = function(context, values) {
+    if (context$session$run("global_step:0") == 7) rlang::interrupt()
+  })
+  run <- function() {
+    train(
+      model, mtcars_input(num_epochs = NULL), hooks = list(stop_at, hook_history_saver(1))
+    )
+  }
+  said <- expect_message(
+    tryCatch(run(), interrupt = function(condition) NULL),
+    class = "runhooks_message_interrupted"
+  )
+  expect_equal(
+    conditionMessage(said), "Stopped at step 7, saved; train() goes on from there."
+  )
+  expect_s3_class(last_history(), "tf_estimator_history")
+  expect_gte(length(last_history()$step), 6)
+  # after an error as well, and after a run that has ended well
+  bad <- session_run_hook(after_run = function(context, values) stop("bad"))
+  expect_error(train(model, mtcars_input(), hooks = bad), "bad")
+  history <- train(model, mtcars_input(num_epochs = NULL), steps = 2)
+  expect_identical(last_history(), history)
+  # no checkpoints, no promise
+  unsaved <- mtcars_model(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
+  expect_message(
+    tryCatch(
+      train(
+        unsaved, mtcars_input(num_epochs = NULL),
+        hooks = session_run_hook(after_run = function(context, values) rlang::interrupt())
+      ),
+      interrupt = function(condition) NULL
+    ),
+    "nothing was saved", class = "runhooks_message_interrupted"
+  )
+})
+
+test_that("a loss that diverges comes with advice, behind TensorFlow's words", {
+  model <- linear_regressor(
+    column_numeric("disp"), optimizer = tf$train$GradientDescentOptimizer(0.5)
+  )
+  caught <- tryCatch(
+    train(model, input_fn(mpg ~ disp, mtcars, batch_size = 8, num_epochs = NULL), steps = 1000),
+    runhooks_error_nan_loss = identity
+  )
+  lines <- strsplit(conditionMessage(caught), "\n")[[1]]
+  expect_equal(lines[[1]], "NaN loss during training.")
+  expect_match(lines, "learning rate may do: it is 0.5, try 0.05", all = FALSE)
+  expect_match(lines, "scale", all = FALSE)
+  expect_match(lines, "loss_reduction = \"mean\"", all = FALSE)
+})

@@ -54,7 +54,8 @@ test_that("a schedule is TensorFlow's decay where it computes the same", {
   # the schedule is given the optimizer's own rate of the step
   again <- sgd_model(function(step) tf$train$exponential_decay(0.001, step, 1, 0.5))
   expect_equal(
-    rates_of(again, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5), tolerance = 1e-6
+    rates_of(again, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5),
+    tolerance = 1e-6
   )
 })
 
@@ -89,7 +90,8 @@ test_that("reduce_on_plateau() lowers the rate where the metric gets no better, 
   hook <- hook_learning_rate(schedule)
   said <- capture_messages(train(
     model, mtcars_input(num_epochs = NULL), steps = 10, hooks = hook,
-    validation = mtcars_input(shuffle = FALSE), stop = early_stopping("loss", 1000, every_n_steps = 2)
+    validation = mtcars_input(shuffle = FALSE),
+    stop = early_stopping("loss", 1000, every_n_steps = 2)
   ))
   expect_equal(sum(grepl("gets no better", said)), 2)
   state <- variable_names(model)

@@ -41,7 +41,8 @@ test_that("loss, predictions, labels and learning_rate are there in every canned
     }
     expect_true(all(unlist(asked$rate) > 0))
   }
-  expect_named(results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")$rate, c("dnn", "linear"))
+  two <- results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")
+  expect_named(two$rate, c("dnn", "linear"))
   # in evaluation and prediction what there is
   model <- models[[3]][[1]]
   evaluated <- results_of(model, binary, "loss", "predictions", run = evaluate)
@@ -89,18 +90,31 @@ test_that("near names are told of tensors, operations, columns, variables and me
   train(model, input, steps = 1)
   expect_error(variable_value(model, "global_stp"), "Did you mean \"global_step\"", class = kind)
   expect_error(input_fn(mtcars, c("drat", "cly")), "Did you mean \"cyl\"", class = kind)
-  expect_error(tf$train$AdamOptimiser(), "Did you mean \"AdamOptimizer\"", class = kind)
+  expect_error(tf$train$AdamOptimiser(), "Did you mean `tf\\$train\\$AdamOptimizer`", class = kind)
   slip <- list(befor_run = function(context) NULL)
   expect_error(train(model, input, hooks = slip), "Did you mean \"before_run\"")
   history <- train(model, input, steps = 1)
   expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
 })
 
+test_that("a read behind a condition may know that the value is not there in each step", {
+  read <- function(f) names_read(body(f), "values")
+  expect_equal(read(function(context, values) print(values$results$loss)), "loss")
+  expect_equal(read(function(context, values) if (values$results$a > 1) values$results$b), "a")
+  expect_equal(read(function(context, values) if (!is.null(values$results$a)) 1), character())
+  expect_equal(
+    read(function(context, values) switch(kind, one = values$results$a, values$results$b)),
+    character()
+  )
+})
+
 test_that("a result that was not asked for explains itself once", {
   reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
     session_run_hook(before_run = before_run, after_run = after_run)
   }
-  run <- function(hook) train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  run <- function(hook) {
+    train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  }
   kind <- "runhooks_warning_not_asked_for"
   count <- 0
   withCallingHandlers(

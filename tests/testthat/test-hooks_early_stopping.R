@@ -24,7 +24,9 @@ test_that("hook_early_stopping() stops, and notes it in the checkpoint", {
 test_that("what early stopping says is a message, when the loop has ended", {
   model <- mtcars_model()
   expect_message(
-    train(model, mtcars_input(num_epochs = NULL), steps = 7, hooks = stopping(model, function() TRUE)),
+    train(
+      model, mtcars_input(num_epochs = NULL), steps = 7, hooks = stopping(model, function() TRUE)
+    ),
     "Training stopped early at step 1, as `should_stop_fn` said",
     class = "runhooks_message_early_stopping"
   )

@@ -38,3 +38,41 @@ test_that("the steps of a recipe learn from its own data only", {
     tolerance = 1e-6
   )
 })
+
+test_that("newdata is prepared by the recipe that the model was trained through", {
+  model <- model_of()
+  train(model, input_fn(made(), num_epochs = 3))
+  wanted <- predict(model, input_fn(made(), data = with_factor(mtcars)))
+  given <- predict(model, newdata = with_factor(mtcars))
+  expect_equal(given$.pred, unlist(wanted$predictions), tolerance = 1e-6, ignore_attr = TRUE)
+  # without the outcome, and from a file
+  new <- with_factor(mtcars)[c(5, 9), c("drat", "wt", "gear")]
+  expect_equal(predict(model, newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
+  saved <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(model, saved)
+  expect_equal(predict(readRDS(saved), newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
+  expect_error(
+    predict(model, newdata = new["drat"]), "cannot be prepared by the recipe",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("a model that is made again does not take raw data for prepared ones", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(column_numeric(features), model_dir = folder)
+  train(model, input_fn(made(), num_epochs = 3))
+  again <- linear_regressor(column_numeric(features), model_dir = folder)
+  raw <- transform(mtcars, gear_X4 = gear == 4, gear_X5 = gear == 5)
+  expect_error(
+    predict(again, newdata = raw), "input_fn(recipe, data = newdata)", fixed = TRUE,
+    class = "runhooks_error_failed_precondition"
+  )
+  expect_equal(
+    predict(again, input_fn(made(), data = with_factor(mtcars)))$predictions,
+    predict(model, input_fn(made(), data = with_factor(mtcars)))$predictions
+  )
+  # trained without one it takes data as they are
+  train(again, input_fn(recipes::bake(recipes::prep(made()), NULL), features = features,
+                        response = "mpg"))
+  expect_length(predict(again, newdata = raw)$.pred, 32)
+})

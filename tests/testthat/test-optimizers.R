@@ -163,3 +163,52 @@ test_that("a variable of zeros is moved by LAMB as by Adam", {
   })
   expect_equal(as.vector(values), c(-0.1, 0.1, -0.1), tolerance = 1e-5)
 })
+
+# TensorFlow 1.15's: tf.contrib.opt.AdaMaxOptimizer(0.1, 0.8, 0.95, 1e-3), three steps.
+adamax_state <- function(is_sparse, is_resource) {
+  rows <- list(c(0L, 2L), c(2L, 1L), c(0L, 0L))
+  with_graph(tf$Graph(), {
+    start <- rbind(c(1, 2), c(3, -4), c(0.5, 0.25))
+    first <- tf$constant(start, "float32")
+    w <- tf$get_variable("w", initializer = first, use_resource = is_resource)
+    values <- tf$placeholder("float32", list(NULL, 2L))
+    indices <- tf$placeholder("int32", list(NULL))
+    gradient <- if (is_sparse) tf$IndexedSlices(values, indices, c(3L, 2L)) else values
+    optimizer <- tf$contrib$opt$AdaMaxOptimizer(0.1, 0.8, 0.95, 1e-3)
+    train <- optimizer$apply_gradients(list(list(gradient, w)))
+    session <- tf$Session()
+    on.exit(session$close())
+    session$run(tf$global_variables_initializer())
+    whole <- rbind(c(1, -2), c(0.5, 3), c(0, 0.1))
+    for (t in 1:3) {
+      fed <- if (is_sparse) whole[1:2, ] * t else whole * t * (-1)^(t - 1)
+      session$run(train, feed_dict = dict(values = fed, indices = rows[[t]]))
+    }
+    all <- tf$global_variables()
+    setNames(lapply(all, function(x) c(t(session$run(x)))), vapply(all, function(x) x$name, ""))
+  })
+}
+
+test_that("AdaMax is TensorFlow's, and leaves rows without a gradient alone", {
+  expected <- list(
+    dense = list(
+      "w:0" = c(0.90555698, 2.09448934, 2.90564919, -4.09450483, 0.5, 0.15638134),
+      "beta1_power:0" = 0.40960002,
+      "w/AdaMax:0" = c(0.40799993, -0.81599987, 0.20399997, 1.22399998, 0, 0.0408),
+      "w/AdaMax_1:0" = c(3, 6, 1.5, 9, 0, 0.3)
+    ),
+    sparse = list(
+      "w:0" = c(0.85184103, 2.08083081, 2.94449997, -4.05554628, 0.33356625, 0.17224997),
+      "beta1_power:0" = 0.40960002,
+      "w/AdaMax:0" = c(1.05999994, 0.27999997, 0.19999999, 1.19999993, 0.47999996, -0.31999996),
+      "w/AdaMax_1:0" = c(4.5, 3, 1, 6, 2, 4)
+    )
+  )
+  for (form in names(expected)) {
+    for (is_resource in c(FALSE, TRUE)) {
+      actual <- adamax_state(form == "sparse", is_resource)
+      expect_equal(actual[names(expected[[form]])], expected[[form]], tolerance = 1e-6, info = form)
+    }
+  }
+  expect_error(tf$contrib$opt$AdaMaxOptimizer(beta2 = 2), "beta2", class = "runhooks_error")
+})

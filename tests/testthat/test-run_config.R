@@ -34,7 +34,8 @@ test_that("what is no configuration is refused", {
 
 test_that("the model's folder comes from the argument or the configuration", {
   expect_equal(
-    model_dir(linear_regressor(column_numeric("a"), config = run_config(model_dir = "x/y"))), "x/y"
+    model_dir(linear_regressor(column_numeric("a"), config = run_config(model_dir = "/x/y"))),
+    "/x/y"
   )
   expect_equal(
     model_dir(linear_regressor(column_numeric("a"), model_dir = "~/z")), path.expand("~/z")

@@ -12,7 +12,7 @@ run_call <- function(dir, steps, data = numbers(), with_hook = TRUE, hook = NULL
   watch <- session_run_hook(
     before_run = function(context) session_run_args("IteratorGetNext:0"),
     after_run = function(context, values) {
-      seen <<- c(seen, list(as.list(as.vector(values$results))))
+      seen <<- c(seen, list(as.list(as.vector(unlist(values$results)))))
     }
   )
   input <- function() {
@@ -140,7 +140,7 @@ test_that("it saves in the first before_run, and its checkpoints are in the even
   saves <- Filter(function(event) event$hook == "log", golden$events)
   expect_equal(actual$log, lapply(saves, `[[`, "text"))
   logs <- Filter(function(event) identical(event$what, "session_log"), golden$event_file)
-  logged <- Filter(function(event) identical(event$what, "session_log"), events_form(dir))
+  logged <- Filter(function(event) identical(event$what, "session_log"), events_form(dir, "<MODEL_DIR>"))
   expect_equal(lapply(logged, `[[`, "checkpoint_path"), lapply(logs, `[[`, "checkpoint_path"))
   expect_setequal(list.files(dir, "^(input|model).ckpt|^checkpoint"),
     unlist(Filter(function(file) !grepl("tfevents|graph.pbtxt", file), golden$files)))

@@ -73,7 +73,9 @@ test_that("early_stopping() says what it cannot use", {
   invalid <- "runhooks_error_invalid_argument"
   expect_error(early_stopping("loss"), "`patience` is missing", class = invalid)
   expect_error(early_stopping("loss", 0), "positive whole number", class = invalid)
-  expect_error(early_stopping("loss", 5, mode = "mix"), "Did you mean \"min\" or \"max\"", class = invalid)
+  expect_error(
+    early_stopping("loss", 5, mode = "mix"), "Did you mean \"min\" or \"max\"", class = invalid
+  )
   expect_error(early_stopping("label/mean", 5), "mode = \"min\"", class = invalid)
   expect_equal(early_stopping("label/mean", 5, mode = "max")$mode, "max")
   modes <- vapply(c("loss", "average_loss", "mae", "accuracy", "auc_precision_recall", "auc/head"),
@@ -86,7 +88,8 @@ test_that("early_stopping() says what it cannot use", {
     class = invalid
   )
   expect_error(
-    train(model, mtcars, steps = 5, validation = mtcars, stop = 10), "made by `early_stopping\\(\\)`",
+    train(model, mtcars, steps = 5, validation = mtcars, stop = 10),
+    "made by `early_stopping\\(\\)`",
     class = invalid
   )
   expect_error(
@@ -104,7 +107,8 @@ test_that("add_metrics() adds metrics, which evaluations and early stopping see"
   more <- add_metrics(model, function(labels, predictions, features, config) {
     expect_named(features, c("hp", "wt"), ignore.order = TRUE)
     list(
-      mae = tf$metrics$mean_absolute_error(labels, tf$squeeze(predictions$predictions)),
+      # [batch] and [batch, 1]: TensorFlow's metrics take these
+      mae = tf$metrics$mean_absolute_error(labels, predictions$predictions),
       average_loss = tf$metrics$mean(tf$constant(42))
     )
   })

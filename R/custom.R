@@ -1,0 +1,321 @@
+# Estimators of the user's own model functions, and what such a function returns.
+
+#' Estimators of a model function
+#'
+#' `estimator()` makes an estimator of a function that builds the model; what the function returns
+#' is made by `estimator_spec()`.
+#'
+#' The model function is called while the graph is built, with those of these arguments that it
+#' has, by name: `features` and `labels`, what the input function returned (`labels` is `NULL` in
+#' prediction); `mode`, one of [mode_keys()]; `params` and `config`, as given to `estimator()`.
+#' With [input_fn()] `features` is one tensor `[batch, number of features]`, the columns in the
+#' order of the selection; with [numpy_input_fn()] a named list of tensors.
+#'
+#' @param model_fn A function of some of `features`, `labels`, `mode`, `params`, `config`.
+#' @param model_dir Folder of checkpoints and events; one that has a checkpoint is continued. `NULL`:
+#'   that of `config`, or a temporary one.
+#' @param config What [run_config()] gives, or `NULL`.
+#' @param params A list for the model function.
+#' @param class Classes to put in front of the object's own.
+#' @param warm_start_from A folder, a checkpoint or [warm_start_settings()]: what a first training
+#'   takes initial values from.
+#' @param mode One of [mode_keys()]: what `model_fn` was given.
+#' @param predictions A named list of tensors, the first dimension of each being the batch; or one
+#'   tensor, which is then called `predictions`. Needed in prediction.
+#' @param loss A tensor of one number. Needed in training and evaluation.
+#' @param train_op The operation or tensor that makes a step. Needed in training.
+#' @param eval_metric_ops A named list of pairs `list(value, update)`, as `tf$metrics$...` give
+#'   them.
+#' @param training_hooks,evaluation_hooks,prediction_hooks,training_chief_hooks A hook or a list of
+#'   them for this mode.
+#' @param ... `export_outputs`, a named list of `tf$estimator$export$PredictOutput()` and its
+#'   relatives: the signatures of an exported model; and `scaffold`, a `tf$train$Scaffold()`.
+#' @return `estimator()`: an object of the classes `class`, `tf_custom_estimator`, `tf_estimator`.
+#'   `estimator_spec()`: a list of its fields.
+#' @section Errors: `runhooks_error_invalid_argument` for fields that the mode needs and that are
+#'   missing, for what is no tensor where there must be one, for a loss of several numbers, and for
+#'   a tensor of another graph.
+#' @seealso `tf.estimator.Estimator` and `tf.estimator.EstimatorSpec` of TensorFlow 1.x.
+#' @family estimators
+#' @export
+#' @examples
+#' model_fn <- function(features, labels, mode, params) {
+#'   output <- tf$layers$dense(features, 1L)
+#'   predictions <- list(mpg = tf$squeeze(output, 1L))
+#'   if (mode == mode_keys()$PREDICT) return(estimator_spec(mode, predictions = predictions))
+#'   loss <- tf$losses$mean_squared_error(labels, predictions$mpg)
+#'   optimizer <- tf$train$GradientDescentOptimizer(params$learning_rate)
+#'   estimator_spec(
+#'     mode = mode, predictions = predictions, loss = loss,
+#'     train_op = optimizer$minimize(loss, global_step = tf$train$get_global_step()),
+#'     eval_metric_ops = list(
+#'       rmse = tf$metrics$root_mean_squared_error(labels, predictions$mpg)
+#'     )
+#'   )
+#' }
+#' model <- estimator(model_fn, params = list(learning_rate = 0.01))
+#' model %>% train(input_fn(mpg ~ drat + cyl, mtcars, batch_size = 8, num_epochs = 10))
+#' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
+estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, class = NULL,
+                      warm_start_from = NULL) {
+  check_function(model_fn)
+  check_string(model_dir, null = TRUE)
+  check_arg(
+    is.null(class) || is.character(class), class, "names of classes", "class", environment()
+  )
+  check_model_fn(model_fn, params)
+  config <- as_run_config(config, model_dir)
+  warm_start <- as_warm_start(warm_start_from, environment())
+  args <- list(
+    model_fn = model_fn, model_dir = model_dir, config = config, params = params, class = class,
+    warm_start_from = warm_start_from
+  )
+  structure(
+    list(
+      estimator = new_engine("Estimator", config), args = args, model_fn = model_fn,
+      warm_start_from = warm_start
+    ),
+    class = c(class, "tf_custom_estimator", "tf_estimator")
+  )
+}
+
+is_custom <- function(x) inherits(x, "tf_custom_estimator")
+
+model_fn_arguments <- c("features", "labels", "mode", "params", "config")
+
+# In the words of TensorFlow's.
+check_model_fn <- function(model_fn, params, call = parent.frame()) {
+  arguments <- formals(args(model_fn))
+  if ("..." %in% names(arguments)) return(invisible())
+  if (!"features" %in% names(arguments)) {
+    stop_plain("model_fn must include features argument.", call = call)
+  }
+  if (!is.null(params) && !"params" %in% names(arguments)) {
+    stop_plain(
+      "model_fn does not include params argument, but params is passed to Estimator.", call = call
+    )
+  }
+  needed <- names(arguments)[vapply(arguments, identical, NA, quote(expr = ))]
+  unknown <- setdiff(needed, model_fn_arguments)
+  if (length(unknown)) {
+    stop_plain(
+      sprintf("model_fn has following not expected args: %s", toString(unknown)), call = call
+    )
+  }
+}
+
+# The model as a function for the core: of what the input function returned and the mode it gives
+# the fields of the specification as plain data.
+custom_model <- function(object) {
+  model_fn <- object$model_fn
+  arguments <- names(formals(args(model_fn)))
+  wanted <- if ("..." %in% arguments) model_fn_arguments else {
+    intersect(model_fn_arguments, arguments)
+  }
+  params <- object$args$params
+  config <- object$args$config
+  function(input, mode) {
+    if (!is.null(input$labels) && !"labels" %in% wanted) {
+      stop_plain(
+        "model_fn does not take labels, but input_fn returns labels.", call = user_frame()
+      )
+    }
+    given <- list(
+      features = input$features, labels = if (mode != "infer") input$labels, mode = mode,
+      params = params, config = config
+    )
+    spec <- as_users_code(do.call(model_fn, given[wanted], quote = TRUE))
+    if (!inherits(spec, "estimator_spec")) {
+      stop_runhooks(
+        c(
+          "model_fn should return an EstimatorSpec.",
+          x = "It returned {.obj_type_friendly {spec}}.",
+          i = "{.fn estimator_spec} makes one."
+        ),
+        call = user_frame()
+      )
+    }
+    if (spec$mode != mode) {
+      stop_runhooks(
+        "The {.fn estimator_spec} that model_fn returned has mode {.val {spec$mode}}, where
+         {.arg mode} is {.val {mode}}.",
+        call = user_frame()
+      )
+    }
+    core_estimator_spec(spec)
+  }
+}
+
+#' @rdname estimator
+#' @export
+estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
+                           eval_metric_ops = NULL, training_hooks = NULL, evaluation_hooks = NULL,
+                           prediction_hooks = NULL, training_chief_hooks = NULL, ...) {
+  more <- list(...)
+  unknown <- setdiff(names(more), c("export_outputs", "scaffold"))
+  if (length(more) && (is.null(names(more)) || length(unknown))) {
+    stop_runhooks(
+      "Unused argument: {.fn estimator_spec} has no {.arg {unknown}}.", kind = "invalid_argument"
+    )
+  }
+  modes <- unlist(unclass(mode_keys()))
+  check_arg(is_string(mode) && mode %in% modes, mode, "one of mode_keys()", "mode", environment())
+  spec <- structure(
+    list(
+      mode = mode, predictions = as_predictions(predictions), loss = as_spec_tensor(loss, "loss"),
+      train_op = check_train_op(train_op), eval_metric_ops = as_metric_ops(eval_metric_ops),
+      export_outputs = check_export_outputs(more$export_outputs),
+      training_chief_hooks = spec_hooks(training_chief_hooks),
+      training_hooks = spec_hooks(training_hooks), scaffold = check_spec_scaffold(more$scaffold),
+      evaluation_hooks = spec_hooks(evaluation_hooks),
+      prediction_hooks = spec_hooks(prediction_hooks)
+    ),
+    class = c("estimator_spec", "tensorflow.python.estimator.model_fn.EstimatorSpec")
+  )
+  cpp_estimator_spec_check(core_estimator_spec(spec))
+  spec
+}
+
+#' @export
+print.estimator_spec <- function(x, ...) {
+  given <- Filter(function(field) length(field) > 0, unclass(x))
+  # lint: allow stdout
+  cat("<estimator_spec of mode \"", x$mode, "\": ", toString(names(given)[-1]), ">\n", sep = "")
+  invisible(x)
+}
+
+# --- fields of a specification; `call` is the frame of estimator_spec()
+
+as_spec_tensor <- function(x, what, call = parent.frame()) {
+  if (is.null(x) || is_tensor(x)) return(x)
+  if (is_variable(x)) return(cpp_variable_snapshot(x))
+  stop_runhooks("{what} must be Tensor, given: {.obj_type_friendly {x}}.", call = call)
+}
+
+as_predictions <- function(x, call = parent.frame()) {
+  if (is.null(x) || is_graph_element(x)) {
+    tensor <- as_spec_tensor(x, "predictions", call)
+    return(if (!is.null(tensor)) list(predictions = tensor))
+  }
+  check_named_list(x, "predictions", "a named list of tensors, or one tensor", call)
+  lapply(setNames(nm = names(x)), function(key) {
+    tensor <- as_spec_tensor(x[[key]], sprintf("predictions[%s]", key), call)
+    if (is.null(tensor)) stop_runhooks("predictions[{key}] must be Tensor, given: NULL.", call = call)
+    tensor
+  })
+}
+
+check_named_list <- function(x, what, expected, call) {
+  good <- is.list(x) && !is.object(x) && !is.null(names(x)) && all(nzchar(names(x))) ||
+    identical(x, list())
+  check_arg(good, x, expected, what, call)
+  if (anyDuplicated(names(x))) {
+    stop_runhooks(
+      "{.arg {what}} has the name {.val {names(x)[duplicated(names(x))][[1]]}} twice.", call = call
+    )
+  }
+}
+
+check_train_op <- function(x, call = parent.frame()) {
+  if (is.null(x) || is_tensor(x) || inherits(x, "tensorflow.operation")) return(x)
+  if (is_variable(x)) return(cpp_variable_snapshot(x))
+  stop_runhooks(
+    "train_op must be Operation or Tensor, given: {.obj_type_friendly {x}}.", call = call
+  )
+}
+
+as_metric_ops <- function(x, call = parent.frame()) {
+  if (is.null(x)) return(NULL)
+  check_named_list(x, "eval_metric_ops", "a named list", call)
+  lapply(setNames(nm = names(x)), function(key) {
+    pair <- x[[key]]
+    if (!is.list(pair) || length(pair) != 2 || any(vapply(pair, is.null, NA))) {
+      stop_runhooks(
+        "Values of eval_metric_ops must be (metric_value, update_op) tuples, given:
+         {.obj_type_friendly {pair}} for key: {key}",
+        call = call
+      )
+    }
+    pair <- unname(pair)
+    what <- sprintf("eval_metric_ops[%s]", key)
+    if (!inherits(pair[[2]], "tensorflow.operation")) {
+      pair[[2]] <- as_spec_tensor(pair[[2]], what, call)
+    }
+    list(as_spec_tensor(pair[[1]], what, call), pair[[2]])
+  })
+}
+
+spec_hooks <- function(hooks, call = parent.frame()) as_hook_list(hooks, call)
+
+check_spec_scaffold <- function(x, call = parent.frame()) {
+  good <- is.null(x) || inherits(x, "runhooks_scaffold")
+  check_arg(good, x, "a tf$train$Scaffold()", "scaffold", call)
+  x
+}
+
+check_export_outputs <- function(x, call = parent.frame()) {
+  if (is.null(x)) return(NULL)
+  check_named_list(x, "export_outputs", "a named list", call)
+  for (key in names(x)) {
+    if (inherits(x[[key]], "runhooks_export_output")) next
+    stop_runhooks(
+      "Values in export_outputs must be ExportOutput objects. Given: {.obj_type_friendly {x[[key]]}}
+       for key: {key}",
+      call = call
+    )
+  }
+  x
+}
+
+# The fields as the core reads them.
+core_estimator_spec <- function(spec) {
+  fields <- unclass(spec)
+  for (name in grep("_hooks$", names(fields), value = TRUE)) {
+    hooks <- finish_hooks(fields[[name]], fields$mode)
+    fields[[name]] <- lapply(hooks, core_hook)
+  }
+  fields["export_outputs"] <- list(lapply(fields$export_outputs, unclass))
+  fields
+}
+
+# --- tf$estimator$export
+
+export_symbols <- function() {
+  output <- function(kind, ...) {
+    structure(list(kind = kind, outputs = list(...)), class = c(kind, "runhooks_export_output"))
+  }
+  symbols <- list(
+    PredictOutput = function(outputs) {
+      outputs <- if (is_graph_element(outputs)) list(output = outputs) else outputs
+      do.call(output, c(list("PredictOutput"), as_predictions(outputs)))
+    },
+    RegressionOutput = function(value) {
+      output("RegressionOutput", outputs = as_spec_tensor(value, "value"))
+    },
+    ClassificationOutput = function(scores = NULL, classes = NULL) {
+      if (is.null(scores) && is.null(classes)) {
+        stop_runhooks("At least one of scores and classes must be set.")
+      }
+      given <- list(
+        scores = as_spec_tensor(scores, "scores"), classes = as_spec_tensor(classes, "classes")
+      )
+      do.call(output, c(list("ClassificationOutput"), Filter(Negate(is.null), given)))
+    }
+  )
+  c(
+    setNames(symbols, paste0("estimator.export.", names(symbols))),
+    list(estimator.EstimatorSpec = estimator_spec_of_tf, estimator.Estimator = estimator)
+  )
+}
+
+# With the positions of TensorFlow's.
+estimator_spec_of_tf <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
+                                 eval_metric_ops = NULL, export_outputs = NULL,
+                                 training_chief_hooks = NULL, training_hooks = NULL,
+                                 scaffold = NULL, evaluation_hooks = NULL,
+                                 prediction_hooks = NULL) {
+  estimator_spec(
+    mode, predictions, loss, train_op, eval_metric_ops, training_hooks, evaluation_hooks,
+    prediction_hooks, training_chief_hooks, export_outputs = export_outputs, scaffold = scaffold
+  )
+}

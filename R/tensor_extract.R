@@ -1,0 +1,344 @@
+# `[` of tensors: R's brackets as strided slices.
+
+#' Parts of tensors
+#'
+#' `x[i, j, ...]` takes one index for each dimension. Indices count from 1 and `a:b` includes `b`, as
+#' everywhere in R; what is missing is the whole dimension; one number drops its dimension unless
+#' `drop = FALSE`.
+#'
+#' * `seq(1, 5, by = 2)` and `1:5:2` are every second element; in `NULL:NULL:2`, and in backquotes
+#'   `` `::2` `` and `` `2:` ``, an end that is not there is that of the dimension.
+#' * A negative number counts from the end, -1 being the last element, as in Python (and not as in
+#'   R); a warning says so once a session.
+#' * `all_dims()` stands for as many whole dimensions as there are left.
+#' * `NULL` and `tf$newaxis` insert a dimension of 1.
+#' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
+#'
+#' @param x A tensor or a variable.
+#' @param ... Indices.
+#' @param drop Whether a single number drops its dimension.
+#' @param style `"R"`, or `"python"`: indices count from 0, ends are excluded, and may lie beyond the
+#'   dimension.
+#' @return A tensor; of `all_dims()` an object for `[`.
+#' @section Errors: `runhooks_error_invalid_argument` for 0, for an element that the dimension does
+#'   not have, and for more indices than dimensions.
+#' @family tensors
+#' @export
+#' @examples
+#' with(tf$Graph()$as_default(), {
+#'   x <- tf$constant(matrix(1:6, 2))
+#'   with(tf$Session() %as% sess, sess$run(list(x[1, ], x[, 2:3], x[, -1])))
+#' })
+`[.tensorflow.tensor` <- function(x, ..., drop = TRUE,
+                                  style = getOption("tensorflow.extract.style", "R")) {
+  style <- match.arg(style, c("R", "python"))
+  check_flag(drop)
+  given <- as.list(substitute(list(...)))[-1]
+  frame <- parent.frame()
+  indices <- lapply(given, parse_index, frame)
+  rank <- length(cpp_element_info(x)$dims)
+  if (is.null(cpp_element_info(x)$dims)) rank <- NA
+  indices <- complete_indices(indices, rank, style)
+  parts <- Map(
+    slice_part, indices, dims_of_indices(indices, cpp_element_info(x)$dims), seq_along(indices),
+    MoreArgs = list(drop = drop, style = style)
+  )
+  strided_slice(x, parts)
+}
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
+`[.tensorflow.variable` <- function(x, ..., drop = TRUE,
+                                    style = getOption("tensorflow.extract.style", "R")) {
+  inside <- new.env(parent = parent.frame())
+  inside$.value <- cpp_variable_snapshot(x)
+  eval(as.call(c(quote(`[`), quote(.value), as.list(substitute(list(...)))[-1],
+    list(drop = drop, style = style))), inside)
+}
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
+all_dims <- function() structure(list(), class = "runhooks_all_dims")
+
+new_axis <- structure(list(), class = "runhooks_newaxis")
+
+# What one argument of `[` says: list(kind, ...), where kind is "all", "ellipsis", "newaxis", "one"
+# (at), or "range" (from, to, by; NULL where it is not there).
+parse_index <- function(expr, frame) {
+  if (identical(expr, quote(expr = ))) return(list(kind = "all"))
+  if (is.symbol(expr) && grepl(":", as.character(expr), fixed = TRUE)) {
+    return(text_index(as.character(expr)))
+  }
+  if (is.call(expr) && identical(expr[[1]], quote(`:`))) return(colon_index(expr, frame))
+  value_index(eval(expr, frame))
+}
+
+# "::2", "2:"
+text_index <- function(text) {
+  words <- strsplit(paste0(text, " "), ":", fixed = TRUE)[[1]]
+  numbers <- lapply(trimws(words), function(word) {
+    if (!nzchar(word) || word == "NULL") return(NULL)
+    number <- suppressWarnings(as.numeric(word))
+    if (is.na(number)) stop_runhooks("{.val {text}} is no index of a tensor.", call = NULL)
+    number
+  })
+  numbers <- c(numbers, list(NULL, NULL))
+  list(kind = "range", from = numbers[[1]], to = numbers[[2]], by = numbers[[3]])
+}
+
+colon_index <- function(expr, frame) {
+  by <- NULL
+  if (is.call(expr[[2]]) && identical(expr[[2]][[1]], quote(`:`))) {
+    by <- eval(expr[[3]], frame)
+    expr <- expr[[2]]
+  }
+  list(kind = "range", from = eval(expr[[2]], frame), to = eval(expr[[3]], frame), by = by)
+}
+
+value_index <- function(value) {
+  if (is.null(value) || inherits(value, "runhooks_newaxis")) return(list(kind = "newaxis"))
+  if (inherits(value, "runhooks_all_dims")) return(list(kind = "ellipsis"))
+  if (is_tensor(value) || is_variable(value)) return(list(kind = "one", at = as_tensor(value)))
+  whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
+  if (!whole) {
+    stop_runhooks(
+      "An index of a tensor must be whole numbers or a tensor, not {.obj_type_friendly {value}}.",
+      call = NULL
+    )
+  }
+  if (length(value) == 1) return(list(kind = "one", at = value))
+  by <- unique(diff(value))
+  if (length(by) != 1 || by == 0) {
+    stop_runhooks(
+      c(
+        "An index of a tensor must be one number or numbers at equal distances.",
+        i = "{.code tf$gather()} takes any elements."
+      ),
+      call = NULL
+    )
+  }
+  list(kind = "range", from = value[[1]], to = value[[length(value)]], by = by)
+}
+
+complete_indices <- function(indices, rank, style) {
+  kinds <- vapply(indices, `[[`, "", "kind")
+  used <- sum(!kinds %in% c("newaxis", "ellipsis"))
+  if (is.na(rank) || "ellipsis" %in% kinds) return(indices)
+  if (used > rank) {
+    stop_runhooks(
+      "Too many indices: {used} {cli::qty(used)}{?is/are} given for a tensor of {rank}
+       dimension{?s}.",
+      call = NULL
+    )
+  }
+  if (used < rank && used > 0 && style == "R") {
+    rlang::warn(sprintf(
+      "Incorrect number of dimensions supplied: %d for a tensor of %d; the others are taken whole.",
+      used, rank
+    ))
+  }
+  indices
+}
+
+# The size of the dimension that each index is of; NA where it has none or it is not known.
+dims_of_indices <- function(indices, dims) {
+  kinds <- vapply(indices, `[[`, "", "kind")
+  takes <- !kinds %in% c("newaxis", "ellipsis")
+  sizes <- rep(NA_real_, length(indices))
+  if (is.null(dims)) return(sizes)
+  split <- match("ellipsis", kinds, nomatch = length(kinds) + 1)
+  before <- which(takes & seq_along(kinds) < split)
+  behind <- which(takes & seq_along(kinds) > split)
+  sizes[before] <- dims[seq_along(before)]
+  sizes[behind] <- rev(rev(dims)[seq_along(behind)])
+  sizes
+}
+
+# begin, end, stride and masks of one index.
+slice_part <- function(index, size, place, drop, style) {
+  part <- list(begin = 0, end = 0, stride = 1)
+  if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
+  if (index$kind == "ellipsis") return(c(part, list(masks = "ellipsis_mask")))
+  if (index$kind == "newaxis") return(c(part, list(masks = "new_axis_mask")))
+  if (index$kind == "one") return(one_part(index$at, size, place, drop, style))
+  range_part(index, size, place, style)
+}
+
+one_part <- function(at, size, place, drop, style) {
+  if (is_tensor(at)) {
+    warn_once(
+      "runhooks_tensor_index",
+      "A tensor as an index of a tensor is taken as it is: it counts from 0."
+    )
+    begin <- tf$cast(at, "int32")
+    return(list(
+      begin = begin, end = begin + 1L, stride = 1, masks = if (drop) "shrink_axis_mask"
+    ))
+  }
+  begin <- begin_of(at, size, place, style)
+  is_last <- begin == -1
+  list(
+    begin = begin, end = if (is_last) 0 else begin + 1, stride = 1,
+    masks = c(if (drop) "shrink_axis_mask", if (is_last) "end_mask")
+  )
+}
+
+# The first element as Python counts.
+begin_of <- function(at, size, place, style) {
+  if (style == "python") return(at)
+  check_place(at, size, place)
+  if (at < 0) at else at - 1
+}
+
+check_place <- function(at, size, place) {
+  if (at == 0) {
+    stop_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = NULL)
+  }
+  if (at < 0) {
+    warn_once(
+      "runhooks_negative_index",
+      "Negative indices of a tensor count from its end, as in Python; they take nothing away."
+    )
+  }
+  if (!is.na(size) && abs(at) > size) {
+    stop_runhooks(
+      "Index {place} of a tensor is {at}, out of bounds: the dimension has {size} element{?s}.",
+      call = NULL
+    )
+  }
+}
+
+warn_once <- function(id, text) rlang::warn(text, .frequency = "once", .frequency_id = id)
+
+range_part <- function(index, size, place, style) {
+  given <- Filter(Negate(is.null), index[c("from", "to", "by")])
+  if (any(vapply(given, is_graph_element, NA))) return(tensor_range(index, style))
+  from <- index$from
+  to <- index$to
+  by <- if (!is.null(index$by)) {
+    index$by
+  } else if (style == "R" && !is.null(from) && !is.null(to) && sign(from) == sign(to) && from > to) {
+    -1
+  } else {
+    1
+  }
+  masks <- c(if (is.null(from)) "begin_mask", if (is.null(to)) "end_mask")
+  begin <- if (is.null(from)) 0 else begin_of(from, size, place, style)
+  end <- if (is.null(to)) 0 else to
+  if (style == "R" && !is.null(to)) {
+    check_place(to, size, place)
+    # an end that is included: the element behind it, seen in the direction of `by`
+    end <- (if (to < 0) to else to - 1) + sign(by)
+    if ((to < 0 && end == 0) || (to > 0 && end < 0)) masks <- c(masks, "end_mask")
+  }
+  list(begin = begin, end = end, stride = by, masks = masks)
+}
+
+# Ends that only a run knows count from 0, and are excluded.
+tensor_range <- function(index, style) {
+  as_number <- function(x, shift) {
+    if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift
+  }
+  list(
+    begin = as_number(index$from, if (style == "R") -1 else 0), end = as_number(index$to, 0),
+    stride = if (is.null(index$by)) 1 else index$by,
+    masks = c(if (is.null(index$from)) "begin_mask", if (is.null(index$to)) "end_mask")
+  )
+}
+
+strided_slice <- function(x, parts) {
+  column <- function(name) {
+    values <- unname(lapply(parts, `[[`, name))
+    if (any(vapply(values, is_graph_element, NA))) {
+      return(tf$stack(lapply(values, function(v) if (is.numeric(v)) as.integer(v) else v)))
+    }
+    cpp_constant(array(as.integer(unlist(values)), length(values)), "int32", "strided_slice/stack")
+  }
+  masks <- c(
+    "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"
+  )
+  attrs <- lapply(setNames(nm = masks), function(mask) {
+    set <- vapply(parts, function(part) mask %in% part$masks, NA)
+    sum(2^(which(set) - 1))
+  })
+  inputs <- list(x, column("begin"), column("end"), column("stride"))
+  cpp_op_create("StridedSlice", inputs, attrs, "strided_slice")
+}
+
+# tf$strided_slice()
+call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
+                               ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
+                               var = NULL, name = NULL) {
+  unsupported(var)
+  as_places <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
+  begin <- as_tensor(as_places(begin), "int32")
+  strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_places(strides), "int32")
+  attrs <- mget(c("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"))
+  inputs <- list(as_tensor(input_), begin, as_tensor(as_places(end), "int32"), strides)
+  cpp_op_create("StridedSlice", inputs, attrs, if (is.null(name)) "StridedSlice" else name)
+}
+
+# --- other functions of R
+
+#' @rdname tensors
+#' @param na.rm Not used: tensors have no missing values.
+#' @export
+Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
+  other <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
+  check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
+  tensors <- lapply(list(...), as_tensor)
+  reduce <- switch(.Generic,
+    sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
+    any = tf$reduce_any, all = tf$reduce_all,
+    stop_runhooks("{.fn {(.Generic)}} is not defined for tensors.", kind = "unimplemented")
+  )
+  parts <- lapply(tensors, reduce)
+  if (length(parts) == 1) parts[[1]] else reduce(tf$stack(unname(parts)))
+}
+
+#' @rdname tensors
+#' @export
+mean.tensorflow.tensor <- function(x, ...) {
+  check_not_normalizing("mean", "tf$reduce_mean(x)")
+  tf$reduce_mean(x, ...)
+}
+
+#' @rdname tensors
+#' @export
+t.tensorflow.tensor <- function(x) tf$transpose(x)
+
+#' @rdname tensors
+#' @param y A tensor or a matrix.
+#' @rawNamespace if (getRversion() < "4.3.0") export("%*%")
+`%*%` <- function(x, y) {
+  if (is_graph_element(x) || is_graph_element(y)) tf$matmul(x, y) else base::`%*%`(x, y)
+}
+
+#' @rawNamespace if (getRversion() >= "4.3.0") S3method(matrixOps, tensorflow.tensor)
+matrixOps.tensorflow.tensor <- function(x, y) { # nolint
+  if (.Generic == "%*%") return(tf$matmul(x, y))
+  stop_runhooks("{.fn {(.Generic)}} is not defined for tensors.", kind = "unimplemented")
+}
+
+#' @rawNamespace if (getRversion() >= "4.3.0") S3method(matrixOps, tensorflow.variable)
+matrixOps.tensorflow.variable <- matrixOps.tensorflow.tensor # nolint
+
+#' @export
+Math.tensorflow.variable <- function(x, ...) {
+  get(.Generic, mode = "function")(cpp_variable_snapshot(x), ...)
+}
+
+#' @export
+Summary.tensorflow.variable <- Summary.tensorflow.tensor # nolint
+
+#' @export
+mean.tensorflow.variable <- function(x, ...) tf$reduce_mean(x, ...)
+
+#' @export
+t.tensorflow.variable <- function(x) tf$transpose(x)
+
+#' @export
+dim.tensorflow.variable <- dim.tensorflow.tensor
+
+#' @export
+length.tensorflow.variable <- length.tensorflow.tensor

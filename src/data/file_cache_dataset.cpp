@@ -1,0 +1,170 @@
+// The input's elements kept in a file: later passes, and later processes, read that instead.
+#include <unistd.h>
+
+#include "data/transformation.h"
+#include "io/record.h"
+#include "io/tensor_proto.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kComponentField = 1;
+
+class FileCacheDataset : public Transformation {
+ public:
+  explicit FileCacheDataset(const Args& args)
+      : Transformation(dataset_argument(args)), path_(args.text("filename")) {}
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const std::string& path() const { return path_; }
+  // The first record; a file with another one is of other data.
+  std::string header() const { return "runhooks cache 1\n" + input().description(); }
+
+ private:
+  std::string path_;
+};
+
+class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  ~FileCacheIterator() override { drop_part(); }
+
+  bool next(ElementSink& sink) override {
+    if (mode_ == Mode::kNone) begin();
+    if (mode_ == Mode::kOver) return false;
+    Components element;
+    if (mode_ == Mode::kReading ? !read(element) : !pull(element)) {
+      mode_ = Mode::kOver;
+      return false;
+    }
+    ++position_;
+    ++rows_seen_;
+    sink.put_all(std::move(element));
+    return true;
+  }
+  // A pass that was not read to its end leaves no file.
+  void rewind() override {
+    drop_part();
+    reader_.reset();
+    mode_ = Mode::kNone;
+    position_ = 0;
+    input_->rewind();
+  }
+  int64_t rows_seen() const override { return rows_seen_; }
+
+ protected:
+  NamedTensors save_own() const override {
+    return {{"mode", Tensor::scalar(static_cast<int64_t>(mode_))},
+            {"position", Tensor::scalar(position_)},
+            {"rows_seen", Tensor::scalar(rows_seen_)}};
+  }
+  void restore_own(const NamedTensors& state) override {
+    const int64_t mode = state_count(state, "mode"), position = state_count(state, "position");
+    if (mode > static_cast<int64_t>(Mode::kOver)) fail(Code::kDataLoss, "A cache is damaged.");
+    drop_part();
+    reader_.reset();
+    mode_ = static_cast<Mode>(mode);
+    position_ = position;
+    rows_seen_ = state_count(state, "rows_seen");
+    // the rest of this pass is read from the input; the next one writes the file
+    if (mode_ == Mode::kWriting) mode_ = Mode::kPassing;
+    if (mode_ != Mode::kReading) return;
+    open();
+    Components skipped;
+    for (int64_t i = 0; i < position; ++i, skipped.clear()) {
+      if (!read(skipped)) {
+        fail(Code::kDataLoss, "The cache '", dataset_->path(), "' has only ", i, " elements.");
+      }
+    }
+  }
+
+ private:
+  enum class Mode : int64_t { kNone, kReading, kWriting, kPassing, kOver };
+
+  void begin() {
+    if (file_exists(dataset_->path())) {
+      mode_ = Mode::kReading;
+      open();
+      return;
+    }
+    mode_ = Mode::kWriting;
+    part_ = str_cat(dataset_->path(), ".part-", static_cast<long>(getpid()));
+    writer_ = std::make_unique<RecordWriter>(part_);
+    writer_->write(dataset_->header());
+  }
+  void open() {
+    reader_ = std::make_unique<RecordReader>(dataset_->path());
+    std::string header;
+    if (!reader_->next(header) || header != dataset_->header()) {
+      throw Error(Code::kFailedPrecondition,
+                  str_cat("The cache '", dataset_->path(), "' is of other data."),
+                  {"Delete it, or give another file name."});
+    }
+  }
+  bool read(Components& element) {
+    std::string record;
+    if (!reader_->next(record)) return false;
+    WireReader fields(record, dataset_->path());
+    while (fields.next()) {
+      if (fields.field() == kComponentField) element.push_back(read_tensor(fields.message()));
+    }
+    const std::vector<DType> dtypes = dataset_->dtypes();
+    bool fits = element.size() == dtypes.size();
+    for (size_t k = 0; fits && k < dtypes.size(); ++k) fits = element[k].dtype() == dtypes[k];
+    if (!fits) {
+      fail(Code::kDataLoss, "Element ", position_, " in the cache '", dataset_->path(),
+           "' is damaged.");
+    }
+    return true;
+  }
+  bool pull(Components& element) {
+    ComponentsSink sink;
+    if (!input_->next(sink)) {
+      finish();
+      return false;
+    }
+    element = sink.take();
+    if (mode_ != Mode::kWriting) return true;
+    WireWriter record;
+    for (const Tensor& component : element) {
+      record.put_message(kComponentField, write_tensor(component));
+    }
+    writer_->write(record.bytes());
+    return true;
+  }
+  void finish() {
+    if (mode_ != Mode::kWriting) return;
+    writer_->close();
+    writer_.reset();
+    rename_file(part_, dataset_->path());
+    part_.clear();
+  }
+  void drop_part() {
+    writer_.reset();
+    if (!part_.empty()) remove_file(part_);
+    part_.clear();
+  }
+
+  Mode mode_ = Mode::kNone;
+  std::string part_;
+  std::unique_ptr<RecordWriter> writer_;
+  std::unique_ptr<RecordReader> reader_;
+  int64_t position_ = 0, rows_seen_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> FileCacheDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<FileCacheIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "FileCacheDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<FileCacheDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", "filename: string. Where the elements are kept."},
+    "The elements kept in a file.");
+
+}  // namespace
+
+}  // namespace runhooks

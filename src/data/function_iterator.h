@@ -1,0 +1,35 @@
+// What lives here: FunctionIterator, what iterators that call a function on each element have in common.
+// Who may use it: datasets of one input and one function.
+// What it must not know: what becomes of the function's results, R.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "data/dataset_function.h"
+#include "data/transformation.h"
+
+namespace runhooks {
+
+// D is a Transformation with a function(). The function's state stands in "function/".
+template <typename D>
+class FunctionIterator : public TransformationIterator<D> {
+ public:
+  FunctionIterator(std::shared_ptr<const D> dataset, IteratorContext& context)
+      : TransformationIterator<D>(std::move(dataset), context),
+        function_(this->dataset_->function().instantiate(context)) {}
+
+ protected:
+  NamedTensors save_own() const override {
+    NamedTensors state;
+    add_subtree(state, "function/", function_->save());
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    function_->restore(subtree(state, "function/"));
+  }
+
+  std::unique_ptr<DatasetFunction::Instance> function_;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,56 @@
+#include "estimators/running_training.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "io/atomic_file.h"
+#include "training/saved_step.h"
+#include "training/saver.h"
+
+namespace runhooks {
+
+namespace {
+
+std::vector<RunningTraining*>& running() {
+  static auto* all = new std::vector<RunningTraining*>;
+  return *all;
+}
+
+// The innermost, where a hook trains again what is being trained.
+RunningTraining* find(const std::string& folder) {
+  for (auto training = running().rbegin(); training != running().rend(); ++training) {
+    if ((*training)->trains(folder)) return *training;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+RunningTraining::RunningTraining(std::string folder, MonitoredSession& session)
+    : folder_(std::move(folder)), session_(session) {
+  running().push_back(this);
+}
+
+RunningTraining::~RunningTraining() {
+  auto& all = running();
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+}
+
+std::string RunningTraining::save_now(const std::string& folder, const std::string& scratch) {
+  const RunningTraining* training = find(folder);
+  if (!training) return "";
+  Session& session = training->session_.session();
+  const int64_t step = *session.value(*global_step(session.graph())).data<int64_t>();
+  if (saved_global_step(folder, -1) == step) return "";
+  Saver saver;
+  saver.build(session.graph());
+  return saver.save(session, join_path(scratch, "model.ckpt"), step, /*with_graph=*/false);
+}
+
+bool RunningTraining::is_in(const std::string& folder) { return find(folder) != nullptr; }
+
+bool RunningTraining::trains(const std::string& folder) const {
+  return session_.has_session() && is_same_path(folder_, folder);
+}
+
+}  // namespace runhooks

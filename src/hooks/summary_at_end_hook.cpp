@@ -1,0 +1,64 @@
+// Saves summaries once, when a loop has ended well (tf.contrib.training.SummaryAtEndHook).
+#include "hooks/hook_registry.h"
+#include "training/summary_writer.h"
+
+namespace runhooks {
+
+namespace {
+
+class SummaryAtEndHook : public RunHook {
+ public:
+  explicit SummaryAtEndHook(const Args& args) : args_(args) {
+    if (!args.has("log_dir")) {
+      invalid_argument("One of log_dir or summary_writer should be used.");
+    }
+  }
+  std::string name() const override { return "SummaryAtEndHook"; }
+
+  void begin(Graph& graph) override {
+    step_ = global_step(graph);
+    writer_ = summary_writer(args_.text("log_dir"), graph);
+  }
+  void end(Session& session) override {
+    std::string merged;  // a message behind another one is both of them
+    for (const Tensor& summary : session.run(summaries(session.graph()))) {
+      for (int64_t k = 0; k < summary.num_elements(); ++k) merged += summary.string_at(k);
+    }
+    // TensorFlow's hook does without a global step, too
+    const int64_t step = step_ ? *session.value(*step_).data<int64_t>() : 0;
+    if (!merged.empty()) writer_->add_serialized_summary(merged, step);
+    writer_.reset();
+  }
+  void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
+
+ private:
+  // Those of the graph where none are named.
+  std::vector<Fetch> summaries(Graph& graph) const {
+    std::vector<Fetch> fetches;
+    for (const Value& op : values_of(args_.find("summary_op"))) {
+      fetches.emplace_back(tensor_argument(graph, op));
+    }
+    if (args_.has("summary_op")) return fetches;
+    for (const CollectionItem& item : graph.collection(collection_keys::kSummaries)) {
+      if (const auto* summary = std::get_if<Output>(&item)) fetches.emplace_back(*summary);
+    }
+    return fetches;
+  }
+
+  Args args_;
+  VariablePtr step_;
+  std::shared_ptr<EventFileWriter> writer_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(
+    SummaryAtEndHook,
+    "hook_summary_at_end, contrib.training.SummaryAtEndHook",
+    {"log_dir = NULL: path. Folder of the event file.",
+     "summary_writer = NULL: unsupported. Not used: give `log_dir`.",
+     "summary_op = NULL: summaries. The summary: a tensor of `tf$summary`, the name of one, or a "
+     "list of these; `NULL`: all summaries of the graph.",
+     "feed_dict = NULL: unsupported. Not used."});
+
+}  // namespace runhooks

@@ -1,0 +1,334 @@
+// Convolution and pooling as scripts call them: tf.nn and the layers of tf.layers.
+#include <algorithm>
+
+#include "graph/graph_function.h"
+#include "nn/layer_parts.h"
+#include "ops/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+// "same" and "SAME" are one.
+std::string padding_argument(const Args& args) {
+  std::string padding = args.text("padding", "valid");
+  for (char& c : padding) c = static_cast<char>(std::toupper(c));
+  if (padding != "SAME" && padding != "VALID") {
+    invalid_argument("The `padding` argument of ", args.owner(),
+                     " must be one of \"valid\", \"same\". Received: ", args.text("padding", ""));
+  }
+  return padding;
+}
+
+// One number for all of `rank` dimensions, or one for each.
+Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int64_t otherwise) {
+  Sizes sizes = whole_numbers(args, name);
+  if (sizes.empty()) sizes.assign(1, otherwise);
+  if (sizes.size() == 1) sizes.assign(rank, sizes[0]);
+  const bool good = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n >= 1; });
+  if (sizes.size() != rank || !good) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be one whole number above 0, or ",
+                     rank, " of them, not ", str_join(sizes, ", "), ".");
+  }
+  return sizes;
+}
+
+// Of tf.nn, where the numbers are those of a batch of images: [1, height, width, 1].
+Sizes image_sizes(const Args& args, const std::string& name) {
+  const Sizes given = whole_numbers(args, name);
+  if (given.size() == 1) return {1, given[0], given[0], 1};
+  if (given.size() == 2) return {1, given[0], given[1], 1};
+  if (given.size() != 4) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be 1, 2 or 4 whole numbers, not ",
+                     given.size(), ".");
+  }
+  return given;
+}
+
+Sizes of_images(const Sizes& sizes) { return {1, sizes[0], sizes[1], 1}; }
+
+std::string format_argument(const Args& args) {
+  const std::string format = args.text("data_format", "NHWC");
+  if (format == "channels_last" || format == "NWC") return "NHWC";
+  return format == "channels_first" ? "NCHW" : format;
+}
+
+// The first of several names of one argument that was given.
+Output first_tensor(Graph& graph, const Args& args, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (args.has(name)) return tensor_argument(graph, args, name);
+  }
+  invalid_argument("`", names[0], "` of ", args.owner(), " is missing.");
+}
+
+Value call_nn_conv2d(Graph& graph, const Args& args) {
+  const Output input = tensor_argument(graph, args, "input");
+  const Output filter = first_tensor(graph, args, {"filter", "filters"});
+  args.flag("use_cudnn_on_gpu", true);
+  return Value::of(static_cast<Output>(
+      graph.op("Conv2D", {input, filter})
+          .attr("strides", image_sizes(args, "strides"))
+          .attr("padding", padding_argument(args))
+          .attr("data_format", format_argument(args))
+          .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                   : Sizes{1, 1, 1, 1})
+          .named(args.text("name", "Conv2D"))));
+}
+
+Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
+  const Output value = first_tensor(graph, args, {"value", "input"});
+  const Output filter = first_tensor(graph, args, {"filter", "filters"});
+  const NameScope scope(graph, args.text("name", "conv2d_transpose"));
+  const Output shape = tensor_argument(graph, args, "output_shape", DType::kInt32);
+  return Value::of(static_cast<Output>(
+      graph.op("Conv2DBackpropInput", {shape, filter, value})
+          .attr("strides", image_sizes(args, "strides"))
+          .attr("padding", padding_argument(args))
+          .attr("data_format", format_argument(args))
+          .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                   : Sizes{1, 1, 1, 1})
+          .named(scope.name())));
+}
+
+template <const char* const& kType>
+Value call_nn_pool(Graph& graph, const Args& args) {
+  const Output value = first_tensor(graph, args, {"value", "input"});
+  return Value::of(static_cast<Output>(graph.op(kType, {value})
+                                           .attr("ksize", image_sizes(args, "ksize"))
+                                           .attr("strides", image_sizes(args, "strides"))
+                                           .attr("padding", padding_argument(args))
+                                           .attr("data_format", format_argument(args))
+                                           .named(args.text("name", kType))));
+}
+
+constexpr const char* kMaxPool = "MaxPool";
+constexpr const char* kAvgPool = "AvgPool";
+
+// A dimension of 1 before the one that sequences have in the place of a height.
+Output with_height(Graph& graph, Output x) {
+  return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, 1, "dim")});
+}
+Output without_height(Graph& graph, Output x) {
+  return graph.op("Squeeze", {x}).attr("squeeze_dims", Sizes{1});
+}
+
+Output check_rank(const Args& args, Output x, int rank) {
+  if (x.shape().has_rank() && x.shape().rank() != rank) {
+    invalid_argument("Input 0 of ", args.owner(), " is incompatible with the layer: expected ndim=",
+                     rank, ", found ndim=", x.shape().rank(), ": '", x.name(), "' has shape ",
+                     x.shape(), ".");
+  }
+  return x;
+}
+
+template <const char* const& kType, int kDims>
+Value call_pooling_layer(Graph& graph, const Args& args) {
+  const std::string kind = str_cat(kType == kMaxPool ? "max" : "average", "_pooling", kDims, "d");
+  Output x = check_rank(args, tensor_argument(graph, args, "inputs"), kDims + 2);
+  Sizes size = sizes_argument(args, "pool_size", kDims, 1);
+  Sizes strides = sizes_argument(args, "strides", kDims, 1);
+  const NameScope scope(graph, args.text("name", kind));
+  if (kDims == 1) {
+    x = with_height(graph, x);
+    size.insert(size.begin(), 1);
+    strides.insert(strides.begin(), 1);
+  }
+  const Output pooled = graph.op(kType, {x})
+                            .attr("ksize", of_images(size))
+                            .attr("strides", of_images(strides))
+                            .attr("padding", padding_argument(args))
+                            .attr("data_format", format_argument(args));
+  return Value::of(kDims == 1 ? without_height(graph, pooled) : pooled);
+}
+
+int64_t channels_of(const Args& args, Output x) {
+  const Shape& shape = x.shape();
+  const int64_t channels = shape.has_rank() ? shape.dim(shape.rank() - 1) : -1;
+  if (channels < 0) {
+    invalid_argument("The channel dimension of the inputs of ", args.owner(),
+                     " should be defined. Found `None`; their shape is ", shape, ".");
+  }
+  return channels;
+}
+
+// What layers of convolution have in common: a scope, a kernel, a bias, an activation. `product`
+// makes the convolution of the kernel.
+template <typename Product>
+Value conv_layer(Graph& graph,
+                 const Args& args,
+                 const char* kind,
+                 Output x,
+                 const Shape& kernel_shape,
+                 int64_t filters,
+                 Product product) {
+  const DenseOptions options = dense_options(args);
+  VariableScope scope(graph, layer_name(graph, args.text("name", ""), kind));
+  if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
+  VariableOptions variable;
+  variable.dtype = x.dtype();
+  variable.trainable = options.trainable;
+  variable.initializer = options.kernel_initializer;
+  variable.constraint = options.kernel_constraint;
+  const Output kernel =
+      parameter(graph, "kernel", kernel_shape, variable, options.kernel_regularizer);
+  Output bias;
+  if (options.use_bias) {
+    variable.initializer =
+        options.bias_initializer ? options.bias_initializer : zeros_initializer();
+    variable.constraint = options.bias_constraint;
+    bias = parameter(graph, "bias", Shape{filters}, variable, options.bias_regularizer);
+  }
+  Output result = product(kernel);
+  if (bias) result = graph.op("BiasAdd", {result, bias});
+  return Value::of(options.activation ? options.activation(graph, result) : result);
+}
+
+int64_t filters_argument(const Args& args) {
+  const int64_t filters = args.integer("filters");
+  if (filters < 1) invalid_argument("`filters` must be 1 or more, not ", filters, ".");
+  return filters;
+}
+
+template <int kDims>
+Value call_conv_layer(Graph& graph, const Args& args) {
+  const Output inputs = check_rank(args, tensor_argument(graph, args, "inputs"), kDims + 2);
+  const int64_t filters = filters_argument(args);
+  const Sizes size = sizes_argument(args, "kernel_size", kDims, 1);
+  Sizes strides = sizes_argument(args, "strides", kDims, 1);
+  Sizes dilations = sizes_argument(args, "dilation_rate", kDims, 1);
+  if (kDims == 1) {
+    strides.insert(strides.begin(), 1);
+    dilations.insert(dilations.begin(), 1);
+  }
+  Shape kernel_shape(size);
+  kernel_shape.append(channels_of(args, inputs));
+  kernel_shape.append(filters);
+  const std::string padding = padding_argument(args), format = format_argument(args);
+  return conv_layer(
+      graph, args, kDims == 1 ? "conv1d" : "conv2d", inputs, kernel_shape, filters,
+      [&](Output kernel) -> Output {
+        Output x = inputs;
+        if (kDims == 1) {
+          x = with_height(graph, x);
+          kernel = graph.op("ExpandDims", {kernel, graph.scalar(DType::kInt32, 0, "dim")});
+        }
+        const Output y = graph.op("Conv2D", {x, kernel})
+                             .attr("strides", of_images(strides))
+                             .attr("padding", padding)
+                             .attr("data_format", format)
+                             .attr("dilations", of_images(dilations));
+        return kDims == 1 ? without_height(graph, y) : y;
+      });
+}
+
+// How large what a transposed convolution gives is.
+Output transposed_size(Graph& graph, Output n, int64_t size, int64_t stride, bool is_same) {
+  const auto number = [&](int64_t x) {
+    return graph.scalar(DType::kInt32, static_cast<double>(x));
+  };
+  const Output scaled = multiply(graph, n, number(stride));
+  const int64_t rest = is_same ? 0 : std::max<int64_t>(size - stride, 0);
+  return rest == 0 ? scaled : add(graph, scaled, number(rest));
+}
+
+Value call_conv2d_transpose_layer(Graph& graph, const Args& args) {
+  const Output x = check_rank(args, tensor_argument(graph, args, "inputs"), 4);
+  const int64_t filters = filters_argument(args);
+  const Sizes size = sizes_argument(args, "kernel_size", 2, 1);
+  const Sizes strides = sizes_argument(args, "strides", 2, 1);
+  const std::string padding = padding_argument(args), format = format_argument(args);
+  const Shape kernel_shape{size[0], size[1], filters, channels_of(args, x)};
+  return conv_layer(
+      graph, args, "conv2d_transpose", x, kernel_shape, filters, [&](Output kernel) -> Output {
+        Operation* dims = graph.op("Unpack", {shape_of(graph, x)}).attr("num", 4);
+        const bool is_same = padding == "SAME";
+        Shape known{x.shape().dim(0), -1, -1, filters};
+        std::vector<Output> sizes = {dims->output(0)};
+        for (int i = 1; i <= 2; ++i) {
+          const auto k = static_cast<size_t>(i - 1);
+          sizes.push_back(transposed_size(graph, dims->output(i), size[k], strides[k], is_same));
+          const int64_t n = x.shape().dim(i);
+          const int64_t rest = is_same ? 0 : std::max<int64_t>(size[k] - strides[k], 0);
+          if (n >= 0) known.set_dim(i, n * strides[k] + rest);
+        }
+        sizes.push_back(graph.scalar(DType::kInt32, static_cast<double>(filters)));
+        const Output shape = graph.op("Pack", sizes).attr("axis", 0);
+        Output y = graph.op("Conv2DBackpropInput", {shape, kernel, x})
+                       .attr("strides", of_images(strides))
+                       .attr("padding", padding)
+                       .attr("data_format", format);
+        y.op->set_output_shape(0, known);
+        return y;
+      });
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.conv2d(input, filter = NULL, strides = NULL, padding = NULL, use_cudnn_on_gpu = TRUE, "
+    "data_format = 'NHWC', dilations = 1, name = NULL, filters = NULL)",
+    "The convolution of images [batch, height, width, channels] with filters [height, width, "
+    "channels, outputs].",
+    call_nn_conv2d);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.conv2d_transpose(value = NULL, filter = NULL, output_shape = NULL, strides = NULL, "
+    "padding = 'SAME', data_format = 'NHWC', name = NULL, input = NULL, filters = NULL, "
+    "dilations = NULL)",
+    "The transpose of a convolution: its gradient.",
+    call_nn_conv2d_transpose);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.max_pool(value, ksize, strides, padding, data_format = 'NHWC', name = NULL, input = NULL)",
+    "The largest cells below windows over images.",
+    call_nn_pool<kMaxPool>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.avg_pool(value, ksize, strides, padding, data_format = 'NHWC', name = NULL, input = NULL)",
+    "The means of the cells below windows over images.",
+    call_nn_pool<kAvgPool>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.max_pooling2d(inputs, pool_size, strides, padding = 'valid', data_format = "
+    "'channels_last', name = NULL)",
+    "The largest cells below windows over images.",
+    call_pooling_layer<kMaxPool, 2>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.average_pooling2d(inputs, pool_size, strides, padding = 'valid', data_format = "
+    "'channels_last', name = NULL)",
+    "The means of the cells below windows over images.",
+    call_pooling_layer<kAvgPool, 2>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.max_pooling1d(inputs, pool_size, strides, padding = 'valid', data_format = "
+    "'channels_last', name = NULL)",
+    "The same for sequences [batch, steps, channels].",
+    call_pooling_layer<kMaxPool, 1>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.average_pooling1d(inputs, pool_size, strides, padding = 'valid', data_format = "
+    "'channels_last', name = NULL)",
+    "The same for sequences [batch, steps, channels].",
+    call_pooling_layer<kAvgPool, 1>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.conv2d(inputs, filters, kernel_size, strides = 1, padding = 'valid', data_format = "
+    "'channels_last', dilation_rate = 1, activation = NULL, use_bias = TRUE, kernel_initializer = "
+    "NULL, bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
+    "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
+    "TRUE, name = NULL, reuse = NULL)",
+    "A layer of filters of images.",
+    call_conv_layer<2>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.conv1d(inputs, filters, kernel_size, strides = 1, padding = 'valid', data_format = "
+    "'channels_last', dilation_rate = 1, activation = NULL, use_bias = TRUE, kernel_initializer = "
+    "NULL, bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
+    "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
+    "TRUE, name = NULL, reuse = NULL)",
+    "A layer of filters of sequences.",
+    call_conv_layer<1>);
+RUNHOOKS_REGISTER_FUNCTION(
+    "layers.conv2d_transpose(inputs, filters, kernel_size, strides = 1, padding = 'valid', "
+    "data_format = 'channels_last', activation = NULL, use_bias = TRUE, kernel_initializer = NULL, "
+    "bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
+    "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
+    "TRUE, name = NULL, reuse = NULL)",
+    "A layer of a transposed convolution.",
+    call_conv2d_transpose_layer);
+
+}  // namespace runhooks

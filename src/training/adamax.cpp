@@ -1,0 +1,82 @@
+// Adam by the largest gradient (tf.contrib.opt.AdaMaxOptimizer; Kingma and Ba 2015, section 7.1).
+#include <algorithm>
+#include <cmath>
+
+#include "ops/gradient_helpers.h"
+#include "training/adam_family.h"
+#include "training/apply_kernel.h"
+#include "training/lowered_update.h"
+
+namespace runhooks {
+
+namespace {
+
+// Rows without a gradient stay as they are, unlike Adam's.
+struct AdaMaxRule {
+  static constexpr int kRefs = 3;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
+    const T beta1 = in.scalar(5), beta2 = in.scalar(6), epsilon = in.scalar(7);
+    const T alpha = in.scalar(4) / (T(1) - in.scalar(3));
+    const T* grad = in.gradient(8);
+    for (int64_t i = 0; i < in.size(); ++i) {
+      m[i] += (grad[i] - m[i]) * (T(1) - beta1);
+      v[i] = std::max(beta2 * v[i], std::abs(grad[i]));
+      var[i] -= alpha * (m[i] / (v[i] + epsilon));
+    }
+  }
+};
+
+// TensorFlow has the op for whole gradients only.
+void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  LoweredUpdate in(g, op, inputs);
+  const Output one = in.number(1), rows = in.value(8), indices = in.value(9);
+  const Output grad = in.spread(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output step = multiply(g, subtract(g, grad, in.value(1)), subtract(g, one, in.value(5)));
+  const Output m = add(g, in.value(1), step);
+  const Output v = g.op("Maximum", {multiply(g, in.value(6), in.value(2)), g.op("Abs", {grad})});
+  const Output alpha = divide(g, in.value(4), subtract(g, one, in.value(3)));
+  const Output quotient = divide(g, m, add(g, v, in.value(7)));
+  in.set(1, g.op("Select", {is_given, m, in.value(1)}));
+  in.set(2, g.op("Select", {is_given, v, in.value(2)}));
+  const Output next = subtract(g, in.value(0), multiply(g, alpha, quotient));
+  in.finish(g.op("Select", {is_given, next, in.value(0)}));
+}
+
+class AdaMax : public AdamFamily {
+ public:
+  explicit AdaMax(const Args& args)
+      : AdamFamily(args.text("name", "AdaMax"), args, 1e-8, /*has_beta2_power=*/false) {}
+
+ protected:
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    std::vector<Output> inputs = shared_inputs(graph, variable);
+    inputs.push_back(gradient.values);
+    return apply_op(graph, "AdaMax", variable, gradient, {"m", "v"}, inputs);
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(AdaMaxRule,
+                           "AdaMax",
+                           {"var", "m", "v"},
+                           {"beta1_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T",
+                            "grad: T"},
+                           {},
+                           nullptr,
+                           lower_sparse_adamax);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "AdaMax",
+    AdaMax,
+    "contrib.opt.AdaMaxOptimizer",
+    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
+     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
+     "beta2 = 0.999: number in [0, 1]. How much of the largest gradient is kept.",
+     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'AdaMax': string. The name scope of the step, and the slots' name."});
+
+}  // namespace runhooks

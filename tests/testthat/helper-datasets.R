@@ -1,0 +1,77 @@
+# Random pipelines, the same for the same seed in any process.
+
+random_pipeline <- function(seed) {
+  draw <- function(...) sample(..., size = 1)
+  withr::with_seed(seed, {
+    n <- draw(5:25)
+    dataset <- switch(draw(3),
+      dataset_map(range_dataset(0, n), ~ tf$cast(.x, "float32")),
+      tensor_slices_dataset(as.numeric(seq_len(n)) / 2),
+      sample_from_datasets(list(
+        tensor_slices_dataset(as.numeric(1:9)), tensor_slices_dataset(as.numeric(101:105))
+      ))
+    )
+    for (step in seq_len(draw(6))) dataset <- random_step(dataset, draw)
+    dataset
+  })
+}
+
+random_step <- function(dataset, draw) {
+  few <- draw(4)
+  own_state <- function() {
+    at <- 0
+    generator_dataset(
+      function() {
+        at <<- at + 1
+        if (at <= 20) at
+      },
+      save = function() at, restore = function(state) at <<- state
+    )
+  }
+  scalar <- length(output_shapes(dataset)) == 0
+  switch(draw(16),
+    dataset_take(dataset, draw(20)), dataset_skip(dataset, few), dataset_repeat(dataset, few),
+    dataset_shuffle(dataset, draw(12)), dataset_shuffle_and_repeat(dataset, draw(12), few),
+    dataset_map(dataset, function(x) x * 2 + tf$random_uniform(tf$shape(x)), few),
+    dataset_map(dataset, ~ .x + 1, few), dataset_filter(dataset, ~ tf$reduce_max(.x) > few),
+    dataset_flat_map(dataset, function(x) dataset_repeat(tensors_dataset(x), few)),
+    dataset_interleave(dataset, function(x) dataset_repeat(tensors_dataset(x), 3), few, 2),
+    dataset_prefetch(dataset, few), dataset_shard(dataset, 2, draw(0:1)), dataset_cache(dataset),
+    dataset_concatenate(dataset, dataset),
+    if (scalar) dataset_concatenate(dataset, own_state()) else dataset,
+    if (scalar) dataset_padded_batch(dataset, few) else dataset
+  )
+}
+
+# Iterators of the pipelines with these seeds in the default graph, and a saver of all of them.
+pipelines_in_graph <- function(seeds) {
+  iterators <- lapply(seeds, function(seed) make_iterator_one_shot(random_pipeline(seed)))
+  for (iterator in iterators) {
+    tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+  }
+  list(values = lapply(iterators, iterator_get_next), saver = saver_of_graph())
+}
+
+# A saver needs a variable, too.
+saver_of_graph <- function() {
+  step <- tf$train$get_or_create_global_step()
+  saver <- tf$train$Saver()
+  list(
+    save = function(session, path) {
+      session$run(step$initializer)
+      saver$save(session, path)
+    },
+    restore = function(session, path) saver$restore(session, path)
+  )
+}
+
+# At most n further elements, fewer where the data end.
+take_elements <- function(session, value, n) {
+  taken <- list()
+  while (length(taken) < n) {
+    element <- tryCatch(session$run(value), runhooks_error_out_of_range = function(e) NULL)
+    if (is.null(element)) break
+    taken <- c(taken, list(element))
+  }
+  taken
+}

@@ -1,0 +1,81 @@
+# What a constructor is given, in which order, and what it says of what it does not take.
+
+test_that("formula and data may stand first, second, or by name", {
+  same <- function(...) {
+    for (model in list(...)) {
+      expect_equal(formula(model), mpg ~ wt, ignore_formula_env = TRUE)
+      expect_equal(model$data, mtcars[c("mpg", "wt")])
+      expect_named(model$blueprint$terms, "wt")
+    }
+  }
+  same(
+    linear_regressor(mpg ~ wt, mtcars), linear_regressor(formula = mpg ~ wt, data = mtcars),
+    linear_regressor(mpg ~ wt, data = mtcars), linear_regressor(data = mtcars, mpg ~ wt),
+    mtcars %>% linear_regressor(mpg ~ wt, data = .)
+  )
+  same(
+    dnn_regressor(mpg ~ wt, mtcars, c(4, 2)), dnn_regressor(c(4, 2), mpg ~ wt, data = mtcars),
+    dnn_regressor(mpg ~ wt, mtcars, hidden_units = c(4, 2)), dnn_regressor(c(4, 2), mpg ~ wt, mtcars),
+    dnn_regressor(formula = mpg ~ wt, data = mtcars, hidden_units = 3),
+    dnn_regressor(mpg ~ wt, c(4, 2), data = mtcars)
+  )
+  same(
+    linear_estimator(regression_head(), mpg ~ wt, mtcars),
+    linear_estimator(mpg ~ wt, mtcars, head = regression_head()),
+    linear_estimator(mpg ~ wt, mtcars, regression_head()),
+    dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4),
+    dnn_linear_combined_regressor(formula = mpg ~ wt, data = mtcars, dnn_hidden_units = 4)
+  )
+  expect_equal(
+    formula(baseline_regressor(mpg ~ wt, mtcars)), mpg ~ wt, ignore_formula_env = TRUE
+  )
+})
+
+test_that("what is missing is said with what to write", {
+  expect_error(linear_regressor(), "feature_columns.*mpg ~ wt, data.*column_numeric\\(\"wt\"\\)")
+  expect_error(linear_regressor(data = mtcars), "`formula` is missing")
+  expect_error(linear_regressor(mtcars), "A data frame needs a formula")
+  expect_error(linear_regressor("mpg ~ wt", mtcars), "\"mpg ~ wt\" is a string.*without quotes")
+  expect_error(linear_regressor(mpg ~ wt), "`data` is missing: a formula needs a data frame")
+  expect_error(dnn_regressor(mpg ~ wt, data = mtcars), "hidden_units.*hidden_units = c\\(16, 8\\)")
+  expect_error(dnn_classifier(), "hidden_units")
+  expect_error(linear_estimator(mpg ~ wt, mtcars), "`head` is missing.*regression_head")
+  expect_error(linear_regressor(formula = "mpg ~ wt", data = mtcars), "must be a formula")
+  expect_error(linear_regressor(mpg ~ wt, mtcars, data = mtcars), "given twice")
+  expect_error(linear_regressor(mpg ~ wt, formula = mpg ~ hp, data = mtcars), "given twice")
+  expect_error(linear_regressor(mpg ~ wt, mtcars, weight_column = "w"), "\"w\"")
+})
+
+test_that("what is no argument is refused, with where it belongs", {
+  refused <- function(says, ...) {
+    expect_error(linear_regressor(mpg ~ wt, mtcars, ...), says, class = "runhooks_error_invalid_argument")
+  }
+  refused("no argument `epochs`.*train\\(model, data, num_epochs = 5\\)", epochs = 5)
+  refused("train\\(model, data, batch_size = 8\\)", batch_size = 8)
+  refused("weight_column = \"hp\"", weights = hp)
+  refused("Did you mean `learning_rate`", lr = 0.1)
+  refused("Did you mean `optimizer`", optimiser = "Adam")
+  refused("poisson_regression_head", family = poisson)
+  refused("Prepare the data", subset = cyl == 4)
+  refused("Did you mean `normalize`", standardize = TRUE)
+  refused("Its arguments are", unheard = 1)
+  expect_error(dnn_regressor(mpg ~ wt, mtcars, units = c(4, 2)), "Did you mean `hidden_units`")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  expect_error(train(model, mtcars, epochs = 3), "no argument `epochs`.*num_epochs")
+  expect_error(train(model, mtcars, learning_rate = 1), "belongs to the constructor")
+  expect_error(train(model, mtcars, batchsize = 8), "Did you mean `batch_size`")
+  expect_error(predict(model, new_data = mtcars), "`new_data`.*predict\\(model, newdata = data\\)")
+  expect_error(predict(model, newdata = mtcars, kind = 3), "no argument `kind`.*Its arguments are")
+})
+
+test_that("mean() and sd() in a normalizer say what to write", {
+  for (f in list(
+    function(x) (x - mean(x)) / sd(x), function(x) x / sd(x), function(x) x / max(x),
+    function(x) scale(x), function(x) x - median(x)
+  )) {
+    model <- linear_regressor(column_numeric("wt", normalizer_fn = f))
+    expect_error(
+      train(model, input_fn(mpg ~ wt, mtcars)), "this is a tensor.*m <- mean\\(data\\$x\\)"
+    )
+  }
+})

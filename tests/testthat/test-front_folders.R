@@ -1,0 +1,231 @@
+# What a folder remembers of its model, and models without a checkpoint.
+
+kept_model <- function(folder, ..., columns = feature_columns(
+                         column_numeric("drat"), column_numeric("cyl")
+                       )) {
+  linear_regressor(columns, model_dir = folder, ...)
+}
+
+trained_folder <- function(..., env = parent.frame()) {
+  folder <- withr::local_tempdir(.local_envir = env)
+  train(kept_model(folder, ...), mtcars_input())
+  folder
+}
+
+refused <- function(expr, words) {
+  condition <- tryCatch(expr, error = identity)
+  expect_s3_class(condition, "runhooks_error_failed_precondition")
+  expect_match(conditionMessage(condition), "holds another model", all = FALSE)
+  for (word in words) expect_match(conditionMessage(condition), word, fixed = TRUE, all = FALSE)
+}
+
+test_that("another optimizer is refused by name, before a key is missed; rates may change", {
+  folder <- trained_folder()
+  other <- kept_model(folder, optimizer = "Adam")
+  refused(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
+  # which has no part in these
+  expect_s3_class(evaluate(other, mtcars_input()), "tbl_df")
+  expect_s3_class(predict(other, mtcars_input()), "tbl_df")
+  rate <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.01), loss_reduction = "mean")
+  train(rate, mtcars_input())
+  expect_equal(variable_value(rate, "global_step")[[1]], 8)
+  named <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.1, name = "mine"))
+  refused(train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'.")
+})
+
+test_that("another kind of model, other columns, another response are refused by name", {
+  folder <- trained_folder()
+  deep <- dnn_regressor(3, column_numeric("drat"), model_dir = folder)
+  words <- "It was trained as linear_regressor(), not dnn_regressor()."
+  refused(train(deep, mtcars_input()), words)
+  refused(predict(deep, mtcars_input()), words)
+  refused(evaluate(deep, mtcars_input()), words)
+  less <- kept_model(folder, columns = list(column_numeric("drat"), column_numeric("wt")))
+  input <- input_fn(mtcars, features = c("drat", "wt"), response = "mpg")
+  for (run in list(train, evaluate, predict)) {
+    refused(run(less, input), c("the column 'cyl', which this model lacks", "the column 'wt'"))
+  }
+  hp <- input_fn(mtcars, features = c("drat", "cyl"), response = "hp")
+  refused(train(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
+  refused(evaluate(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
+  formula <- linear_regressor(hp ~ drat + cyl, data = mtcars, model_dir = folder)
+  refused(predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'.")
+})
+
+test_that("columns are told apart by their content, heads by what they give", {
+  folder <- withr::local_tempdir()
+  column <- function(words) {
+    column_categorical_with_vocabulary_list("g", vocabulary_list = words)
+  }
+  data <- data.frame(g = c("a", "b"), y = c(0, 1))
+  input <- input_fn(data, features = "g", response = "y")
+  train(kept_model(folder, columns = column(c("a", "b"))), input)
+  # the same words in another order would be other weights
+  refused(predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was")
+  expect_s3_class(predict(kept_model(folder, columns = column(c("a", "b"))), input), "tbl_df")
+
+  classes <- withr::local_tempdir()
+  three <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 3)
+  train(three, input)
+  four <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 4)
+  refused(train(four, input), "`n_classes` was 3 and is now 4.")
+
+  layers <- withr::local_tempdir()
+  wide <- function(...) dnn_regressor(..., column_numeric("drat"), model_dir = layers)
+  train(wide(c(4, 2)), mtcars_input())
+  refused(predict(wide(c(4, 3)), mtcars_input()), "`hidden_units` was (4, 2) and is now (4, 3).")
+  tanh <- wide(c(4, 2), activation_fn = "tanh")
+  refused(predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'.")
+})
+
+test_that("long vocabularies and files count by content", {
+  words <- sprintf("word%04d", 1:2000)
+  one <- column_categorical_with_vocabulary_list("g", vocabulary_list = words)
+  other <- column_categorical_with_vocabulary_list("g", vocabulary_list = c(words[-1], "x"))
+  expect_lt(nchar(column_memory(list(feature_columns = list(one)))), 250)
+  expect_false(identical(
+    column_memory(list(feature_columns = list(one))),
+    column_memory(list(feature_columns = list(other)))
+  ))
+  here <- withr::local_tempdir()
+  files <- file.path(here, c("a", "b", "c"))
+  writeLines(c("u", "v"), files[[1]])
+  file.copy(files[[1]], files[[2]])
+  writeLines(c("v", "u"), files[[3]])
+  memory <- lapply(files, function(file) {
+    column_memory(list(feature_columns = list(
+      column_categorical_with_vocabulary_file("g", vocabulary_file = file, vocabulary_size = 2)
+    )))
+  })
+  expect_identical(memory[[1]], memory[[2]])
+  expect_false(identical(memory[[1]], memory[[3]]))
+})
+
+test_that("folders without a memory are taken as they are, and get one by training", {
+  folder <- trained_folder()
+  record <- cpp_read_plain_file(file.path(folder, record_file))
+  expect_true(is.character(record$model$columns))
+  # as runhooks wrote it before
+  record$model <- NULL
+  write_record(record, folder)
+  train(kept_model(folder), mtcars_input())
+  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+  # TensorFlow writes none
+  unlink(file.path(folder, record_file))
+  train(kept_model(folder), mtcars_input())
+  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+})
+
+test_that("a training that fails at its start leaves nothing that the next one trips over", {
+  folder <- withr::local_tempdir()
+  failing <- session_run_hook(begin = function() stop("no"))
+  expect_error(train(kept_model(folder, optimizer = "Adam"), mtcars_input(), hooks = failing), "no")
+  expect_false(file.exists(file.path(folder, record_file)))
+  # what a killed process leaves: a memory and no checkpoint
+  write_record(c(empty_record(), list(model = list(kind = c(kind = "x")))), folder)
+  train(kept_model(folder), mtcars_input())
+  expect_equal(cpp_read_plain_file(file.path(folder, record_file))$model$kind[["kind"]],
+               "linear_regressor")
+})
+
+test_that("a memory that is none is a damaged file, not an answer", {
+  folder <- trained_folder()
+  record <- cpp_read_plain_file(file.path(folder, record_file))
+  record$model <- list(kind = quote(a), columns = list(1))
+  record$model$kind <- 1
+  write_record(record, folder)
+  expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
+})
+
+# --- models without a checkpoint
+
+test_that("a model that was not trained predicts with a warning that names its folder", {
+  model <- mtcars_model()
+  expect_warning(predict(model, mtcars_input()), model_dir(model), fixed = TRUE,
+                 class = "runhooks_warning_untrained")
+  expect_warning(evaluate(model, mtcars_input()), model_dir(model), fixed = TRUE,
+                 class = "runhooks_warning_untrained")
+  expect_warning(predict(model, newdata = mtcars), class = "runhooks_warning_untrained")
+  expect_warning(
+    predict(model, mtcars_input(), as_iterable = TRUE), class = "runhooks_warning_untrained"
+  )
+  train(model, mtcars_input())
+  expect_no_warning(predict(model, mtcars_input()))
+  expect_no_warning(evaluate(model, mtcars_input()))
+})
+
+test_that("a model whose folder is gone says so, whatever it is asked", {
+  folder <- withr::local_tempdir()
+  model <- mtcars_model(model_dir = file.path(folder, "here"))
+  train(model, mtcars_input())
+  file.rename(file.path(folder, "here"), file.path(folder, "there"))
+  for (run in list(predict, evaluate)) {
+    error <- expect_error(run(model, mtcars_input()), class = "runhooks_error_not_found")
+    expect_match(conditionMessage(error), file.path(folder, "here"), fixed = TRUE)
+    expect_match(conditionMessage(error), "which is gone", fixed = TRUE)
+  }
+  saved <- file.path(folder, "model.rds")
+  saveRDS(model, saved)
+  expect_error(predict(readRDS(saved), mtcars_input()), "which is gone", fixed = TRUE)
+  # the model that is made again on the folder's new place has all of it
+  moved <- mtcars_model(model_dir = file.path(folder, "there"))
+  expect_no_warning(predict(moved, mtcars_input()))
+  # a folder that is emptied
+  unlink(dir(file.path(folder, "there"), full.names = TRUE), recursive = TRUE)
+  fresh <- mtcars_model(model_dir = file.path(folder, "there"))
+  expect_warning(predict(fresh, mtcars_input()), class = "runhooks_warning_untrained")
+  # training begins anew, and says so
+  expect_message(train(model, mtcars_input()), "begins anew")
+})
+
+test_that("both folders are named where the object was told of another one", {
+  model <- mtcars_model()
+  train(model, mtcars_input())
+  was <- model_dir(model)
+  model$estimator <- local({
+    engine <- unclass(model$estimator)
+    engine$model_dir <- file.path(was, "other")
+    structure(engine, class = "runhooks_engine")
+  })
+  error <- expect_error(predict(model, mtcars_input()), class = "runhooks_error_not_found")
+  expect_match(conditionMessage(error), paste0("trained in ", was, ","), fixed = TRUE)
+  expect_match(conditionMessage(error), paste0("now ", file.path(was, "other")), fixed = TRUE)
+})
+
+# --- a model within its own training
+
+test_that("a hook that asks the model it trains gets the weights of this moment", {
+  model <- mtcars_model()
+  weight <- "linear/linear_model/bias_weights:0"
+  seen <- list()
+  hook <- session_run_hook(after_run = function(context, values) {
+    bias <- context$session$run(weight)
+    weights <- context$session$run(c(
+      "linear/linear_model/drat/weights:0", "linear/linear_model/cyl/weights:0"
+    ))
+    predicted <- predict(model, newdata = mtcars[1, ])$.pred
+    now <- c(bias) + weights[[1]][[1]] * mtcars$drat[[1]] + weights[[2]][[1]] * mtcars$cyl[[1]]
+    step <- evaluate(model, mtcars_input())$global_step
+    seen[[length(seen) + 1]] <<- c(predicted, now, step)
+  })
+  train(model, mtcars_input(), hooks = hook)
+  seen <- do.call(rbind, seen)
+  expect_equal(seen[, 1], seen[, 2], tolerance = 1e-6)
+  expect_equal(seen[, 3], 1:4)
+  expect_equal(length(unique(seen[, 1])), 4)
+  # nothing is left of the checkpoints of the moment
+  expect_length(dir(tempdir(), pattern = "^runhooks-now-"), 0)
+})
+
+test_that("so does another object of the same folder, and an iterator", {
+  model <- mtcars_model()
+  twin <- mtcars_model(model_dir = model_dir(model))
+  first <- NULL
+  hook <- session_run_hook(after_run = function(context, values) {
+    iterator <- predict(twin, mtcars_input(), as_iterable = TRUE)
+    first <<- c(first, iter_next(iterator)$predictions)
+    iterator$close()
+  })
+  expect_no_warning(train(model, mtcars_input(), steps = 3, hooks = hook))
+  expect_length(unique(first), 3)
+})

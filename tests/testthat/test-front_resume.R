@@ -1,0 +1,176 @@
+# Training that stops in the middle of a data frame and goes on there.
+
+resume_data <- function(n = 30) data.frame(x = seq_len(n) / n, y = (seq_len(n) * 7) %% 11)
+
+resume_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame())) {
+  linear_regressor(column_numeric("x"), model_dir = model_dir, optimizer = "Adagrad")
+}
+
+resume_input <- function(data = resume_data(), ..., batch_size = 7) {
+  input_fn(data, features = "x", response = "y", batch_size = batch_size, ...)
+}
+
+# The rows that each step of `expr` reads, by their feature.
+rows_read <- function(model, input, ...) {
+  rows <- list()
+  spy <- session_run_hook(
+    before_run = function(context) session_run_args(context$session$graph$get_tensor_by_name(
+      "IteratorGetNext:0"
+    )),
+    after_run = function(context, values) rows[[length(rows) + 1]] <<- values$results[[1]]
+  )
+  train(model, input, hooks = spy, ...)
+  lapply(rows, function(x) round(x * 30))
+}
+
+test_that("26 steps and 22 are 48 steps, bit for bit, in whatever way the rows are read", {
+  ways <- list(
+    list(shuffle = TRUE, num_epochs = NULL), list(shuffle = TRUE, num_epochs = 40),
+    list(shuffle = FALSE, num_epochs = NULL)
+  )
+  for (way in ways) {
+    input <- do.call(resume_input, way)
+    set.seed(4)
+    whole <- resume_model()
+    train(whole, input, steps = 48)
+    set.seed(4)
+    parts <- resume_model()
+    train(parts, input, steps = 26)
+    train(parts, input, steps = 22)
+    expect_identical(variable_value(parts), variable_value(whole))
+  }
+})
+
+test_that("the same is true of another process, and of train(<data frame>)", {
+  skip_if_not_installed("processx")
+  here <- withr::local_tempdir()
+  script <- "
+    library(runhooks)
+    args <- commandArgs(TRUE)
+    set.seed(as.integer(args[[2]]))
+    data <- data.frame(x = seq_len(30) / 30, y = (seq_len(30) * 7) %% 11)
+    model <- linear_regressor(y ~ x, data = data, model_dir = args[[1]])
+    train(model, data, steps = as.integer(args[[3]]), batch_size = 7)
+  "
+  file <- file.path(here, "train.R")
+  writeLines(script, file)
+  run <- function(dir, seed, steps) {
+    processx::run(
+      child_rscript(), c(file, file.path(here, dir), seed, steps), env = child_env()
+    )
+  }
+  run("whole", 1, 48)
+  run("parts", 1, 26)
+  run("parts", 99, 22)
+  values <- function(dir) {
+    path <- latest_checkpoint(file.path(here, dir))
+    cpp_checkpoint_values(path, checkpoint_names(path))
+  }
+  expect_identical(values("parts"), values("whole"))
+})
+
+test_that("a pass that has ended is followed by another one, as in TensorFlow", {
+  model <- resume_model()
+  input <- resume_input(num_epochs = 3)
+  steps <- function() variable_value(model, "global_step")[[1]]
+  for (i in 1:3) train(model, input)
+  expect_equal(steps(), 39)
+  # a limit that falls on the end
+  exact <- resume_model()
+  for (i in 1:2) {
+    rows <- rows_read(exact, resume_input(shuffle = FALSE, batch_size = 10), steps = 3)
+    expect_equal(unlist(rows), 1:30)
+  }
+})
+
+test_that("what is left of a pass may be less than the steps that are asked for, and is said", {
+  model <- resume_model()
+  input <- resume_input(shuffle = FALSE)
+  expect_equal(unlist(rows_read(model, input, steps = 2)), 1:14)
+  expect_message(
+    rows <- rows_read(model, input, steps = 100),
+    "Training completed after 3 steps but 100 steps was specified", fixed = TRUE
+  )
+  expect_equal(unlist(rows), 15:30)
+})
+
+test_that("resume = FALSE and numpy_input_fn() begin at the first row, as TensorFlow does", {
+  model <- resume_model()
+  input <- resume_input(shuffle = FALSE, resume = FALSE)
+  for (i in 1:2) expect_equal(unlist(rows_read(model, input, steps = 2)), 1:14)
+  arrays <- numpy_input_fn(
+    list(x = resume_data()$x), resume_data()$y, batch_size = 7, num_epochs = NULL, shuffle = FALSE
+  )
+  other <- resume_model()
+  for (i in 1:2) expect_equal(unlist(rows_read(other, arrays, steps = 2)), 1:14)
+  expect_error(resume_input(resume = "yes"), "`resume` must be TRUE or FALSE", fixed = TRUE)
+})
+
+test_that("other rows, or rows that are read in another way, begin anew with a word", {
+  model <- resume_model()
+  train(model, resume_input(shuffle = FALSE), steps = 2)
+  changed <- resume_data()
+  changed$y[[30]] <- -1
+  expect_message(
+    rows <- rows_read(model, resume_input(changed, shuffle = FALSE), steps = 2),
+    "stopped in the middle of other data; these begin at the first row", fixed = TRUE
+  )
+  expect_equal(unlist(rows), 1:14)
+  more <- resume_data(40)
+  expect_message(train(model, resume_input(more), steps = 1), "other data")
+  expect_message(
+    train(model, resume_input(more, batch_size = 8), steps = 1),
+    "read in another way; they begin anew. Saved: .*batch_size = 7.* Now: .*batch_size = 8"
+  )
+  # words of the log that come from a pass that has ended: none
+  ended <- resume_model()
+  train(ended, resume_input())
+  expect_equal(lines_of_log(train(ended, resume_input(changed))), character())
+})
+
+test_that("strings count by their words, whatever the process has read before", {
+  data <- data.frame(g = rep(c("b", "a", "c"), 10), y = 1:30)
+  column <- column_categorical_with_vocabulary_list("g", vocabulary_list = c("a", "b", "c"))
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(column, model_dir = folder)
+  input <- function(data) input_fn(data, features = "g", response = "y", batch_size = 7)
+  train(model, input(data), steps = 1)
+  expect_equal(lines_of_log(train(model, input(data), steps = 1)), character())
+  data$g[[30]] <- "a"
+  lines <- lines_of_log(train(model, input(data), steps = 1))
+  expect_match(lines, "other data")
+})
+
+test_that("the position is in the model's own checkpoint, where TensorFlow passes it over", {
+  model <- resume_model()
+  train(model, resume_input(), steps = 2)
+  path <- latest_checkpoint(model_dir(model))
+  own <- grep("^runhooks/", cpp_checkpoint_names(path), value = TRUE)
+  expect_true(all(startsWith(own, "runhooks/iterator/")))
+  expect_gt(length(own), 0)
+  expect_false(any(startsWith(variable_names(model), "runhooks/")))
+  left <- dir(model_dir(model), pattern = "input")
+  expect_length(left, 0)
+})
+
+test_that("a session that takes the place of a lost one goes on where its checkpoint was", {
+  model <- linear_regressor(
+    column_numeric("x"), model_dir = withr::local_tempdir(),
+    config = run_config(save_checkpoints_steps = 1)
+  )
+  has_failed <- FALSE
+  fails <- session_run_hook(after_run = function(context, values) {
+    if (has_failed || variable_value(model, "global_step")[[1]] < 2) return()
+    has_failed <<- TRUE
+    stop(tf$errors$AbortedError(NULL, NULL, "lost"))
+  })
+  seen <- integer()
+  spy <- session_run_hook(
+    before_run = function(context) session_run_args("IteratorGetNext:0"),
+    after_run = function(context, values) seen <<- c(seen, round(values$results[[1]] * 30))
+  )
+  train(model, resume_input(shuffle = FALSE), hooks = list(spy, fails))
+  expect_true(has_failed)
+  expect_equal(sort(unique(seen)), 1:30)
+  expect_equal(utils::tail(seen, 2), 29:30)
+})

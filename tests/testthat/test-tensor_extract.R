@@ -1,0 +1,112 @@
+# `[` and R's other functions of tensors, against the same of R's arrays.
+
+with_values <- function(code) {
+  with(tf$Graph()$as_default(), with(tf$Session() %as% session, code(session$run)))
+}
+
+test_that("brackets take what R's take", {
+  m <- array(1:24, c(2, 3, 4))
+  with_values(function(run) {
+    x <- tf$constant(m)
+    same <- function(tensor, expected) {
+      expect_equal(as.vector(run(tensor)), as.vector(expected))
+      expect_equal(prod(dim(tensor)), length(expected))
+    }
+    same(x[1, 2, 3], m[1, 2, 3])
+    same(x[, 2:3, ], m[, 2:3, ])
+    expect_equal(dim(x[1, , ]), c(3L, 4L))
+    expect_equal(dim(x[1, , , drop = FALSE]), c(1L, 3L, 4L))
+    same(x[, , seq(1, 4, by = 2)], m[, , c(1, 3)])
+    same(x[, , 1:4:2], m[, , c(1, 3)])
+    same(x[, , 4:1], m[, , 4:1])
+    same(x[, , `::2`], m[, , c(1, 3)])
+    same(x[, , `2:`], m[, , 2:4])
+    same(x[, , NULL:NULL:2], m[, , c(1, 3)])
+    same(x[all_dims(), 2], m[, , 2])
+    same(x[2, all_dims()], m[2, , ])
+    last <- 2
+    same(x[last, , last + 1], m[2, , 3])
+    expect_equal(dim(x[NULL, 1, , tf$newaxis, ]), c(1L, 3L, 1L, 4L))
+    expect_equal(dim(x[0:1, , , style = "python"]), c(1L, 3L, 4L))
+    same(x[0:1, -1, , style = "python"], m[1, 3, ])
+    rlang::local_options(rlib_warning_verbosity = "verbose")
+    expect_warning(same(x[, , -1], m[, , 4]), "count from its end")
+    expect_warning(same(x[, , 2:-1], m[, , 2:4]), "count from its end")
+    expect_warning(same(x[1], m[1, , ]), "Incorrect number of dimensions")
+  })
+})
+
+test_that("an index may be a tensor, which counts from 0, and unknown sizes stay unknown", {
+  with_values(function(run) {
+    x <- tf$constant(matrix(1:6, 2))
+    rlang::local_options(rlib_warning_verbosity = "verbose")
+    expect_warning(row <- x[tf$constant(1L), ], "counts from 0")
+    expect_equal(dim(row), 3L)
+    expect_equal(as.vector(run(row)), c(2, 4, 6))
+    p <- tf$placeholder("float32", shape(NULL, 3))
+    expect_equal(p[2:3, 1]$get_shape()$text, "(?,)")
+    expect_equal(p[, 1]$get_shape()$text, "(?,)")
+  })
+})
+
+test_that("what the dimension does not have is an error", {
+  with_values(function(run) {
+    x <- tf$constant(matrix(1:6, 2))
+    expect_error(x[0, 1], "Index 1 of a tensor is 0")
+    expect_error(x[1, 4], "Index 2 of a tensor is 4, out of bounds: the dimension has 3")
+    expect_error(x[1, 2:5], "out of bounds")
+    expect_error(x[1, 1, 1], "Too many indices")
+    expect_error(x["a", 1], "must be whole numbers")
+    expect_error(x[1, c(1, 3, 2)], "at equal distances")
+  })
+})
+
+test_that("sums, means, products and transposes are R's words for TensorFlow's", {
+  m <- matrix(c(1, 2, 3, 4, 5, 7), 2)
+  with_values(function(run) {
+    x <- tf$constant(m)
+    v <- tf$Variable(m)
+    run(tf$global_variables_initializer())
+    for (given in list(x, v)) {
+      expect_equal(run(sum(given)), sum(m))
+      expect_equal(run(mean(given)), mean(m))
+      expect_equal(run(max(given)), 7)
+      expect_equal(run(t(given)), t(m))
+      expect_equal(run(given %*% t(given)), m %*% t(m))
+      expect_equal(run(m %*% t(given)), m %*% t(m))
+      expect_equal(dim(given), c(2L, 3L))
+      expect_equal(length(given), 6L)
+      expect_equal(as.vector(run(given[2, ])), m[2, ])
+      expect_equal(run(sqrt(given)), sqrt(m))
+    }
+    expect_true(run(all(x > 0)))
+    expect_identical(m %*% t(m), base::`%*%`(m, t(m)))
+  })
+})
+
+test_that("gradients go back through slices", {
+  with_values(function(run) {
+    x <- tf$constant(matrix(c(1, 2, 3, 4), 2))
+    expect_equal(run(tf$gradients(x[1, ] * 3, x)[[1]]), rbind(c(3, 3), c(0, 0)))
+    hessian <- tf$hessians(tf$reduce_sum(x^3), x)[[1]]
+    expect_equal(diag(matrix(aperm(run(hessian)), 4)), 6 * c(1, 3, 2, 4))
+  })
+})
+
+test_that("tensors and operations tell of their neighbours", {
+  with_values(function(run) {
+    x <- tf$placeholder("float32", name = "x")
+    y <- tf$matmul(x, tf$ones(shape(2, 2)), transpose_b = TRUE, name = "y")
+    expect_identical(x$consumers()[[1]], y$op)
+    expect_identical(y$op$inputs[[1]], x)
+    expect_true(y$op$get_attr("adj_y"))
+    expect_error(y$op$get_attr("nope"), "no attr named 'nope'")
+    x$set_shape(shape(NULL, 2))
+    expect_equal(x$get_shape()$text, "(?, 2)")
+    expect_error(x$set_shape(shape(1, 2, 3)))
+    v <- tf$Variable(1)
+    run(v$initializer)
+    v$load(5)
+    expect_equal(run(v), 5)
+  })
+})
