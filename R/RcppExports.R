@@ -67,6 +67,10 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
+cpp_all_finite <- function(x) {
+    .Call(`_runhooks_cpp_all_finite`, x)
+}
+
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
     .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
 }

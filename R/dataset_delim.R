@@ -59,7 +59,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   header <- if (has_header) peeked[[1]]
   records <- if (has_header) peeked[-1] else peeked
   if (is.null(names)) names <- header
-  names <- column_names(names, peeked, example_file, call)
+  names <- delim_names(names, peeked, example_file, call)
   odd <- which(lengths(records) != length(names))
   if (length(odd)) {
     stop_runhooks(
@@ -74,7 +74,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
       list(
         names = names, types = types, delim = delim, skip = skip, has_header = has_header,
         header = header, use_quotes = use_quotes, na_value = na_value,
-        fields = seq_along(names) - 1
+        num_fields = length(names), fields = seq_along(names) - 1
       ),
       column_defaults(defaults, types, names, call)
     ),
@@ -82,7 +82,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   )
 }
 
-column_names <- function(names, peeked, example_file, call) {
+delim_names <- function(names, peeked, example_file, call) {
   good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
   if (!good) {
     stop_runhooks(
@@ -164,17 +164,14 @@ print.tf_record_spec <- function(x, ...) {
 csv_arguments <- function(spec) {
   list(
     delim = spec$delim, use_quotes = spec$use_quotes, na_value = spec$na_value,
-    num_fields = if (is.null(spec$num_fields)) length(spec$names) else spec$num_fields,
+    num_fields = spec$num_fields,
     names = as.list(spec$names), fields = as.list(spec$fields), dtypes = as.list(spec$types),
     defaults = as.list(spec$defaults), required = as.list(spec$required)
   )
 }
 
-csv_dataset <- function(fun, args, spec, batch_size = 0, drop_remainder = FALSE) {
-  own <- list(
-    skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header),
-    batch_size = batch_size, drop_remainder = drop_remainder
-  )
+csv_dataset <- function(fun, args, spec) {
+  own <- list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header))
   made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
   tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
 }
@@ -266,22 +263,22 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
   )
   spec <- select_spec_columns(spec, select_columns, column_defaults)
   label <- label_component(spec, label_name)
-  reader <- function(filenames, batch_size = 0) {
+  reader <- function(filenames) {
     args <- list(
       filenames = filenames, compression_type = compression_type, on_error = on_error
     )
-    csv_dataset("make_csv_dataset", args, spec, batch_size)
+    csv_dataset("make_csv_dataset", args, spec)
   }
-  if (!shuffle && num_parallel_reads == 1 && identical(num_epochs, 1)) {
-    rows <- reader(as.list(files), batch_size) # batches at once, the fast way
+  if (!shuffle && num_parallel_reads == 1) {
+    rows <- reader(as.list(files))
   } else {
     listed <- new_dataset("FileListDataset", "make_csv_dataset", list(filenames = as.list(files)))
     if (shuffle) listed <- dataset_shuffle(listed, length(files), seed = shuffle_seed)
     rows <- dataset_interleave(listed, reader, num_parallel_reads)
     if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_size, seed = shuffle_seed)
-    if (!identical(num_epochs, 1)) rows <- dataset_repeat(rows, num_epochs)
-    rows <- dataset_batch(rows, batch_size)
   }
+  if (is.null(num_epochs) || num_epochs != 1) rows <- dataset_repeat(rows, num_epochs)
+  rows <- dataset_batch(rows, batch_size)
   rows <- tf_dataset(rows$handle, label)
   if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
 }
@@ -316,7 +313,6 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
       kind = "invalid_argument", call = call
     )
   }
-  spec$num_fields <- length(spec$names)
   spec$fields <- chosen - 1
   spec$names <- spec$names[chosen]
   spec$types <- spec$types[chosen]
@@ -330,9 +326,40 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   spec
 }
 
+# TensorFlow's class: tuples of the columns, of as many as `record_defaults` has. With `select_cols`
+# a record may have any number of fields behind the last one of these.
+tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
+                           header = FALSE, field_delim = ",", use_quote_delim = TRUE,
+                           na_value = "", select_cols = NULL) {
+  check_flag(header)
+  check_flag(use_quote_delim)
+  check_string(na_value)
+  check_positive_whole(buffer_size, null = TRUE)
+  if (!is.list(record_defaults)) record_defaults <- as.list(record_defaults)
+  count <- length(record_defaults)
+  fields <- if (is.null(select_cols)) seq_len(count) - 1 else as.numeric(select_cols)
+  if (length(fields) != count || is.unsorted(fields, strictly = TRUE)) {
+    stop_runhooks(
+      "{.arg select_cols} must be numbers of fields, from 0, in ascending order, one for each of
+       {.arg record_defaults}.",
+      kind = "invalid_argument"
+    )
+  }
+  names <- as.character(fields)
+  types <- vapply(record_defaults, default_type, "")
+  spec <- list(
+    names = names, types = types, delim = field_delim, skip = 0, has_header = header,
+    header = NULL, use_quotes = use_quote_delim, na_value = na_value,
+    num_fields = if (is.null(select_cols)) count, fields = fields
+  )
+  spec <- c(spec, column_defaults(record_defaults, types, names))
+  args <- list(filenames = file_names(filenames), compression_type = compression_type)
+  made <- csv_dataset("tf$data$experimental$CsvDataset", args, spec)
+  tf_dataset(made$handle, if (count == 1) 1L else as.list(seq_len(count)))
+}
+
 default_type <- function(x) {
   if (is_dtype(x)) return(dtype_name(x))
-  if (is.character(x) && x %in% c("int32", "int64", "float32", "float64")) return(x)
   switch(typeof(x), integer = "int32", double = "float32", "string")
 }
 

@@ -78,7 +78,8 @@ sql_rows <- function(connection, query, chunk_size) {
     if (!DBI::dbIsValid(result)) restore(save()) # another query has ended it
     before <- fetched * chunk_size
     chunk <- fetch()
-    if (is.null(chunk)) finish() else sql_columns(chunk, types, before)
+    if (is.null(chunk)) return(finish())
+    withCallingHandlers(sql_columns(chunk, types, before), error = function(e) finish())
   }
   save <- function() list(chunks = fetched, hash = hash)
   restore <- function(state) {

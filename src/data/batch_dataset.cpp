@@ -1,4 +1,6 @@
 // Consecutive elements of the input, stacked.
+#include <algorithm>
+
 #include "data/transformation.h"
 
 namespace runhooks {
@@ -28,15 +30,24 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
     const int64_t size = dataset_->batch_size();
-    const RowTable* table = dataset_->input().rows();
+    const RowTable* table = dataset_->input().row_table();
     if (!table) {
       const int64_t taken = input_->next_stacked(size, dataset_->drops_remainder(), sink);
       return taken == size || (taken > 0 && !dataset_->drops_remainder());
     }
-    numbers_.clear();
-    const int64_t taken = input_->next_rows(size, &numbers_);
+    int64_t taken = 0;
+    do {  // piece by piece: a batch may be meant to hold everything, however much that is
+      constexpr int64_t kPiece = 1 << 16;
+      const int64_t piece = std::min(kPiece, size - taken);
+      if (static_cast<int64_t>(numbers_.size()) < taken + piece) {
+        numbers_.resize(static_cast<size_t>(taken + piece));
+      }
+      const int64_t got = input_->next_rows(piece, numbers_.data() + taken);
+      taken += got;
+      if (got < piece) break;
+    } while (taken < size);
     if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
-    table->put_stacked(numbers_, sink);
+    table->put_stacked(numbers_.data(), taken, sink);
     return true;
   }
 

@@ -1,12 +1,11 @@
 #include "data/csv_columns.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace runhooks {
 
-CsvColumns::CsvColumns(const Args& args)
-    : na_value_(args.text("na_value", "")),
-      num_fields_(static_cast<size_t>(args.integer("num_fields"))) {
+CsvColumns::CsvColumns(const Args& args) : na_value_(args.text("na_value", "")) {
   const std::string delim = args.text("delim", ",");
   if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
     invalid_argument("The delimiter of ", args.owner(), " must be one character, not \"", delim,
@@ -22,15 +21,20 @@ CsvColumns::CsvColumns(const Args& args)
       fields.size() != names.size()) {
     invalid_argument("The columns of ", args.owner(), " need a name, a type and a default each.");
   }
+  fewest_ = most_ = static_cast<size_t>(args.integer("num_fields", 0));
+  if (most_ == 0) {
+    fewest_ = static_cast<size_t>(*std::max_element(fields.begin(), fields.end()) + 1);
+    most_ = std::numeric_limits<size_t>::max();
+  }
   for (size_t k = 0; k < names.size(); ++k) {
     CsvColumn column;
     column.name = names[k];
     column.dtype = dtype_from_name(dtypes[k]);
     column.fallback = defaults[k];
     column.is_required = std::count(required.begin(), required.end(), names[k]) > 0;
-    if (fields[k] < 0 || fields[k] >= static_cast<int64_t>(num_fields_)) {
+    if (fields[k] < 0 || fields[k] >= static_cast<int64_t>(fewest_)) {
       invalid_argument("Column '", names[k], "' cannot be field ", fields[k] + 1, " of ",
-                       static_cast<unsigned long>(num_fields_), ".");
+                       static_cast<unsigned long>(fewest_), ".");
     }
     column.field = static_cast<size_t>(fields[k]);
     columns_.push_back(std::move(column));
@@ -92,7 +96,7 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
 
 void CsvColumns::fail_count(size_t count, const std::string& where) const {
   invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected are ",
-                   static_cast<unsigned long>(num_fields_), ".");
+                   most_ > fewest_ ? "at least " : "", static_cast<unsigned long>(fewest_), ".");
 }
 
 void CsvColumns::fail_field(const CsvColumn& column,

@@ -26,7 +26,7 @@ struct CsvColumn {
   "delim = \",\": string. What stands between fields.",                                       \
       "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                         \
       "na_value = \"\": string. Another word for an empty field.",                            \
-      "num_fields: number in [1, Inf). How many fields a record has.",                        \
+      "num_fields = NULL: number in [1, Inf). How many fields a record has.",                 \
       "names: any. The columns' names.", "fields: any. The numbers of their fields, from 0.", \
       "dtypes: any. Their types.", "defaults: any. What stands for an empty field, as text.", \
       "required: any. The names of columns without a default."
@@ -38,10 +38,11 @@ class CsvColumns {
   const CsvFormat& format() const { return format_; }
   const std::vector<CsvColumn>& columns() const { return columns_; }
   std::vector<DType> dtypes() const;
-  // Throws where a record has not so many fields; `where` makes the words for its place.
+  // Throws where a record has not so many fields, or too few of any number; `where` makes the words
+  // for its place.
   template <typename Where>
   void check_count(size_t count, Where where) const {
-    if (count != num_fields_) fail_count(count, where());
+    if (count < fewest_ || count > most_) fail_count(count, where());
   }
   // Field of column `k`, to an element of its type; strings as codes of the dictionary.
   template <typename Where>
@@ -69,7 +70,7 @@ class CsvColumns {
 
   CsvFormat format_;
   std::string na_value_;
-  size_t num_fields_ = 0;
+  size_t fewest_ = 0, most_ = 0;  // fields of a record
   std::vector<CsvColumn> columns_;
 };
 

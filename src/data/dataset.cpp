@@ -31,7 +31,7 @@ Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
 
 // --- several elements at once
 
-int64_t DatasetIterator::next_rows(int64_t, std::vector<int64_t>*) {
+int64_t DatasetIterator::next_rows(int64_t, int64_t*) {
   fail(Code::kInternal, "Elements that are no rows have no numbers.");
 }
 

@@ -47,10 +47,11 @@ class ComponentsSink : public ElementSink {
 class RowTable {
  public:
   virtual ~RowTable() = default;
+  virtual int64_t num_rows() const = 0;
   // A row as an element.
   virtual void put(int64_t number, ElementSink& sink) const = 0;
-  // Rows stacked, as one element.
-  virtual void put_stacked(const std::vector<int64_t>& numbers, ElementSink& sink) const = 0;
+  // `n` rows stacked, as one element.
+  virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
 };
 
 struct Seeds {
@@ -81,9 +82,9 @@ class DatasetIterator {
   virtual ~DatasetIterator() = default;
   // The next element; FALSE at the end, then nothing has been put.
   virtual bool next(ElementSink& sink) = 0;
-  // Where the dataset has rows(): the numbers of the next elements, up to `n` of them, behind
-  // those that are there; returns how many. Fewer only at the end.
-  virtual int64_t next_rows(int64_t n, std::vector<int64_t>* numbers);
+  // Where the dataset has a row_table(): the numbers of up to `n` next elements; returns how many,
+  // fewer only at the end. Each is one row seen.
+  virtual int64_t next_rows(int64_t n, int64_t* numbers);
   // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
   // many it has taken.
   virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
@@ -128,7 +129,7 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual bool runs_on_main_thread() const { return false; }
   // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
   // of these rows as well as elements.
-  virtual const RowTable* rows() const { return nullptr; }
+  virtual const RowTable* row_table() const { return nullptr; }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 

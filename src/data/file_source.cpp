@@ -153,39 +153,24 @@ void FileCursor::restore(const NamedTensors& state) {
   first_skipped_ = text->second.string_at(0);
 }
 
-// --- records as elements
+// --- FileIterator
 
-namespace {
+bool FileIterator::next(ElementSink& sink) {
+  if (!cursor_.next([&sink](FileRecords& records) { records.put(sink); })) return false;
+  ++rows_seen_;
+  return true;
+}
 
-class FileIterator : public DatasetIterator {
- public:
-  explicit FileIterator(std::shared_ptr<const FileSource> source)
-      : source_(std::move(source)), cursor_(*source_) {}
-  bool next(ElementSink& sink) override {
-    if (!cursor_.next([&sink](FileRecords& records) { records.put(sink); })) return false;
-    ++rows_seen_;
-    return true;
-  }
-  void rewind() override { cursor_.rewind(); }
-  NamedTensors save() const override {
-    NamedTensors state = cursor_.save();
-    state["rows_seen"] = Tensor::scalar(rows_seen_);
-    return state;
-  }
-  void restore(const NamedTensors& state) override {
-    rows_seen_ = state_count(state, "rows_seen");
-    cursor_.restore(state);
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-  std::string place() const override { return cursor_.last(); }
+NamedTensors FileIterator::save() const {
+  NamedTensors state = cursor_.save();
+  state["rows_seen"] = Tensor::scalar(rows_seen_);
+  return state;
+}
 
- private:
-  std::shared_ptr<const FileSource> source_;
-  FileCursor cursor_;
-  int64_t rows_seen_ = 0;
-};
-
-}  // namespace
+void FileIterator::restore(const NamedTensors& state) {
+  rows_seen_ = state_count(state, "rows_seen");
+  cursor_.restore(state);
+}
 
 std::unique_ptr<DatasetIterator> FileSource::iterator(IteratorContext&) const {
   return std::make_unique<FileIterator>(self(this));

@@ -98,4 +98,22 @@ class FileCursor {
   std::string first_skipped_;
 };
 
+// Gives records as elements.
+class FileIterator : public DatasetIterator {
+ public:
+  explicit FileIterator(std::shared_ptr<const FileSource> source)
+      : source_(std::move(source)), cursor_(*source_) {}
+  bool next(ElementSink& sink) override;
+  void rewind() override { cursor_.rewind(); }
+  NamedTensors save() const override;
+  void restore(const NamedTensors& state) override;
+  int64_t rows_seen() const override { return rows_seen_; }
+  std::string place() const override { return cursor_.last(); }
+
+ protected:
+  std::shared_ptr<const FileSource> source_;
+  FileCursor cursor_;
+  int64_t rows_seen_ = 0;
+};
+
 }  // namespace runhooks

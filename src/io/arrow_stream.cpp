@@ -17,6 +17,9 @@ struct Released {
   }
 };
 
+// Of a batch, and of what lies before it: far above all that is real.
+constexpr int64_t kMostRows = int64_t{1} << 40;
+
 bool is_text(const std::string& format) {
   return format == "u" || format == "U" || format == "z" || format == "Z";
 }
@@ -67,7 +70,8 @@ template <typename Offset>
 std::string_view text_at(const void* offsets, const void* bytes, int64_t i) {
   const Offset begin = static_cast<const Offset*>(offsets)[i],
                end = static_cast<const Offset*>(offsets)[i + 1];
-  if (begin < 0 || end < begin) fail(Code::kDataLoss, "A string of an Arrow stream is damaged.");
+  if (begin < 0 || end < begin || (end > begin && !bytes))
+    fail(Code::kDataLoss, "A string of an Arrow stream is damaged.");
   return end == begin ? std::string_view()
                       : std::string_view(static_cast<const char*>(bytes) + begin,
                                          static_cast<size_t>(end - begin));
@@ -150,11 +154,16 @@ void ArrowReader::check(int status, const char* what) {
 void ArrowReader::read_schema() {
   Released<ArrowSchema> schema;
   check(stream_.get_schema(&stream_, &schema.value), "its schema");
-  if (!schema.value.format || std::string(schema.value.format) != "+s" ||
-      schema.value.n_children == 0) {
-    invalid_argument("An Arrow stream must be of records with columns.");
+  const bool has_columns = schema.value.format && std::string(schema.value.format) == "+s" &&
+                           schema.value.n_children > 0 && schema.value.children;
+  if (!has_columns) invalid_argument("An Arrow stream must be of records with columns.");
+  for (int64_t k = 0; k < schema.value.n_children; ++k) {
+    const ArrowSchema* column = schema.value.children[k];
+    if (!column || !column->format || (column->dictionary && !column->dictionary->format)) {
+      fail(Code::kDataLoss, "Column ", k + 1, " of an Arrow stream has no format.");
+    }
+    add_column(*column);
   }
-  for (int64_t k = 0; k < schema.value.n_children; ++k) add_column(*schema.value.children[k]);
 }
 
 void ArrowReader::add_column(const ArrowSchema& schema) {
@@ -185,11 +194,14 @@ bool ArrowReader::next(std::vector<Tensor>* columns) {
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
   if (array.n_children != static_cast<int64_t>(names_.size()) || array.length < 0 ||
-      array.offset < 0) {
+      array.offset < 0 || !array.children || array.length > kMostRows || array.offset > kMostRows) {
     fail(Code::kDataLoss, "A batch of an Arrow stream has not the columns of its schema.");
   }
   columns->clear();
   for (size_t k = 0; k < names_.size(); ++k) {
+    if (!array.children[k]) {
+      fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream is not in its batch.");
+    }
     const ArrowArray& child = *array.children[k];
     if (child.offset < 0 || child.length < array.offset + array.length) {
       fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream is too short.");

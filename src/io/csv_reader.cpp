@@ -96,13 +96,6 @@ CsvReader::CsvReader(const std::string& path, Compression compression, const Csv
 }
 
 bool CsvReader::next() {
-  while (next_with_blank()) {
-    if (!is_blank_) return true;
-  }
-  return false;
-}
-
-bool CsvReader::next_with_blank() {
   bool is_all = false;
   line_ = lines_ + 1;
   if (bytes_.view().empty() && !bytes_.more()) return false;
@@ -112,7 +105,6 @@ bool CsvReader::next_with_blank() {
     split = splitter_.split(bytes_.view(), is_all);
   }
   if (split != CsvSplit::kRecord) fail_quotes(split);
-  is_blank_ = is_line_end(bytes_.view()[0]);
   bytes_.take(splitter_.size());  // the fields stay where they are until more is read
   lines_ += splitter_.lines();
   return true;
@@ -161,7 +153,7 @@ template <typename T>
 bool parse_whole(std::string_view field, T* value) {
   field = trimmed(field);
   const bool is_negative = !field.empty() && field[0] == '-';
-  if (is_negative || (!field.empty() && field[0] == '+')) field.remove_prefix(1);
+  if (is_negative) field.remove_prefix(1);  // no number here begins with a +, as in TensorFlow
   if (field.empty()) return false;
   // counted downwards, where there is one number more
   T sum = 0;

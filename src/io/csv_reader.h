@@ -52,7 +52,7 @@ class CsvSplitter {
   int64_t lines_ = 0;
 };
 
-// The records of a file. Lines without anything are left out.
+// The records of a file. A line without anything has one empty field, as in TensorFlow.
 class CsvReader {
  public:
   CsvReader(const std::string& path, Compression compression, const CsvFormat& format);
@@ -70,12 +70,10 @@ class CsvReader {
   void seek(uint64_t offset, int64_t lines);
 
  private:
-  bool next_with_blank();
   [[noreturn]] void fail_quotes(CsvSplit split);
 
   BufferedBytes bytes_;
   CsvSplitter splitter_;
-  bool is_blank_ = false;
   int64_t line_ = 0, lines_ = 0;
 };
 

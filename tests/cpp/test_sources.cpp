@@ -42,11 +42,10 @@ std::string records_of(const std::string& path, Compression compression, int n) 
   return path;
 }
 
-NamedValues csv_args(const Texts& files, int64_t batch_size) {
+NamedValues csv_args(const Texts& files) {
   return {{"filenames", list(files)},
           {"has_header", Value::of(true)},
           {"header", list(Texts{"x", "w", "y"})},
-          {"batch_size", number(batch_size)},
           {"num_fields", number(3)},
           {"names", list(Texts{"y", "w"})},
           {"fields", list(std::vector<int64_t>{2, 1})},
@@ -90,10 +89,12 @@ TEST(sources_of_files_go_on_where_they_stopped) {
                                               {"header_bytes", number(4)},
                                               {"footer_bytes", number(3)}}),
       dataset_of("FileListDataset", {{"filenames", list(Texts{"a", "b", "c"})}}),
-      dataset_of("CsvDataset", csv_args({csv, second}, 0)),
-      dataset_of("CsvDataset", csv_args({csv, second}, 4)),
+      dataset_of("CsvDataset", csv_args({csv, second})),
+      dataset_of("BatchDataset", {{"batch_size", number(4)}},
+                 dataset_of("CsvDataset", csv_args({csv, second}))),
       dataset_of("RepeatDataset", {{"count", number(2)}},
-                 dataset_of("CsvDataset", csv_args({csv}, 3)))};
+                 dataset_of("BatchDataset", {{"batch_size", number(3)}},
+                            dataset_of("CsvDataset", csv_args({csv}))))};
   const std::vector<size_t> counts = {6, 10, 5, 5, 6, 3, 13, 4, 6};
   for (size_t i = 0; i < all.size(); ++i) {
     CHECK_EQ(elements_of(*all[i]->make_iterator()).size(), counts[i]);
@@ -165,6 +166,7 @@ TEST(fields_are_numbers_as_the_c_library_reads_them) {
   CHECK(!parse_field("2147483648", &small) && !parse_field("-2147483649", &small));
   CHECK(parse_field("9223372036854775807", &large) && !parse_field("9223372036854775808", &large));
   CHECK(parse_field("-9223372036854775808", &large));
+  CHECK(!parse_field("+1", &small) && parse_field("+1", &x));
   CHECK(!parse_field("", &small) && !parse_field("-", &small) && !parse_field("1 2", &small));
   CHECK(!parse_field("", &x) && !parse_field(".", &x) && !parse_field("1.2.3", &x));
   CHECK(!parse_field("0x10", &x) && !parse_field("1e", &x) && !parse_field("NA", &x));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "arrow_input.h"
 #include "io/atomic_file.h"
 #include "io/attr_proto.h"
 #include "io/buffered_bytes.h"
@@ -148,21 +149,40 @@ void read_lines(const std::string& bytes, Compression compression) {
   }
 }
 
+template <typename T>
+void parse_as(std::string_view field) {
+  T number;
+  parse_field(field, &number);
+}
+
 // Once as it is, and once leaving out what is ill.
-void read_csv(const std::string& bytes) {
+void read_csv(const std::string& bytes, char delim, bool has_quotes) {
   const std::string path = file_of(bytes, "csv");
-  CsvReader lenient(path, Compression::kNone, CsvFormat());
+  const CsvFormat format = {delim, has_quotes};
+  CsvReader lenient(path, Compression::kNone, format);
   for (bool is_over = false; !is_over;) {
     try {
       is_over = !lenient.next();
-      float number;
-      for (const auto& field : lenient.fields()) parse_field(field, &number);
+      for (const auto& field : lenient.fields()) {
+        parse_as<int32_t>(field);
+        parse_as<int64_t>(field);
+        parse_as<float>(field);
+        parse_as<double>(field);
+      }
     } catch (const Error&) {
       is_over = !lenient.skip();
     }
   }
-  CsvReader strict(path, Compression::kNone, CsvFormat());
+  CsvReader strict(path, Compression::kNone, format);
   while (strict.next()) {
+  }
+}
+
+void read_arrow(const std::string& bytes) {
+  ArrowArrayStream stream = arrow_stream_of(bytes);
+  ArrowReader reader(&stream);
+  std::vector<Tensor> columns;
+  while (reader.next(&columns)) {
   }
 }
 
@@ -217,7 +237,10 @@ const std::vector<Reader>& readers() {
       {"records but for ill ones", read_records_leniently},
       {"lines", [](const std::string& b) { read_lines(b, Compression::kNone); }},
       {"lines in gzip", [](const std::string& b) { read_lines(b, Compression::kGzip); }},
-      {"delimited text", read_csv},
+      {"delimited text", [](const std::string& b) { read_csv(b, ',', true); }},
+      {"text with tabs", [](const std::string& b) { read_csv(b, '\t', true); }},
+      {"text without quotes", [](const std::string& b) { read_csv(b, ',', false); }},
+      {"Arrow stream", read_arrow},
       {"table", [](const std::string& b) { read_table(with_table_checksums(b), "table"); }},
       {"BundleHeaderProto", [](const std::string& b) { read_bundle_header(b, "header"); }},
       {"BundleEntryProto", [](const std::string& b) { read_bundle_entry(b, "entry", "file"); }},

@@ -7,7 +7,7 @@ csv_file <- function(lines, env = parent.frame(), sep = "\n") {
 column <- function(dataset, name) unlist(lapply(dataset_collect(dataset), `[[`, name))
 
 test_that("specifications learn names and types of a file", {
-  path <- csv_file(c("i,l,f,d,s,e", "1,3000000000,1.5,1e300,a,", ",,,,,", "-2,4,2,3,4,"))
+  path <- csv_file(c("i,l,f,d,s,e", "1,3000000000,1.5,1e300,a,", ",,,,,", "-2,4,+2,3,4,"))
   spec <- csv_record_spec(path)
   expect_identical(spec$names, c("i", "l", "f", "d", "s", "e"))
   expect_identical(spec$types, c("int32", "int64", "float32", "float64", "string", "string"))
@@ -20,7 +20,7 @@ test_that("specifications learn names and types of a file", {
   expect_error(csv_record_spec(path, defaults = list(1)), "has 1 element; there are 6 columns")
   expect_error(csv_record_spec(csv_file(c("a,b", "1"))), "has 1 fields; there are 2 columns")
   expect_error(csv_record_spec(csv_file(c("a,a", "1,2"))), "must have names that differ")
-  expect_error(csv_record_spec(csv_file(character())), "has no records")
+  expect_error(csv_record_spec(csv_file("", sep = "")), "has no records")
   expect_identical(tsv_record_spec(csv_file(c("a\tb", "1\tx")))$types, c("int32", "string"))
   expect_identical(delim_record_spec(csv_file(c("a;b", "1;x")), ";")$names, c("a", "b"))
 })
@@ -74,6 +74,16 @@ test_that("what is ill is named with file, line and column", {
     "has the columns x, z; expected are x, w", class = "runhooks_error_failed_precondition")
 })
 
+test_that("a line without anything is a record, as in TensorFlow", {
+  one <- csv_file(c("x", "1", "", "2"))
+  spec <- csv_record_spec(one, types = "i", defaults = list(7L))
+  expect_identical(column(text_line_dataset(one, record_spec = spec), "x"), c(1L, 7L, 2L))
+  two <- csv_file(c("x,w", "1,a", "", "2,b"))
+  spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
+  expect_error(dataset_collect(text_line_dataset(two, record_spec = spec)),
+    "Line 3 of .* has 1 fields; expected are 2")
+})
+
 test_that("ill records are left out and counted where that is asked for", {
   path <- csv_file(c("x,w", "1,a", "oops,b", "3", "4,\"d", "5,e"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
@@ -94,7 +104,7 @@ test_that("make_csv_dataset() gives batches", {
   expect_identical(names(labelled[[1]][[1]]), "x")
   expect_equal(as.vector(labelled[[1]][[2]]), c(0.5, 1))
   expect_identical(names(all(select_columns = 1:2)[[1]]), c("x", "w"))
-  typed <- all(select_columns = "x", column_defaults = list("float64"), prefetch_buffer_size = 0)
+  typed <- all(select_columns = "x", column_defaults = list(tf$float64), prefetch_buffer_size = 0)
   expect_identical(as.vector(typed[[1]]$x), c(1, 2))
   expect_identical(all(column_names = c("a", "b", "c"))[[1]]$a, batches[[1]]$x)
   shuffled <- make_csv_dataset(path, 5, num_epochs = 1, shuffle_seed = 1, num_parallel_reads = 2)
@@ -116,4 +126,21 @@ test_that("a model trains on CSV files", {
   once <- make_csv_dataset(path, 32, num_epochs = 1, shuffle = FALSE)
   result <- suppressMessages(evaluate(model, input_fn(once, c("wt", "cyl"), "mpg")))
   expect_true(is.finite(result$loss))
+})
+
+test_that("tf$data$experimental$CsvDataset gives tuples, as TensorFlow's does", {
+  path <- csv_file(c("a,b,c", "1,x,", "2,,3.5"))
+  csv <- tf$data$experimental$CsvDataset
+  rows <- dataset_collect(csv(path, list(0L, "none", 9), header = TRUE))
+  expect_identical(rows, list(list(1L, "x", 9), list(2L, "none", 3.5)))
+  # selected fields: whatever stands behind them
+  some <- csv(csv_file(c("1,2,3", "4,5", "6,7,8,9")), list(0L, tf$float32), select_cols = c(0, 1))
+  expect_identical(dataset_collect(some), list(list(1L, 2), list(4L, 5), list(6L, 7)))
+  few <- csv(csv_file(c("1,2", "3")), list(0L), select_cols = 1)
+  expect_error(dataset_collect(few), "Line 2 of '.*' has 1 fields; expected are at least 2")
+  expect_error(dataset_collect(csv(csv_file(c("1,2", "3")), list(0L, 0L))), "expected are 2")
+  expect_identical(unlist(dataset_collect(csv(csv_file("x|N|NA"), list("", 7L),
+    field_delim = "|", na_value = "N", select_cols = 0:1))), c("x", "7"))
+  expect_error(csv(path, list(0L), select_cols = c(0, 1)), "select_cols")
+  expect_error(csv(path, list(0L, 0L), select_cols = c(1, 0)), "ascending")
 })

@@ -86,3 +86,76 @@ test_that("lists of files, and their elements in turn", {
   expect_identical(values(shard), paste0(rep(c(2, 4), each = 3), letters[1:3]))
   expect_error(read_files(pattern, text_line_dataset, num_shards = 2), "belong together")
 })
+
+test_that("tf$data has TensorFlow's names for sources of files", {
+  path <- lines_file("aabbcc\n")
+  expect_identical(values(tf$data$TextLineDataset(path)), "aabbcc")
+  expect_identical(values(tf$data$TextLineDataset(path)$`repeat`(2)$batch(2)), c("aabbcc", "aabbcc"))
+  fixed <- tf$data$FixedLengthRecordDataset(path, 2, footer_bytes = 1)
+  expect_identical(values(fixed), c("aa", "bb", "cc"))
+  listed <- tf$data$Dataset$list_files(path)
+  expect_identical(values(listed), path)
+  expect_identical(values(listed$flat_map(tf$data$TextLineDataset)), "aabbcc")
+  records <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  expect_identical(dataset_collect(tf$data$TFRecordDataset(records)),
+    dataset_collect(tfrecord_dataset(records)))
+})
+
+test_that("a file that disappears or changes while others are read is named", {
+  folder <- withr::local_tempdir()
+  paths <- file.path(folder, c("a", "b"))
+  for (path in paths) writeLines(c("1", "2"), path)
+  with(tf$Graph()$as_default(), {
+    value <- iterator_get_next(make_iterator_one_shot(text_line_dataset(paths)))
+    with(tf$Session() %as% session, {
+      expect_identical(session$run(value), "1")
+      unlink(paths[[2]])
+      expect_identical(session$run(value), "2")
+      expect_error(session$run(value), "b", class = "runhooks_error_not_found")
+    })
+  })
+  writeBin(raw(1e6), paths[[1]])
+  fixed <- fixed_length_record_dataset(paths[[1]], 1e5)
+  with(tf$Graph()$as_default(), {
+    value <- iterator_get_next(make_iterator_one_shot(fixed))
+    with(tf$Session() %as% session, {
+      session$run(value)
+      writeBin(raw(1), paths[[1]])
+      expect_error(session$run(value), "Record 2 of '.*' is cut off: the file has become shorter",
+        class = "runhooks_error_data_loss")
+    })
+  })
+})
+
+test_that("damaged records are left out and counted where that is asked for", {
+  path <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  records <- dataset_collect(tfrecord_dataset(path))
+  bytes <- readBin(path, "raw", file.size(path))
+  bytes[[14]] <- xor(bytes[[14]], as.raw(1)) # in the first record
+  damaged <- withr::local_tempfile()
+  writeBin(bytes, damaged)
+  expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
+    "Skipped 1 record of '.*'. The first: Record 1 of")
+  expect_identical(found, records[-1])
+  writeBin(readBin(path, "raw", file.size(path) - 1), damaged) # cut off
+  expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
+    paste0("Skipped 1 record of '.*'. The first: Record ", length(records)))
+  expect_identical(found, head(records, -1))
+})
+
+test_that("a file that is not the one that was read is refused when an iterator goes on", {
+  path <- withr::local_tempfile()
+  writeLines(as.character(1:5), path)
+  saved <- file.path(withr::local_tempdir(), "input.ckpt")
+  in_session <- function(run) with(tf$Graph()$as_default(), {
+    built <- iterators_in_graph(list(text_line_dataset(path)))
+    with(tf$Session() %as% session, run(session, built))
+  })
+  in_session(function(session, built) {
+    take_elements(session, built$values[[1]], 2)
+    built$saver$save(session, saved)
+  })
+  writeLines(as.character(5:1), path)
+  expect_error(in_session(function(session, built) built$saver$restore(session, saved)),
+    "is not the file that was read", class = "runhooks_error_failed_precondition")
+})

@@ -40,10 +40,11 @@ test_that("a query goes on where it stopped, on the same rows only", {
   closures$next_chunk()
   closures$next_chunk()
   state <- closures$save()
-  other <- sql_rows(connection, "SELECT i FROM data ORDER BY i", 2)
-  suppressWarnings(other$restore(state)) # SQLite ends the first result
+  # SQLite ends the first result, and says so
+  other <- suppressWarnings(sql_rows(connection, "SELECT i FROM data ORDER BY i", 2))
+  other$restore(state)
   expect_equal(as.vector(other$next_chunk()$i), 5:6)
-  DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1")
-  expect_error(suppressWarnings(other$restore(state)), "other rows than those that were read",
+  suppressWarnings(DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1"))
+  expect_error(other$restore(state), "other rows than those that were read",
     class = "runhooks_error_failed_precondition")
 })
