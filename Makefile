@@ -72,7 +72,7 @@ $(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
 fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
 	@$(MAKE) -s -j2 $(FUZZ)/runhooks_fuzz
 	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
-	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files $(INPUTS)) || { \
+	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files tests/fuzz/inputs $(INPUTS)) || { \
 	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
 
 -include $(FUZZ_OBJECTS:.o=.d)

@@ -11,6 +11,45 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_arrow_room
+SEXP cpp_arrow_room();
+RcppExport SEXP _runhooks_cpp_arrow_room() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_room());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_reader
+SEXP cpp_arrow_reader(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_arrow_reader(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_reader(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_columns
+SEXP cpp_arrow_columns(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_columns(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_columns(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_next
+SEXP cpp_arrow_next(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_next(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_next(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_carried_files
 SEXP cpp_carried_files(Text folder);
 RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
@@ -134,6 +173,16 @@ RcppExport SEXP _runhooks_cpp_run_where() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(cpp_run_where());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_all_finite
+bool cpp_all_finite(SEXP x);
+RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1373,6 +1422,32 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_csv_peek
+SEXP cpp_csv_peek(Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n);
+RcppExport SEXP _runhooks_cpp_csv_peek(SEXP pathSEXP, SEXP compression_typeSEXP, SEXP delimSEXP, SEXP use_quotesSEXP, SEXP skipSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    Rcpp::traits::input_parameter< Text >::type delim(delimSEXP);
+    Rcpp::traits::input_parameter< bool >::type use_quotes(use_quotesSEXP);
+    Rcpp::traits::input_parameter< double >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_peek(path, compression_type, delim, use_quotes, skip, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_csv_type
+std::string cpp_csv_type(Texts fields, Text na_value);
+RcppExport SEXP _runhooks_cpp_csv_type(SEXP fieldsSEXP, SEXP na_valueSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Texts >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< Text >::type na_value(na_valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_type(fields, na_value));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_read_all_events
 SEXP cpp_read_all_events(Text path);
 RcppExport SEXP _runhooks_cpp_read_all_events(SEXP pathSEXP) {
@@ -1461,6 +1536,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_test_arrow_stream
+SEXP cpp_test_arrow_stream(int batches, int null_row, SEXP pointer, SEXP format);
+RcppExport SEXP _runhooks_cpp_test_arrow_stream(SEXP batchesSEXP, SEXP null_rowSEXP, SEXP pointerSEXP, SEXP formatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type batches(batchesSEXP);
+    Rcpp::traits::input_parameter< int >::type null_row(null_rowSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type format(formatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_test_arrow_stream(batches, null_row, pointer, format));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_set_threads
 int cpp_set_threads(int threads);
 RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
@@ -1525,6 +1613,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
+    {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
+    {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
+    {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
     {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
@@ -1537,6 +1629,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
@@ -1651,6 +1744,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
+    {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
+    {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
     {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
     {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
@@ -1660,6 +1755,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
+    {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
