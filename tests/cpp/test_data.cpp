@@ -10,6 +10,7 @@
 #include "data/dataset_function.h"
 #include "data/element_queue.h"
 #include "data/in_memory.h"
+#include "data/input_progress.h"
 #include "datasets_test.h"
 #include "io/atomic_file.h"
 #include "ops/py_func.h"
