@@ -339,12 +339,12 @@ cpp_iterator <- function(dataset, dtypes, shapes) {
     .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
 }
 
-cpp_iterator_initializer <- function(iterator, dataset) {
-    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset)
+cpp_iterator_initializer <- function(iterator, dataset, name) {
+    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset, name)
 }
 
-cpp_iterator_get_next <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_get_next`, iterator)
+cpp_iterator_get_next <- function(iterator, name) {
+    .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
 cpp_operation_inputs <- function(x) {

@@ -903,23 +903,25 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_initializer
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset);
-RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP) {
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_iterator_get_next
-SEXP cpp_iterator_get_next(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP) {
+SEXP cpp_iterator_get_next(SEXP iterator, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1697,8 +1699,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
-    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
-    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
