@@ -33,8 +33,10 @@ scatter_function <- function(how) {
     indices <- as_tensor(indices, "int32")
     updates <- as_tensor(updates, ref$dtype)
     # one number for all of them
-    shape <- tf$concat(list(tf$shape(indices), tf$shape(ref)[-1]), 0L)
-    if (identical(length(dim(updates)), 0L)) updates <- tf$fill(shape, updates)
+    if (identical(length(dim(updates)), 0L)) {
+      rows <- tf$gather(ref, indices)
+      updates <- tf$zeros_like(rows) + updates
+    }
     if (cpp_element_info(ref)$is_ref) {
       return(tf_op(paste0("Scatter", how), ref, indices, updates, name = name))
     }

@@ -180,7 +180,7 @@ SummaryOptions summary_options(const Args& args) {
 }
 
 Value call_image(Graph& graph, const Args& args) {
-  const Output tensor = tensor_argument(graph, args, "tensor");
+  const Output tensor = tensor_argument(graph, args, "tensor", DType::kFloat32);
   const int64_t most = args.integer("max_outputs", 3);
   return Value::of(add_tagged_summary(
       graph, "tag", args.text("name"), summary_options(args),
@@ -190,7 +190,7 @@ Value call_image(Graph& graph, const Args& args) {
 }
 
 Value call_audio(Graph& graph, const Args& args) {
-  const Output tensor = tensor_argument(graph, args, "tensor");
+  const Output tensor = tensor_argument(graph, args, "tensor", DType::kFloat32);
   const int64_t most = args.integer("max_outputs", 3);
   return Value::of(add_tagged_summary(
       graph, "tag", args.text("name"), summary_options(args),
@@ -201,7 +201,7 @@ Value call_audio(Graph& graph, const Args& args) {
 }
 
 Value call_text(Graph& graph, const Args& args) {
-  const Output tensor = tensor_argument(graph, args, "tensor");
+  const Output tensor = tensor_argument(graph, args, "tensor", DType::kString);
   if (tensor.dtype() != DType::kString) {
     invalid_argument("Expected tensor ", tensor.name(), " to have dtype string, got ",
                      dtype_name(tensor.dtype()), ".");

@@ -230,7 +230,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
     .endpoint("raw_ops.ResourceGather")
     .summary("The rows of a resource variable at indices.");
 
-#define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, text)                    \
+#define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, locking, text)           \
   RUNHOOKS_REGISTER_OP(type)                                                   \
       .input("ref: Ref(T)")                                                    \
       .input("indices: Tindices")                                              \
@@ -238,7 +238,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       .output("output_ref: Ref(T)")                                            \
       .attr("T: {float, double, int32, int64}")                                \
       .attr("Tindices: {int32, int64}")                                        \
-      .attr("use_locking: bool = false")                                       \
+      .attr("use_locking: bool = " locking)                                    \
       .shape(scatter_shape)                                                    \
       .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>()) \
       .mutates(0)                                                              \
@@ -246,9 +246,12 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       .endpoint("raw_ops." type)                                               \
       .summary(text)
 
-RUNHOOKS_REGISTER_SCATTER("ScatterAdd", ScatterAddKernel, "Adds to rows of a variable.");
-RUNHOOKS_REGISTER_SCATTER("ScatterSub", ScatterSubKernel, "Subtracts from rows of a variable.");
-RUNHOOKS_REGISTER_SCATTER("ScatterUpdate", ScatterUpdateKernel, "New rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterAdd", ScatterAddKernel, "false", "Adds to rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterSub",
+                          ScatterSubKernel,
+                          "false",
+                          "Subtracts from rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterUpdate", ScatterUpdateKernel, "true", "New rows of a variable.");
 #undef RUNHOOKS_REGISTER_SCATTER
 
 #define RUNHOOKS_REGISTER_RESOURCE_SCATTER(type, kernel_class, text)                  \
