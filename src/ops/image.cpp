@@ -55,6 +55,20 @@ struct Sizes {
   }
 };
 
+void check_not_empty(const Shape& image) {
+  if (image.dim(1) == 0 || image.dim(2) == 0) {
+    invalid_argument("Images of shape ", image, " have no pixels to resize.");
+  }
+}
+
+// The images and what became of them: as many, with as many channels.
+void check_resized(const Shape& image, const Shape& resized) {
+  if (image.dim(0) != resized.dim(0) || image.dim(3) != resized.dim(3)) {
+    invalid_argument("Images of shape ", image, " cannot have become ", resized, ".");
+  }
+  check_not_empty(image);
+}
+
 // visit(image, y, x, rows, columns) for each place of the resized images.
 template <typename Visit>
 void each_resized(const Operation& op, const Sizes& from, const Sizes& to, const Visit& visit) {
@@ -70,6 +84,7 @@ template <typename T>
 class ResizeBilinearKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
+    check_not_empty(c.input(0).shape());
     const Sizes from(c.input(0).shape()), to(c.output(0).shape());
     const T* image = c.input(0).data<T>();
     auto* out = c.output(0).data<float>();
@@ -95,6 +110,7 @@ template <typename T>
 class ResizeBilinearGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
+    check_resized(c.output(0).shape(), c.input(0).shape());
     const Sizes from(c.output(0).shape()), to(c.input(0).shape());
     const auto* grad = c.input(0).data<float>();
     T* out = c.output(0).template data<T>();
@@ -122,6 +138,7 @@ class ResizeNearestKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Shape& small = (kIsGrad ? c.output(0) : c.input(0)).shape();
     const Shape& large = (kIsGrad ? c.input(0) : c.output(0)).shape();
+    check_resized(small, large);
     const Sizes from(small), to(large);
     const bool aligned = c.op().attr_bool("align_corners");
     const T* in = c.input(0).data<T>();
