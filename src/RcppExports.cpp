@@ -11,6 +11,45 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_arrow_room
+SEXP cpp_arrow_room();
+RcppExport SEXP _runhooks_cpp_arrow_room() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_room());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_reader
+SEXP cpp_arrow_reader(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_arrow_reader(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_reader(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_columns
+SEXP cpp_arrow_columns(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_columns(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_columns(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_next
+SEXP cpp_arrow_next(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_next(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_next(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_carried_files
 SEXP cpp_carried_files(Text folder);
 RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
@@ -137,6 +176,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_all_finite
+bool cpp_all_finite(SEXP x);
+RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_next_batch
 SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
 RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
@@ -201,8 +250,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -212,7 +261,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type max_steps(max_stepsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners));
+    Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1539,6 +1589,32 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_csv_peek
+SEXP cpp_csv_peek(Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n);
+RcppExport SEXP _runhooks_cpp_csv_peek(SEXP pathSEXP, SEXP compression_typeSEXP, SEXP delimSEXP, SEXP use_quotesSEXP, SEXP skipSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    Rcpp::traits::input_parameter< Text >::type delim(delimSEXP);
+    Rcpp::traits::input_parameter< bool >::type use_quotes(use_quotesSEXP);
+    Rcpp::traits::input_parameter< double >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_peek(path, compression_type, delim, use_quotes, skip, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_csv_type
+std::string cpp_csv_type(Texts fields, Text na_value);
+RcppExport SEXP _runhooks_cpp_csv_type(SEXP fieldsSEXP, SEXP na_valueSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Texts >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< Text >::type na_value(na_valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_type(fields, na_value));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_read_all_events
 SEXP cpp_read_all_events(Text path);
 RcppExport SEXP _runhooks_cpp_read_all_events(SEXP pathSEXP) {
@@ -1627,6 +1703,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_test_arrow_stream
+SEXP cpp_test_arrow_stream(int batches, int null_row, SEXP pointer, SEXP format);
+RcppExport SEXP _runhooks_cpp_test_arrow_stream(SEXP batchesSEXP, SEXP null_rowSEXP, SEXP pointerSEXP, SEXP formatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type batches(batchesSEXP);
+    Rcpp::traits::input_parameter< int >::type null_row(null_rowSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type format(formatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_test_arrow_stream(batches, null_row, pointer, format));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_set_threads
 int cpp_set_threads(int threads);
 RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
@@ -1691,6 +1780,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
+    {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
+    {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
+    {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
     {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
@@ -1703,12 +1796,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
     {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
@@ -1833,6 +1927,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
+    {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
+    {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
     {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
     {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
@@ -1842,6 +1938,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
+    {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},

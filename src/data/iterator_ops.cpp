@@ -1,5 +1,6 @@
 // The operations that bring a dataset's elements into the graph.
 #include <algorithm>
+#include <chrono>
 
 #include "data/iterator_resource.h"
 
@@ -27,15 +28,18 @@ class GetNextKernel : public Kernel, public ElementSink {
  public:
   void compute(KernelContext& c) override {
     context_ = &c;
-    DatasetIterator* iterator = c.input_resource<IteratorResource>(0).iterator.get();
+    auto& own = c.input_resource<IteratorResource>(0);
+    DatasetIterator* iterator = own.iterator.get();
     if (!iterator) {
       fail(Code::kFailedPrecondition,
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
-    if (!iterator->next(*this)) {
-      throw Error(Code::kOutOfRange, "End of sequence");
-    }
+    const auto asked = std::chrono::steady_clock::now();
+    const bool has_element = iterator->next(*this);
+    const auto waited = std::chrono::steady_clock::now() - asked;
+    own.waited_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count();
+    if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);

@@ -237,7 +237,7 @@ struct Of {
       .attr("Tnumsegments: {int32, int64} = DT_INT32")                         \
       .shape(unsorted_shape)                                                   \
       .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>()) \
-      .example("f[4,2] i{2,0,2,0} i:3")
+      .example("f[4,2] i{2,0,1,0} i:3")
 
 #define RUNHOOKS_ALL_NUMBERS float, double, int32_t, int64_t
 

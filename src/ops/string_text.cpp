@@ -396,7 +396,7 @@ class HashBucketKernel : public Kernel {
       .shape(shape_function)                       \
       .kernel(kernel_of<TextKernel<Of>>())         \
       .not_differentiable()                        \
-      .example("s{a b,Word,}")
+      .example("s{ab,Word,}")
 
 RUNHOOKS_TEXT_OP("StringStrip", Strip, unchanged_shape)
     .endpoint("string_strip")
