@@ -127,6 +127,42 @@ cpp_estimator_labels <- function(spec) {
     .Call(`_runhooks_cpp_estimator_labels`, spec)
 }
 
+cpp_event_writer_open <- function(logdir, suffix) {
+    .Call(`_runhooks_cpp_event_writer_open`, logdir, suffix)
+}
+
+cpp_event_writer_path <- function(writer) {
+    .Call(`_runhooks_cpp_event_writer_path`, writer)
+}
+
+cpp_event_writer_add_summary <- function(writer, summary, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_summary`, writer, summary, step))
+}
+
+cpp_event_writer_add_scalars <- function(writer, tags, values, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_scalars`, writer, tags, values, step))
+}
+
+cpp_event_writer_add_graph <- function(writer, graph, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_graph`, writer, graph, step))
+}
+
+cpp_event_writer_flush <- function(writer) {
+    invisible(.Call(`_runhooks_cpp_event_writer_flush`, writer))
+}
+
+cpp_event_writer_close <- function(writer) {
+    invisible(.Call(`_runhooks_cpp_event_writer_close`, writer))
+}
+
+cpp_graph_def <- function(graph, as_text) {
+    .Call(`_runhooks_cpp_graph_def`, graph, as_text)
+}
+
+cpp_write_graph <- function(graph, path, as_text) {
+    invisible(.Call(`_runhooks_cpp_write_graph`, graph, path, as_text))
+}
+
 cpp_read_events <- function(paths) {
     .Call(`_runhooks_cpp_read_events`, paths)
 }
@@ -443,6 +479,14 @@ cpp_variable_initializer <- function(variable) {
     .Call(`_runhooks_cpp_variable_initializer`, variable)
 }
 
+cpp_variable_initial_value <- function(variable) {
+    .Call(`_runhooks_cpp_variable_initial_value`, variable)
+}
+
+cpp_variable_begin_with <- function(variable, value) {
+    invisible(.Call(`_runhooks_cpp_variable_begin_with`, variable, value))
+}
+
 cpp_gradients <- function(ys, xs, grad_ys, stop_gradients, name) {
     .Call(`_runhooks_cpp_gradients`, ys, xs, grad_ys, stop_gradients, name)
 }
@@ -455,8 +499,20 @@ cpp_optimizer_compute_gradients <- function(spec, loss, variables, grad_loss) {
     .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables, grad_loss)
 }
 
-cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
-    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, pairs, global_step, name)
+cpp_optimizer_apply_gradients <- function(spec, state, pairs, global_step, name) {
+    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, pairs, global_step, name)
+}
+
+cpp_optimizer_slot <- function(state, variable, name) {
+    .Call(`_runhooks_cpp_optimizer_slot`, state, variable, name)
+}
+
+cpp_optimizer_slot_names <- function(state) {
+    .Call(`_runhooks_cpp_optimizer_slot_names`, state)
+}
+
+cpp_optimizer_variables <- function(state) {
+    .Call(`_runhooks_cpp_optimizer_variables`, state)
 }
 
 cpp_optimizer_names <- function() {
@@ -479,8 +535,8 @@ cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
     .Call(`_runhooks_cpp_py_func`, func, inputs, output_types, is_stateful, name)
 }
 
-cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build) {
-    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build)
+cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build, var_list) {
+    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build, var_list)
 }
 
 cpp_saver_save <- function(saver, session, path, global_step) {
@@ -499,8 +555,16 @@ cpp_scope_open_name <- function(graph, name) {
     .Call(`_runhooks_cpp_scope_open_name`, graph, name)
 }
 
-cpp_scope_open_variables <- function(graph, name, reuse, defaults) {
-    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults)
+cpp_scope_open_variables <- function(graph, name, reuse, defaults, is_absolute) {
+    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults, is_absolute)
+}
+
+cpp_variable_scope <- function() {
+    .Call(`_runhooks_cpp_variable_scope`)
+}
+
+cpp_variable_scope_reuse <- function() {
+    invisible(.Call(`_runhooks_cpp_variable_scope_reuse`))
 }
 
 cpp_scope_open_control <- function(graph, inputs) {
