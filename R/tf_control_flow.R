@@ -5,7 +5,7 @@ control_symbols <- function() {
   list(
     cond = tf_cond, case = tf_case, while_loop = tf_while_loop, map_fn = tf_map_fn,
     foldl = fold_function(FALSE, "foldl"), foldr = fold_function(TRUE, "foldr"), scan = tf_scan,
-    custom_gradient = custom_gradient, hessians = hessians
+    custom_gradient = custom_gradient
   )
 }
 
@@ -197,7 +197,7 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
       check_same_form(unname(loop_vars), unname(value), "loop_vars and what body returns")
       nest_tensors(value, lapply(leaves, function(leaf) leaf$dtype))
     },
-    tensors, invariant_shapes(shape_invariants, tensors), parallel_iterations,
+    tensors, invariant_shapes(shape_invariants, loop_vars, tensors), parallel_iterations,
     if (!is.null(maximum_iterations)) as_loop_tensor(maximum_iterations, "int32"),
     if (is.null(name)) "while" else name
   )
@@ -207,11 +207,9 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
 }
 
 # Dimensions, NA where they may change; NULL where nobody says anything.
-invariant_shapes <- function(shapes, tensors, call = parent.frame()) {
+invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
-  is_shape <- function(x) inherits(x, "tensorflow.shape") || !is_nest(x)
-  flat <- function(x) if (is_shape(x)) list(x) else unlist(lapply(unname(x), flat), FALSE)
-  shapes <- flat(shapes)
+  if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form)
   if (length(shapes) != length(tensors)) {
     stop_runhooks(
       "{.arg shape_invariants} must have one for each of {length(tensors)} {.arg loop_vars}, not
@@ -486,26 +484,3 @@ custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.fram
 }
 
 as_gradients <- function(x) if (is_nest(x)) unname(x) else list(x)
-
-hessians <- function(ys, xs, name = "hessians", colocate_gradients_with_ops = FALSE,
-                     gate_gradients = FALSE, aggregation_method = NULL) {
-  unsupported(colocate_gradients_with_ops, gate_gradients, aggregation_method)
-  xs <- as_targets(xs)
-  with(name_scope(name), Map(hessian, tf$gradients(ys, xs), xs))
-}
-
-# The derivatives of each element of a gradient, by row.
-hessian <- function(gradient, x) {
-  if (is.null(gradient)) {
-    stop_runhooks("The second derivatives of {.arg ys} by {.code {x$name}} do not exist.")
-  }
-  elements <- tf$reshape(gradient, list(-1L))
-  rows <- row_lists(list(elements))
-  step <- function(i, state) {
-    found <- tf$gradients(row_at(rows, i)[[1]], x)[[1]]
-    list(state = list(), results = list(or_zeros(found, x)))
-  }
-  done <- loop_rows(rows$count, rows$rows, list(), list(x$dtype), step, FALSE, 10, TRUE)
-  shape <- tf$shape(x)
-  tf$reshape(done$results[[1]], tf$concat(list(shape, shape), 0L))
-}

@@ -241,6 +241,7 @@ Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), nam
 Graph::~Graph() = default;
 
 Output Graph::capture(const Output& outside) {
+  if (&outside.graph() == this) return outside;
   if (outside.graph().is_function()) {
     throw Error(Code::kInvalidArgument,
                 str_cat("Tensor '", outside.name(), "' is inside of a function of '",

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "graph/op_registry.h"
+#include "ops/integer_math.h"
 
 namespace runhooks {
 
@@ -51,7 +52,9 @@ namespace {
 
 template <typename T>
 void add_to(Tensor& sum, const Tensor& x) {
-  for (int64_t i = 0; i < sum.num_elements(); ++i) sum.data<T>()[i] += x.data<T>()[i];
+  for (int64_t i = 0; i < sum.num_elements(); ++i) {
+    sum.data<T>()[i] = wrapping_add(sum.data<T>()[i], x.data<T>()[i]);
+  }
 }
 
 Tensor sum_of_lists(const std::vector<const TensorList*>& lists);
@@ -70,8 +73,22 @@ Tensor sum_of_elements(const std::vector<const Tensor*>& parts) {
       invalid_argument("Elements of lists that are added must have one shape; got ", sum.shape(),
                        " and ", parts[k]->shape(), ".");
     }
-    if (sum.dtype() == DType::kFloat32) add_to<float>(sum, *parts[k]);
-    if (sum.dtype() == DType::kFloat64) add_to<double>(sum, *parts[k]);
+    switch (sum.dtype()) {
+      case DType::kFloat32:
+        add_to<float>(sum, *parts[k]);
+        break;
+      case DType::kFloat64:
+        add_to<double>(sum, *parts[k]);
+        break;
+      case DType::kInt32:
+        add_to<int32_t>(sum, *parts[k]);
+        break;
+      case DType::kInt64:
+        add_to<int64_t>(sum, *parts[k]);
+        break;
+      default:
+        invalid_argument("Lists of ", dtype_name(sum.dtype()), " cannot be added.");
+    }
   }
   return sum;
 }
