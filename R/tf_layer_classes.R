@@ -29,11 +29,12 @@ layer_class <- function(kind, class_name) {
   constructor
 }
 
-# The function of a layer; where this version of the core has none, an empty one, which says so.
+# The function of a layer, of R or of the core.
 layer_function <- function(kind) {
+  own <- separable_symbols()[[paste0("layers.", kind)]]
+  if (!is.null(own)) return(own)
   arguments <- cpp_tf_symbols()
   at <- match(paste0("layers.", kind), arguments$name)
-  if (is.na(at)) return(function(inputs, name = NULL) NULL)
   core_function(paste0("layers.", kind), arguments$arguments[[at]])
 }
 
@@ -50,6 +51,8 @@ new_layer <- function(kind, given, name) {
 }
 
 call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
+  # they may come from the same layer, which is not to be in the midst of its first call then
+  force(inputs)
   unknown <- setdiff(names(more), of_call)
   if (length(unknown) || (length(more) && is.null(names(more)))) {
     stop_runhooks("A layer is called with {.arg inputs} and {.arg training}; {.arg {unknown}} is
