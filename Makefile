@@ -107,6 +107,11 @@ test: ## everything that must pass: core and R; the last line counts [T='part of
 golden: install ## how far we are from TensorFlow's figures
 	@Rscript tools/golden_table.R
 
+.PHONY: kills
+KILLS = 20
+kills: install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
+	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
+
 interop: ## a real TensorFlow reads our files, where there is one
 	@sh tools/interop.sh
 

@@ -67,6 +67,22 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
+cpp_cond <- function(pred, true_fn, false_fn, name) {
+    .Call(`_runhooks_cpp_cond`, pred, true_fn, false_fn, name)
+}
+
+cpp_while <- function(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name) {
+    .Call(`_runhooks_cpp_while`, cond, body, variables, shapes, parallel_iterations, maximum_iterations, name)
+}
+
+cpp_with_gradient <- function(results, inputs, closure) {
+    .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
+}
+
+cpp_variables_behind <- function(tensors, stops) {
+    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
+}
+
 cpp_all_finite <- function(x) {
     .Call(`_runhooks_cpp_all_finite`, x)
 }
@@ -91,8 +107,8 @@ cpp_generator <- function(closures, dtypes, shapes) {
     .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
 }
 
-cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners) {
-    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners)
+cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
+    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
 }
 
 cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
@@ -125,6 +141,42 @@ cpp_estimator_check <- function(spec) {
 
 cpp_estimator_labels <- function(spec) {
     .Call(`_runhooks_cpp_estimator_labels`, spec)
+}
+
+cpp_event_writer_open <- function(logdir, suffix) {
+    .Call(`_runhooks_cpp_event_writer_open`, logdir, suffix)
+}
+
+cpp_event_writer_path <- function(writer) {
+    .Call(`_runhooks_cpp_event_writer_path`, writer)
+}
+
+cpp_event_writer_add_summary <- function(writer, summary, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_summary`, writer, summary, step))
+}
+
+cpp_event_writer_add_scalars <- function(writer, tags, values, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_scalars`, writer, tags, values, step))
+}
+
+cpp_event_writer_add_graph <- function(writer, graph, step) {
+    invisible(.Call(`_runhooks_cpp_event_writer_add_graph`, writer, graph, step))
+}
+
+cpp_event_writer_flush <- function(writer) {
+    invisible(.Call(`_runhooks_cpp_event_writer_flush`, writer))
+}
+
+cpp_event_writer_close <- function(writer) {
+    invisible(.Call(`_runhooks_cpp_event_writer_close`, writer))
+}
+
+cpp_graph_def <- function(graph, as_text) {
+    .Call(`_runhooks_cpp_graph_def`, graph, as_text)
+}
+
+cpp_write_graph <- function(graph, path, as_text) {
+    invisible(.Call(`_runhooks_cpp_write_graph`, graph, path, as_text))
 }
 
 cpp_read_events <- function(paths) {
@@ -339,12 +391,12 @@ cpp_iterator <- function(dataset, dtypes, shapes) {
     .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
 }
 
-cpp_iterator_initializer <- function(iterator, dataset) {
-    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset)
+cpp_iterator_initializer <- function(iterator, dataset, name) {
+    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset, name)
 }
 
-cpp_iterator_get_next <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_get_next`, iterator)
+cpp_iterator_get_next <- function(iterator, name) {
+    .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
 cpp_operation_inputs <- function(x) {
@@ -443,6 +495,14 @@ cpp_variable_initializer <- function(variable) {
     .Call(`_runhooks_cpp_variable_initializer`, variable)
 }
 
+cpp_variable_initial_value <- function(variable) {
+    .Call(`_runhooks_cpp_variable_initial_value`, variable)
+}
+
+cpp_variable_begin_with <- function(variable, value) {
+    invisible(.Call(`_runhooks_cpp_variable_begin_with`, variable, value))
+}
+
 cpp_gradients <- function(ys, xs, grad_ys, stop_gradients, name) {
     .Call(`_runhooks_cpp_gradients`, ys, xs, grad_ys, stop_gradients, name)
 }
@@ -455,8 +515,20 @@ cpp_optimizer_compute_gradients <- function(spec, loss, variables, grad_loss) {
     .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables, grad_loss)
 }
 
-cpp_optimizer_apply_gradients <- function(spec, pairs, global_step, name) {
-    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, pairs, global_step, name)
+cpp_optimizer_apply_gradients <- function(spec, state, pairs, global_step, name) {
+    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, pairs, global_step, name)
+}
+
+cpp_optimizer_slot <- function(state, variable, name) {
+    .Call(`_runhooks_cpp_optimizer_slot`, state, variable, name)
+}
+
+cpp_optimizer_slot_names <- function(state) {
+    .Call(`_runhooks_cpp_optimizer_slot_names`, state)
+}
+
+cpp_optimizer_variables <- function(state) {
+    .Call(`_runhooks_cpp_optimizer_variables`, state)
 }
 
 cpp_optimizer_names <- function() {
@@ -479,8 +551,8 @@ cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
     .Call(`_runhooks_cpp_py_func`, func, inputs, output_types, is_stateful, name)
 }
 
-cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build) {
-    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build)
+cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build, var_list) {
+    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build, var_list)
 }
 
 cpp_saver_save <- function(saver, session, path, global_step) {
@@ -499,8 +571,16 @@ cpp_scope_open_name <- function(graph, name) {
     .Call(`_runhooks_cpp_scope_open_name`, graph, name)
 }
 
-cpp_scope_open_variables <- function(graph, name, reuse, defaults) {
-    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults)
+cpp_scope_open_variables <- function(graph, name, reuse, defaults, is_absolute) {
+    .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults, is_absolute)
+}
+
+cpp_variable_scope <- function() {
+    .Call(`_runhooks_cpp_variable_scope`)
+}
+
+cpp_variable_scope_reuse <- function() {
+    invisible(.Call(`_runhooks_cpp_variable_scope_reuse`))
 }
 
 cpp_scope_open_control <- function(graph, inputs) {

@@ -482,6 +482,12 @@ planned_steps <- function(input) {
   ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
+# How many rows these are, all passes together; NULL likewise.
+known_rows <- function(input) {
+  about <- attr(input, "about")
+  if (!is.null(about$num_epochs)) about$rows * about$num_epochs
+}
+
 split_input <- function(result) {
   has_labels <- is.list(result) && is.null(names(result)) && length(result) == 2
   if (is.list(result) && is.null(names(result)) && !has_labels) {

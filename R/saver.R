@@ -8,7 +8,7 @@ train_saver <- function(
   pad_step_number = FALSE, save_relative_paths = FALSE, filename = NULL
 ) {
   unsupported <- list(
-    var_list = !is.null(var_list), reshape = reshape, saver_def = !is.null(saver_def),
+    reshape = reshape, saver_def = !is.null(saver_def),
     pad_step_number = pad_step_number
   )
   for (argument in names(Filter(isTRUE, unsupported))) {
@@ -20,8 +20,17 @@ train_saver <- function(
   check_flag(save_relative_paths)
   cpp_saver_new(
     if (is.null(max_to_keep)) 0 else max_to_keep, keep_checkpoint_every_n_hours,
-    save_relative_paths, defer_build
+    save_relative_paths, defer_build, named_variables(var_list)
   )
+}
+
+# A variable, a list of them, or of names in the checkpoint and variables.
+named_variables <- function(var_list, call = parent.frame()) {
+  if (is.null(var_list)) return(NULL)
+  if (is_variable(var_list)) return(list(var_list))
+  good <- is.list(var_list) && length(var_list) && all(vapply(var_list, is_variable, NA))
+  check_arg(good, var_list, "a list of variables", "var_list", call)
+  var_list
 }
 
 # Called by the core.

@@ -5,7 +5,9 @@ data_symbols <- function() {
     list(
       data.Dataset.from_tensor_slices = tensor_slices_dataset,
       data.Dataset.from_tensors = tensors_dataset,
-      data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL) {
+      data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL,
+                                             args = NULL) {
+        unsupported(args)
         generator_dataset(generator, output_types, output_shapes)
       },
       data.Dataset.range = function(start, stop = NULL, step = 1) {

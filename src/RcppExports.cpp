@@ -176,6 +176,58 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_cond
+SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name);
+RcppExport SEXP _runhooks_cpp_cond(SEXP predSEXP, SEXP true_fnSEXP, SEXP false_fnSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pred(predSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type true_fn(true_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type false_fn(false_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_cond(pred, true_fn, false_fn, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_while
+SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double parallel_iterations, SEXP maximum_iterations, Text name);
+RcppExport SEXP _runhooks_cpp_while(SEXP condSEXP, SEXP bodySEXP, SEXP variablesSEXP, SEXP shapesSEXP, SEXP parallel_iterationsSEXP, SEXP maximum_iterationsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type cond(condSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type body(bodySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    Rcpp::traits::input_parameter< double >::type parallel_iterations(parallel_iterationsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type maximum_iterations(maximum_iterationsSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_while(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_with_gradient
+SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure);
+RcppExport SEXP _runhooks_cpp_with_gradient(SEXP resultsSEXP, SEXP inputsSEXP, SEXP closureSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type results(resultsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closure(closureSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_with_gradient(results, inputs, closure));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variables_behind
+SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
+RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_all_finite
 bool cpp_all_finite(SEXP x);
 RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
@@ -250,8 +302,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -261,7 +313,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type max_steps(max_stepsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners));
+    Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -353,6 +406,101 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_open
+SEXP cpp_event_writer_open(Text logdir, Text suffix);
+RcppExport SEXP _runhooks_cpp_event_writer_open(SEXP logdirSEXP, SEXP suffixSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type logdir(logdirSEXP);
+    Rcpp::traits::input_parameter< Text >::type suffix(suffixSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_event_writer_open(logdir, suffix));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_path
+std::string cpp_event_writer_path(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_path(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_event_writer_path(writer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_add_summary
+void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_summary(SEXP writerSEXP, SEXP summarySEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type summary(summarySEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_summary(writer, summary, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_add_scalars
+void cpp_event_writer_add_scalars(SEXP writer, Texts tags, Rcpp::NumericVector values, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_scalars(SEXP writerSEXP, SEXP tagsSEXP, SEXP valuesSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< Texts >::type tags(tagsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_scalars(writer, tags, values, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_add_graph
+void cpp_event_writer_add_graph(SEXP writer, SEXP graph, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_graph(SEXP writerSEXP, SEXP graphSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_graph(writer, graph, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_flush
+void cpp_event_writer_flush(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_flush(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    cpp_event_writer_flush(writer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_close
+void cpp_event_writer_close(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_close(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    cpp_event_writer_close(writer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_graph_def
+SEXP cpp_graph_def(SEXP graph, bool as_text);
+RcppExport SEXP _runhooks_cpp_graph_def(SEXP graphSEXP, SEXP as_textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_def(graph, as_text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_graph
+void cpp_write_graph(SEXP graph, Text path, bool as_text);
+RcppExport SEXP _runhooks_cpp_write_graph(SEXP graphSEXP, SEXP pathSEXP, SEXP as_textSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    cpp_write_graph(graph, path, as_text);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_read_events
@@ -902,23 +1050,25 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_initializer
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset);
-RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP) {
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_iterator_get_next
-SEXP cpp_iterator_get_next(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP) {
+SEXP cpp_iterator_get_next(SEXP iterator, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1185,6 +1335,26 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_variable_initial_value
+SEXP cpp_variable_initial_value(SEXP variable);
+RcppExport SEXP _runhooks_cpp_variable_initial_value(SEXP variableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_initial_value(variable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_begin_with
+void cpp_variable_begin_with(SEXP variable, SEXP value);
+RcppExport SEXP _runhooks_cpp_variable_begin_with(SEXP variableSEXP, SEXP valueSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type value(valueSEXP);
+    cpp_variable_begin_with(variable, value);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_gradients
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name);
 RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP grad_ysSEXP, SEXP stop_gradientsSEXP, SEXP nameSEXP) {
@@ -1223,15 +1393,48 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_optimizer_apply_gradients
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name);
-RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name);
+RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
     Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type global_step(global_stepSEXP);
     Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, pairs, global_step, name));
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, pairs, global_step, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_slot
+SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name);
+RcppExport SEXP _runhooks_cpp_optimizer_slot(SEXP stateSEXP, SEXP variableSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_slot(state, variable, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_slot_names
+std::vector<std::string> cpp_optimizer_slot_names(SEXP state);
+RcppExport SEXP _runhooks_cpp_optimizer_slot_names(SEXP stateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_slot_names(state));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_variables
+SEXP cpp_optimizer_variables(SEXP state);
+RcppExport SEXP _runhooks_cpp_optimizer_variables(SEXP stateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_variables(state));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1289,15 +1492,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_saver_new
-SEXP cpp_saver_new(double max_to_keep, double every_n_hours, bool relative_paths, bool defer_build);
-RcppExport SEXP _runhooks_cpp_saver_new(SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP defer_buildSEXP) {
+SEXP cpp_saver_new(double max_to_keep, double every_n_hours, bool relative_paths, bool defer_build, SEXP var_list);
+RcppExport SEXP _runhooks_cpp_saver_new(SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP defer_buildSEXP, SEXP var_listSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< double >::type max_to_keep(max_to_keepSEXP);
     Rcpp::traits::input_parameter< double >::type every_n_hours(every_n_hoursSEXP);
     Rcpp::traits::input_parameter< bool >::type relative_paths(relative_pathsSEXP);
     Rcpp::traits::input_parameter< bool >::type defer_build(defer_buildSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(max_to_keep, every_n_hours, relative_paths, defer_build));
+    Rcpp::traits::input_parameter< SEXP >::type var_list(var_listSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(max_to_keep, every_n_hours, relative_paths, defer_build, var_list));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1347,16 +1551,34 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_scope_open_variables
-std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults);
-RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP, SEXP defaultsSEXP) {
+std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute);
+RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP, SEXP defaultsSEXP, SEXP is_absoluteSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     Rcpp::traits::input_parameter< Text >::type reuse(reuseSEXP);
     Rcpp::traits::input_parameter< SEXP >::type defaults(defaultsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse, defaults));
+    Rcpp::traits::input_parameter< bool >::type is_absolute(is_absoluteSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse, defaults, is_absolute));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_scope
+SEXP cpp_variable_scope();
+RcppExport SEXP _runhooks_cpp_variable_scope() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_scope());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_scope_reuse
+void cpp_variable_scope_reuse();
+RcppExport SEXP _runhooks_cpp_variable_scope_reuse() {
+BEGIN_RCPP
+    cpp_variable_scope_reuse();
+    return R_NilValue;
 END_RCPP
 }
 // cpp_scope_open_control
@@ -1628,13 +1850,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
+    {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
+    {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
+    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
     {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
@@ -1643,6 +1869,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
     {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_event_writer_open", (DL_FUNC) &_runhooks_cpp_event_writer_open, 2},
+    {"_runhooks_cpp_event_writer_path", (DL_FUNC) &_runhooks_cpp_event_writer_path, 1},
+    {"_runhooks_cpp_event_writer_add_summary", (DL_FUNC) &_runhooks_cpp_event_writer_add_summary, 3},
+    {"_runhooks_cpp_event_writer_add_scalars", (DL_FUNC) &_runhooks_cpp_event_writer_add_scalars, 4},
+    {"_runhooks_cpp_event_writer_add_graph", (DL_FUNC) &_runhooks_cpp_event_writer_add_graph, 3},
+    {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
+    {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
+    {"_runhooks_cpp_graph_def", (DL_FUNC) &_runhooks_cpp_graph_def, 2},
+    {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
@@ -1696,8 +1931,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
-    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
-    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
@@ -1722,21 +1957,28 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
+    {"_runhooks_cpp_variable_initial_value", (DL_FUNC) &_runhooks_cpp_variable_initial_value, 1},
+    {"_runhooks_cpp_variable_begin_with", (DL_FUNC) &_runhooks_cpp_variable_begin_with, 2},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 5},
     {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
-    {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
+    {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 5},
+    {"_runhooks_cpp_optimizer_slot", (DL_FUNC) &_runhooks_cpp_optimizer_slot, 3},
+    {"_runhooks_cpp_optimizer_slot_names", (DL_FUNC) &_runhooks_cpp_optimizer_slot_names, 1},
+    {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
-    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 4},
+    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 5},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
-    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 4},
+    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 5},
+    {"_runhooks_cpp_variable_scope", (DL_FUNC) &_runhooks_cpp_variable_scope, 0},
+    {"_runhooks_cpp_variable_scope_reuse", (DL_FUNC) &_runhooks_cpp_variable_scope_reuse, 0},
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},

@@ -12,6 +12,29 @@ SEXP pointer_in(SEXP object) {
   return TYPEOF(object) == ENVSXP ? Rf_findVarInFrame(object, name) : object;
 }
 
+// Variables, those with a name under that one.
+std::vector<SaveablePtr> saveables_from_r(SEXP list) {
+  std::vector<SaveablePtr> saveables;
+  const RList given(list, "`var_list`");
+  Rcpp::Shield<SEXP> names(Rf_getAttrib(list, R_NamesSymbol));
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    VariablePtr variable = variable_of(given[i]);
+    const char* key = names == R_NilValue ? "" : CHAR(STRING_ELT(names, i));
+    if (*key) {
+      variable = std::make_shared<Variable>(*variable);
+      variable->shared_name = key;
+      if (variable->slice) {
+        auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
+        slice->full_name = key;
+        variable->slice = slice;
+      }
+    }
+    saveables.push_back(variable_saveable(variable));
+  }
+  if (saveables.empty()) invalid_argument("No variables to save");
+  return saveables;
+}
+
 }  // namespace
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
@@ -36,13 +59,15 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Of all variables that the default graph has now; with `defer_build` of those that it has when the
+// `var_list`: NULL, or variables by the names that they have in checkpoints. Of all variables that
+// the default graph has now; with `defer_build` of those that it has when the
 // saver is used.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_saver_new(double max_to_keep,
                    double every_n_hours,
                    bool relative_paths,
-                   bool defer_build) {
+                   bool defer_build,
+                   SEXP var_list) {
   return border([&]() -> SEXP {
     SaverOptions options;
     options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
@@ -50,7 +75,9 @@ SEXP cpp_saver_new(double max_to_keep,
     options.save_relative_paths = relative_paths;
     auto saver = std::make_shared<Saver>(options);
     const Graph& graph = *default_graph();
-    if (!defer_build) {
+    if (var_list != R_NilValue) {
+      saver->build(saveables_from_r(var_list));
+    } else if (!defer_build) {
       if (variables_in(graph, collection_keys::kGlobalVariables).empty()) {
         invalid_argument("No variables to save");
       }

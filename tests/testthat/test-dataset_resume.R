@@ -2,9 +2,8 @@
 
 test_that("200 random pipelines go on in a new process with the rest of their elements", {
   skip_if_not_installed("callr", "3.0") # which starts the process
-  first <- sample.int(1e6, 1)
+  first <- property_seed("random pipelines")
   seeds <- first + seq_len(200)
-  message("random pipelines: seeds ", first + 1, " to ", first + 200)
   path <- file.path(withr::local_tempdir(), "input.ckpt")
   rest <- with(tf$Graph()$as_default(), {
     built <- pipelines_in_graph(seeds)

@@ -1,0 +1,80 @@
+# tf$layers of separable convolutions: a filter for each channel, then a mix of the channels.
+
+separable_symbols <- function() {
+  list(
+    layers.separable_conv2d = separable_layer(2), layers.separable_conv1d = separable_layer(1)
+  )
+}
+
+# Over sequences (1) or images (2).
+separable_layer <- function(dims) {
+  force(dims)
+  f <- function(inputs, filters, kernel_size, strides = 1, padding = "valid",
+                data_format = "channels_last", dilation_rate = 1, depth_multiplier = 1,
+                activation = NULL, use_bias = TRUE, depthwise_initializer = NULL,
+                pointwise_initializer = NULL, bias_initializer = NULL,
+                depthwise_regularizer = NULL, pointwise_regularizer = NULL,
+                bias_regularizer = NULL, activity_regularizer = NULL,
+                depthwise_constraint = NULL, pointwise_constraint = NULL,
+                bias_constraint = NULL, trainable = TRUE, name = NULL, reuse = NULL) {
+    unsupported(data_format, activity_regularizer)
+    check_whole(filters)
+    check_whole(depth_multiplier)
+    check_flag(use_bias)
+    check_flag(trainable)
+    kind <- paste0("separable_conv", dims, "d")
+    with(variable_scope(name, kind, reuse = reuse), {
+      inputs <- as_tensor(inputs)
+      rank <- length(dim(inputs))
+      if (rank != dims + 2) {
+        stop_runhooks("Input 0 of layer {kind} is incompatible with the layer: expected ndim=
+          {dims + 2}, found ndim={rank}: {.val {inputs$name}} has shape {inputs$shape$text}.")
+      }
+      channels <- dim(inputs)[[rank]]
+      if (is.null(channels)) {
+        stop_runhooks("The channel dimension of the inputs should be defined. Found NULL.")
+      }
+      sizes <- function(x, what) {
+        x <- as.integer(unlist(x))
+        check_arg(length(x) %in% c(1, dims), x, "a whole number for each dimension", what,
+          environment()
+        )
+        rep_len(x, dims)
+      }
+      make <- function(name, shape, initializer, regularizer, constraint) {
+        get_variable(
+          name, as.list(shape), inputs$dtype, initializer, regularizer, trainable,
+          constraint = constraint
+        )
+      }
+      depthwise <- make(
+        "depthwise_kernel", c(sizes(kernel_size, "kernel_size"), channels, depth_multiplier),
+        depthwise_initializer, depthwise_regularizer, depthwise_constraint
+      )
+      pointwise <- make(
+        "pointwise_kernel", c(rep(1L, dims), channels * depth_multiplier, filters),
+        pointwise_initializer, pointwise_regularizer, pointwise_constraint
+      )
+      bias <- if (use_bias) {
+        zeros <- tf$zeros_initializer()
+        initializer <- if (is.null(bias_initializer)) zeros else as_initializer(bias_initializer)
+        make("bias", filters, initializer, bias_regularizer, bias_constraint)
+      }
+      # a sequence is an image of one row
+      as_image <- function(x, at) if (dims == 1) tf$expand_dims(x, at) else x
+      steps <- rep_len(sizes(strides, "strides"), 2)
+      rates <- rep_len(sizes(dilation_rate, "dilation_rate"), 2)
+      result <- tf$nn$separable_conv2d(
+        as_image(inputs, 1L), as_image(depthwise, 0L), as_image(pointwise, 0L),
+        c(1L, steps, 1L), toupper(padding), rate = rates
+      )
+      if (dims == 1) result <- tf$squeeze(result, 1L)
+      if (use_bias) result <- tf$nn$bias_add(result, bias)
+      if (is.null(activation)) result else activation_function(activation)(result)
+    })
+  }
+  f
+}
+
+# A function, or its name in tf$nn.
+activation_function <- function(x) if (is.character(x)) tf$nn[[x]] else x
