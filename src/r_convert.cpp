@@ -326,7 +326,49 @@ SEXP named_list(const std::vector<const char*>& names) {
 
 Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
 
+namespace {
+
+// The columns of vectors and matrices of numbers as those of one matrix.
+Tensor side_by_side(const RList& parts, DType wanted) {
+  struct Column {
+    SEXP x;
+    int64_t begin;  // in x
+  };
+  std::vector<Column> columns;
+  DType natural = DType::kBool;
+  int64_t rows = 0;
+  for (R_xlen_t k = 0; k < parts.size(); ++k) {
+    const Shape shape = shape_of_r(parts[k]);
+    rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
+    for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
+    const DType own = natural_dtype(parts[k]);
+    if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
+  }
+  const auto width = static_cast<int64_t>(columns.size());
+  Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
+  constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c = 0; c < width; ++c) {
+      const Column& column = columns[static_cast<size_t>(c)];
+      if (TYPEOF(column.x) == REALSXP && tensor.dtype() == DType::kFloat64) {
+        const double* from = REAL(column.x) + column.begin;
+        for (int64_t r = r0; r < r1; ++r) tensor.data<double>()[r * width + c] = from[r];
+        continue;
+      }
+      for (int64_t r = r0; r < r1; ++r) {
+        set_number(tensor, r * width + c, number_in(column.x, column.begin + r));
+      }
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
 Tensor rows_from_r(SEXP x, DType wanted) {
+  if (TYPEOF(x) == VECSXP) return side_by_side(RList(x, "columns side by side"), wanted);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
   return tensor_of_shape(x, shape, wanted);

@@ -47,6 +47,10 @@ echo "== random feature columns, as TensorFlow's"
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(not tf.__version__.startswith("1."))' \
     2> /dev/null || continue
+  echo "== random input pipelines and delimited text, beside TensorFlow's"
+  mkdir -p "$work/datasets"
+  "$python" tests/interop/datasets.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/datasets.log" &&
+    Rscript tests/interop/datasets.R "$work/datasets" || { tail -n 5 "$work/datasets.log"; failed=1; }
   echo "== ops at random and at the edges, beside TensorFlow's"
   mkdir -p "$work/ops"
   Rscript tests/interop/ops.R begin "$work/ops" &&
