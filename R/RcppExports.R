@@ -67,6 +67,22 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
+cpp_cond <- function(pred, true_fn, false_fn, name) {
+    .Call(`_runhooks_cpp_cond`, pred, true_fn, false_fn, name)
+}
+
+cpp_while <- function(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name) {
+    .Call(`_runhooks_cpp_while`, cond, body, variables, shapes, parallel_iterations, maximum_iterations, name)
+}
+
+cpp_with_gradient <- function(results, inputs, closure) {
+    .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
+}
+
+cpp_variables_behind <- function(tensors, stops) {
+    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
+}
+
 cpp_all_finite <- function(x) {
     .Call(`_runhooks_cpp_all_finite`, x)
 }
@@ -375,12 +391,12 @@ cpp_iterator <- function(dataset, dtypes, shapes) {
     .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
 }
 
-cpp_iterator_initializer <- function(iterator, dataset) {
-    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset)
+cpp_iterator_initializer <- function(iterator, dataset, name) {
+    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset, name)
 }
 
-cpp_iterator_get_next <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_get_next`, iterator)
+cpp_iterator_get_next <- function(iterator, name) {
+    .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
 cpp_operation_inputs <- function(x) {

@@ -25,14 +25,15 @@ selection_helpers <- c(
   "contains", "ends_with", "everything", "last_col", "matches", "num_range", "one_of", "starts_with"
 )
 
-# Promises: tidyselect takes as long to load as all the rest, and is loaded when one is used.
-promise_reexports <- function(ns) {
-  for (name in selection_helpers) promise_function("tidyselect", name, ns)
-  promise_function("tibble", "glimpse", ns)
+# Promises: tidyselect takes as long to load as all the rest, and is loaded when one is used. They stand
+# where imports do: in the namespace R CMD check would take their code for ours.
+promise_reexports <- function(imports) {
+  for (name in selection_helpers) promise_function("tidyselect", name, imports)
+  promise_function("tibble", "glimpse", imports)
 }
 
-promise_function <- function(package, name, ns) {
+promise_function <- function(package, name, imports) {
   force(package)
   force(name)
-  delayedAssign(name, getExportedValue(package, name), environment(), ns)
+  delayedAssign(name, getExportedValue(package, name), environment(), imports)
 }

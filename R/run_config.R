@@ -137,6 +137,7 @@ print.RunConfig <- function(x, ...) {
   fields <- unclass(x)[names(config_defaults)]
   # what nobody has set, and what is as it must be, says nothing
   shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is.atomic, NA)]
+  if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
   line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")
   cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)

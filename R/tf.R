@@ -124,7 +124,8 @@ tf_own_symbols <- function() {
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
     data_symbols(), export_symbols(), contrib_symbols(), graph_more_symbols(), math_symbols(),
     image_symbols(), layer_class_symbols(), contrib_layer_symbols(), train_more_symbols(),
-    variable_symbols(), refused_symbols(), train_and_evaluate_symbols(), separable_symbols()
+    variable_symbols(), refused_symbols(), train_and_evaluate_symbols(), control_symbols(),
+    separable_symbols()
   )
   do.call(c, list_of_modules)
 }

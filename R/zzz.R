@@ -2,5 +2,5 @@
   cpp_log_setup()
   complete_hook_constructors(topenv())
   the$pid <- Sys.getpid()
-  promise_reexports(topenv())
+  promise_reexports(parent.env(topenv()))
 }

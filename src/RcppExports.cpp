@@ -176,6 +176,58 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_cond
+SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name);
+RcppExport SEXP _runhooks_cpp_cond(SEXP predSEXP, SEXP true_fnSEXP, SEXP false_fnSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pred(predSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type true_fn(true_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type false_fn(false_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_cond(pred, true_fn, false_fn, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_while
+SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double parallel_iterations, SEXP maximum_iterations, Text name);
+RcppExport SEXP _runhooks_cpp_while(SEXP condSEXP, SEXP bodySEXP, SEXP variablesSEXP, SEXP shapesSEXP, SEXP parallel_iterationsSEXP, SEXP maximum_iterationsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type cond(condSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type body(bodySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    Rcpp::traits::input_parameter< double >::type parallel_iterations(parallel_iterationsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type maximum_iterations(maximum_iterationsSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_while(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_with_gradient
+SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure);
+RcppExport SEXP _runhooks_cpp_with_gradient(SEXP resultsSEXP, SEXP inputsSEXP, SEXP closureSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type results(resultsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closure(closureSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_with_gradient(results, inputs, closure));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variables_behind
+SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
+RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_all_finite
 bool cpp_all_finite(SEXP x);
 RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
@@ -998,23 +1050,25 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_initializer
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset);
-RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP) {
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_iterator_get_next
-SEXP cpp_iterator_get_next(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP) {
+SEXP cpp_iterator_get_next(SEXP iterator, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1796,6 +1850,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
+    {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
+    {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
+    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
@@ -1873,8 +1931,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
-    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
-    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},

@@ -1,4 +1,5 @@
 // tf$summary$FileWriter and tf$train$write_graph in R: event files and graphs that scripts write.
+#include "graph/lowering.h"
 #include "io/atomic_file.h"
 #include "io/event_file.h"
 #include "io/graph_def.h"
@@ -84,7 +85,7 @@ void cpp_event_writer_close(SEXP writer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def(SEXP graph, bool as_text) {
   return border([&]() -> SEXP {
-    const GraphDef def = make_graph_def(*graph_of(graph));
+    const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
     if (as_text) return Rcpp::wrap(graph_def_text(def));
     const std::string bytes = write_graph_def(def);
     Rcpp::RawVector raw(bytes.size());
@@ -96,7 +97,7 @@ SEXP cpp_graph_def(SEXP graph, bool as_text) {
 // [[Rcpp::export(rng = false)]]
 void cpp_write_graph(SEXP graph, Text path, bool as_text) {
   border([&] {
-    const GraphDef def = make_graph_def(*graph_of(graph));
+    const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
     write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));
   });
 }

@@ -71,8 +71,8 @@ SEXP cpp_summary_op(bool is_histogram,
   return border([&]() -> SEXP {
     const Output value = summary_value(values);
     const SummaryOptions options = summary_options(collections, family);
-    return tensor_handle(is_histogram ? add_histogram_summary(value.graph(), name, value, options)
-                                      : add_scalar_summary(value.graph(), name, value, options));
+    return tensor_handle(is_histogram ? add_histogram_summary(*graph_for(value.graph()), name, value, options)
+                                      : add_scalar_summary(*graph_for(value.graph()), name, value, options));
   });
 }
 
@@ -83,7 +83,7 @@ SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
     const RList given(inputs, "`inputs`");
     for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
     if (summaries.empty()) invalid_argument("`inputs` must have at least one summary.");
-    return tensor_handle(merge_summaries(summaries[0].graph(), summaries, name, collections));
+    return tensor_handle(merge_summaries(*graph_for(summaries[0].graph()), summaries, name, collections));
   });
 }
 

@@ -24,7 +24,7 @@ Graph* graph_of_value(const Value& value) {
 
 std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
   for (const auto& item : args.items()) {
-    if (Graph* graph = graph_of_value(item.second)) return graph->shared_from_this();
+    if (Graph* graph = graph_of_value(item.second)) return graph_for(*graph);
   }
   return default_graph();
 }

@@ -1,5 +1,7 @@
 // Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
 #include "base/memory.h"
+#include "graph/func_graph.h"
+#include "graph/graph_function.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -46,8 +48,8 @@ DefaultGraphs& default_graphs() {
 }
 
 // What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
-// and collections.
-enum Kept { kHandles, kCollections, kKeptCount };
+// collections, and for a function the graph that it is in.
+enum Kept { kHandles, kCollections, kOuter, kKeptCount };
 
 SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
@@ -122,6 +124,9 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
   Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
   SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
+  if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
+    SET_VECTOR_ELT(keeps, kOuter, graph_handle(function->outer().shared_from_this()));
+  }
   R_SetExternalPtrProtected(pointer, keeps);
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
   Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
@@ -203,6 +208,12 @@ std::shared_ptr<Graph> default_graph() {
   if (!default_graphs().stack.empty()) return default_graphs().stack.back();
   if (!global_graph()) global_graph() = std::make_shared<Graph>();
   return global_graph();
+}
+
+std::shared_ptr<Graph> graph_for(Graph& graph) {
+  const std::shared_ptr<Graph> now = default_graph();
+  const bool is_inside = now->is_function() && &now->root() == &graph.root();
+  return is_inside || graph.is_function() ? now : graph.shared_from_this();
 }
 
 }  // namespace r
@@ -398,7 +409,7 @@ Output input_from_r(SEXP x,
   if (is_tensor(x)) return tensor_of(x);
   if (is_variable(x)) {
     const bool by_handle = arg.is_ref || arg.dtype == DType::kResource;
-    return by_handle ? variable_of(x)->handle : variable_of(x)->snapshot;
+    return by_handle ? variable_of(x)->handle : variable_value(graph, *variable_of(x));
   }
   DType wanted = arg.dtype;
   auto known = types.find(arg.type_attr);
@@ -470,7 +481,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
     SEXP x = given[static_cast<R_xlen_t>(i)];
     if (!is_tensor(x) && !is_variable(x)) continue;
     const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
-    if (!graph) graph = output.graph().shared_from_this();
+    if (!graph) graph = graph_for(output.graph());
     types.emplace(arg_of_input(def, i, n).type_attr, output.dtype());
   }
   if (!graph) graph = default_graph();
@@ -572,7 +583,8 @@ SEXP cpp_variable_snapshot(SEXP x) {
 SEXP cpp_variable_read(SEXP x) {
   return border([&]() -> SEXP {
     const VariablePtr variable = variable_of(x);
-    Graph& graph = variable->graph();
+    const auto target = graph_for(variable->graph());
+    Graph& graph = *target;
     if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
     return tensor_handle(
         graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));

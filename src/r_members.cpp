@@ -1,4 +1,5 @@
 // What tensors and operations say of their neighbours and attributes, for `$` in R.
+#include "graph/func_graph.h"
 #include "runhooks_r.h"
 
 using namespace runhooks;
@@ -48,6 +49,7 @@ struct AttrToR {
     return Rcpp::wrap(names);
   }
   SEXP operator()(const std::vector<Shape>& x) const { return list_of(x, dims_to_r); }
+  SEXP operator()(const FunctionPtr& x) const { return text_to_r(x->function_name()); }
 };
 
 }  // namespace

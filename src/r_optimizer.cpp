@@ -140,7 +140,7 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
     const RList given(more, "the options of a variable");
     options.constraint = of_variable_from_r(given.find("constraint"));
     options.use_resource = is_true(given.find("use_resource"));
-    return variable_handle(make_variable(value.graph(), value, name, options));
+    return variable_handle(make_variable(*graph_for(value.graph()), value, name, options));
   });
 }
 
@@ -229,7 +229,7 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text nam
   return border([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
     if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
-    const auto grads = gradients(targets[0].graph(), targets, tensors_from_r(xs),
+    const auto grads = gradients(*graph_for(targets[0].graph()), targets, tensors_from_r(xs),
                                  tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
     Rcpp::List list(grads.size());
     for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
@@ -243,7 +243,7 @@ SEXP cpp_dense_gradient(SEXP gradient) {
   return border([&]() -> SEXP {
     const Gradient rows = gradient_from_r(gradient);
     if (rows.is_none()) invalid_argument("There is no gradient.");
-    return tensor_handle(dense_gradient(rows.values.graph(), rows));
+    return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
   });
 }
 
@@ -254,7 +254,7 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
     const Output target = tensor_of(loss);
     const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
     const auto pairs = optimizer_from_r(spec)->compute_gradients(
-        target.graph(), target, variables_from_r(variables), weight);
+        *graph_for(target.graph()), target, variables_from_r(variables), weight);
     Rcpp::List list(pairs.size());
     for (size_t i = 0; i < pairs.size(); ++i) {
       Rcpp::Shield<SEXP> gradient(gradient_to_r(pairs[i].gradient));
@@ -278,7 +278,8 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
     }
     if (given.empty()) invalid_argument("No variables provided.");
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
-    Graph& graph = given[0].variable->graph();
+    const auto target = graph_for(given[0].variable->graph());
+    Graph& graph = *target;
     return operation_handle(
         optimizer_for(graph, spec, state)
             ->apply_gradients(graph, given, step, name == R_NilValue ? "" : string_from_r(name)));

@@ -142,7 +142,7 @@ void cpp_scope_close() {
 SEXP cpp_graph_group(SEXP inputs, Text name) {
   return border([&]() -> SEXP {
     const std::vector<Operation*> ops = operations_behind(inputs);
-    Graph& graph = ops.empty() ? *default_graph() : ops.front()->graph();
-    return operation_handle(graph.group(ops, name));
+    const auto graph = ops.empty() ? default_graph() : graph_for(ops.front()->graph());
+    return operation_handle(graph->group(ops, name));
   });
 }

@@ -217,6 +217,8 @@ class DefaultGraph {
   size_t outer_floor_;
 };
 std::shared_ptr<Graph> default_graph();
+// Where an operation on a tensor of `graph` goes: into the function that is being made, if any.
+std::shared_ptr<Graph> graph_for(Graph& graph);
 
 // --- r_optimizer.cpp: functions of R that variables have
 

@@ -17,6 +17,8 @@ layers <- local({
     session = c(ground, "io"),
     data = c(ground, "io", "session"),
     # functions that add several ops
+    # operations that call functions, which run by plans
+    control = c(ground, "autodiff", "io", "session"),
     nn = c(ground, "ops", "autodiff", "io"),
     columns = engine,
     # updates of optimizers are hot loops

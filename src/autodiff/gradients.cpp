@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "graph/func_graph.h"
 
 namespace runhooks {
 
@@ -11,25 +14,46 @@ bool contains(const std::vector<Output>& outputs, const Output& output) {
   return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
 }
 
-// What has arrived at each tensor so far, by operation id and output.
-using Arrived = std::map<std::pair<int, int>, std::vector<Gradient>>;
+// What has arrived at each tensor so far.
+using Arrived = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
 
-std::pair<int, int> key_of(const Output& output) { return {output.op->id(), output.index}; }
+std::pair<const Operation*, int> key_of(const Output& output) { return {output.op, output.index}; }
+
+using Dependents = std::set<const Operation*>;
 
 // Inputs come before what uses them, so one pass in order of creation finds all that depends on xs.
-std::vector<bool> operations_after(const Graph& graph,
-                                   const std::vector<Output>& xs,
-                                   const std::vector<Output>& stops) {
-  std::vector<bool> depends(graph.operations().size(), false);
-  for (const auto& op : graph.operations()) {
-    const auto& inputs = op->inputs();
-    depends[static_cast<size_t>(op->id())] =
-        std::any_of(inputs.begin(), inputs.end(), [&](const Output& input) {
-          if (contains(stops, input)) return false;
-          return contains(xs, input) || depends[static_cast<size_t>(input.op->id())];
-        });
+// What a function captures depends as it does outside.
+void add_operations_after(const Graph& graph,
+                          const std::vector<Output>& xs,
+                          const std::vector<Output>& stops,
+                          Dependents& dependents) {
+  const auto depends = [&](const Output& input) {
+    if (contains(stops, input)) return false;
+    return contains(xs, input) || dependents.count(input.op) > 0;
+  };
+  if (const auto* function = dynamic_cast<const FuncGraph*>(&graph)) {
+    for (const auto& argument : function->arguments()) {
+      if (argument.outside && depends(argument.outside)) dependents.insert(argument.inside.op);
+    }
   }
-  return depends;
+  for (const auto& op : graph.operations()) {
+    if (std::any_of(op->inputs().begin(), op->inputs().end(), depends)) dependents.insert(op.get());
+  }
+}
+
+// The graph of ys, and those around it as far as there are xs in them.
+std::vector<const Graph*> graphs_between(const Graph& of_ys, const std::vector<Output>& xs) {
+  std::vector<const Graph*> graphs = {&of_ys};
+  const auto has_x = [&xs](const Graph* graph) {
+    return std::any_of(xs.begin(), xs.end(), [=](const Output& x) { return &x.graph() == graph; });
+  };
+  size_t needed = 1;
+  while (const auto* function = dynamic_cast<const FuncGraph*>(graphs.back())) {
+    graphs.push_back(&function->outer());
+    if (has_x(graphs.back())) needed = graphs.size();
+  }
+  graphs.resize(needed);
+  return graphs;
 }
 
 Gradient sum_of(Graph& graph, const std::vector<Gradient>& parts) {
@@ -69,12 +93,13 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
   for (int i = 0; i < op.num_outputs(); ++i) {
-    auto found = arrived.find({op.id(), i});
+    auto found = arrived.find({&op, i});
     if (found == arrived.end()) continue;
     dy[static_cast<size_t>(i)] = dense_gradient(graph, sum_of(graph, found->second));
     any = true;
   }
   if (!any) return {};
+  if (op.def().calls_functions) return dy;
   for (int i = 0; i < op.num_outputs(); ++i) {
     Output& grad = dy[static_cast<size_t>(i)];
     if (!grad) grad = graph.op("ZerosLike", {op.output(i)});
@@ -88,8 +113,8 @@ bool hands_on(const Operation& op) {
 }
 
 void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops, Arrived& arrived) {
-  const auto found = arrived.find({op.id(), 0});
-  if (found != arrived.end() && hands_on(op)) {
+  const auto found = arrived.find({&op, 0});
+  if (found != arrived.end() && hands_on(op) && !op.own_gradient) {
     const Gradient sum = sum_of(graph, found->second);
     if (sum.is_indexed_slices()) {
       if (!contains(stops, op.input(0))) arrived[key_of(op.input(0))].push_back(sum);
@@ -97,16 +122,37 @@ void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops,
     }
   }
   const std::vector<Output> dy = output_gradients(graph, op, arrived);
-  if (dy.empty() || op.def().not_differentiable) return;
-  if (!op.def().gradient_fn) {
+  if (dy.empty() || (op.def().not_differentiable && !op.own_gradient)) return;
+  if (!op.def().gradient_fn && !op.own_gradient) {
     fail(Code::kNotFound, "No gradient defined for operation '", op.name(),
          "' (op type: ", op.type(), ").");
   }
-  const std::vector<Gradient> dx = op.def().gradient_fn(graph, op, dy);
+  const std::vector<Gradient> dx = op.own_gradient ? op.own_gradient->gradient(graph, op, dy)
+                                                   : op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
     if (!dx[i].is_none() && !contains(stops, input)) arrived[key_of(input)].push_back(dx[i]);
   }
+}
+
+// What has arrived at what a function captured goes on outside.
+void hand_outside(const FuncGraph& function, Arrived& arrived) {
+  for (const auto& argument : function.arguments()) {
+    const auto found = arrived.find(key_of(argument.inside));
+    if (!argument.outside || found == arrived.end()) continue;
+    std::vector<Gradient>& outside = arrived[key_of(argument.outside)];
+    outside.insert(outside.end(), found->second.begin(), found->second.end());
+  }
+}
+
+const Graph& graph_of(const std::vector<Output>& ys) {
+  for (const Output& y : ys) {
+    if (&y.graph() != &ys[0].graph()) {
+      invalid_argument("Gradients of '", ys[0].name(), "' and '", y.name(),
+                       "' cannot be taken together: they are of different graphs.");
+    }
+  }
+  return ys[0].graph();
 }
 
 }  // namespace
@@ -126,11 +172,16 @@ std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& stop_gradients,
                                 const std::string& name) {
   NameScope scope(graph, name);
-  const std::vector<bool> depends = operations_after(graph, xs, stop_gradients);
+  const std::vector<const Graph*> graphs = graphs_between(graph_of(ys), xs);
+  Dependents dependents;
+  for (size_t i = graphs.size(); i-- > 0;) {
+    add_operations_after(*graphs[i], xs, stop_gradients, dependents);
+  }
   Arrived arrived;
   int last = -1;
   for (size_t i = 0; i < ys.size(); ++i) {
-    if (!is_floating(ys[i].dtype())) {
+    // lists of tensors have lists of gradients
+    if (!is_floating(ys[i].dtype()) && ys[i].dtype() != DType::kVariant) {
       invalid_argument("Gradients can be taken of floating-point tensors only; '", ys[i].name(),
                        "' is ", dtype_name(ys[i].dtype()), ".");
     }
@@ -142,11 +193,15 @@ std::vector<Gradient> gradients(Graph& graph,
     arrived[key_of(ys[i])].push_back(given ? given : ones_for(graph, ys[i]));
     last = std::max(last, ys[i].op->id());
   }
-  for (int id = last; id >= 0; --id) {
-    Operation& op = *graph.operations()[static_cast<size_t>(id)];
-    if (!depends[static_cast<size_t>(id)]) continue;
-    NameScope op_scope(graph, op.name() + "_grad");
-    pass_through(graph, op, stop_gradients, arrived);
+  for (const Graph* from : graphs) {
+    if (from != graphs[0]) last = from->version() - 1;
+    for (int id = last; id >= 0; --id) {
+      Operation& op = *from->operations()[static_cast<size_t>(id)];
+      if (dependents.count(&op) == 0) continue;
+      NameScope op_scope(graph, op.name() + "_grad");
+      pass_through(graph, op, stop_gradients, arrived);
+    }
+    if (from != graphs.back()) hand_outside(static_cast<const FuncGraph&>(*from), arrived);
   }
   std::vector<Gradient> result;
   for (const Output& x : xs) {

@@ -9,7 +9,9 @@
 
 namespace runhooks {
 
-// d sum(ys) / d x for each x, "none" where ys do not depend on it. `grad_ys`, if not empty, weights
+// d sum(ys) / d x for each x, "none" where ys do not depend on it. What computes it is added to
+// `graph`: that of ys, or a function that computes the gradient of a function (FuncGraph); xs may be
+// in the graphs around that of ys, too. `grad_ys`, if not empty, weights
 // the elements of each y; no gradient flows through `stop_gradients`. A resource variable is asked
 // for by its handle. Operations are added under the name scope `name`. Throws where an op on the
 // way has no gradient.

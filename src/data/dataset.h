@@ -171,9 +171,11 @@ Output make_iterator_op(Graph& graph,
                         std::shared_ptr<const Dataset> dataset);
 // The operation that makes the iterator begin with the dataset's first element.
 Operation* make_iterator_initializer(const Output& iterator,
-                                     std::shared_ptr<const Dataset> dataset);
+                                     std::shared_ptr<const Dataset> dataset,
+                                     const std::string& name = "MakeIterator");
 // The components of the iterator's next element, an operation IteratorGetNext.
-std::vector<Output> iterator_get_next(const Output& iterator);
+std::vector<Output> iterator_get_next(const Output& iterator,
+                                      const std::string& name = "IteratorGetNext");
 // That of an iterator that begins by itself.
 std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset);
 
@@ -181,9 +183,5 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
 // It is restored into the same pipeline only; who wants it saved adds it to the collection
 // `saveable_objects` or to a saver.
 SaveablePtr make_saveable_from_iterator(const Output& handle);
-
-// The iterator that a session keeps for the IteratorV2 operation of this name; NULL before it is
-// first used.
-DatasetIterator* find_iterator(const ResourceManager& resources, const std::string& op_name);
 
 }  // namespace runhooks

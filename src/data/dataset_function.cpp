@@ -6,6 +6,7 @@
 
 #include "base/fingerprint.h"
 #include "base/random.h"
+#include "graph/func_graph.h"
 #include "io/graph_def.h"
 
 namespace runhooks {
@@ -23,7 +24,8 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(
   function->check_results();
   graph.finalize();
   for (const auto& op : graph.operations()) {
-    if (op->def().is_host_function) function->runs_on_main_thread_ = true;
+    const auto is_host_function = [](const Operation& x) { return x.def().is_host_function; };
+    if (any_inside(*op, is_host_function)) function->runs_on_main_thread_ = true;
     if (op->def().is_stateful && !function->is_argument(*op)) function->is_stateful_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));

@@ -5,7 +5,8 @@ namespace runhooks {
 const char* attr_type_name(const AttrValue& value) {
   static const char* const kNames[] = {
       "nothing", "int",       "float",       "bool",         "string",     "type",       "shape",
-      "tensor",  "list(int)", "list(float)", "list(string)", "list(type)", "list(shape)"};
+      "tensor",  "list(int)", "list(float)", "list(string)", "list(type)", "list(shape)",
+      "func"};
   return kNames[value.index()];
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +13,10 @@
 #include "tensor/tensor.h"
 
 namespace runhooks {
+
+class FuncGraph;
+// A function that an operation calls (graph/func_graph.h).
+using FunctionPtr = std::shared_ptr<FuncGraph>;
 
 using AttrValue = std::variant<std::monostate,
                                int64_t,
@@ -25,7 +30,8 @@ using AttrValue = std::variant<std::monostate,
                                std::vector<float>,
                                std::vector<std::string>,
                                std::vector<DType>,
-                               std::vector<Shape>>;
+                               std::vector<Shape>,
+                               FunctionPtr>;
 
 // In the spelling of an op's attribute specification: "int", "list(type)", ...
 const char* attr_type_name(const AttrValue& value);

@@ -233,26 +233,72 @@ Operation* OpBuilder::build() {
   return graph_.create_op(type_, inputs_, attrs_, name_, control_inputs_);
 }
 
-Graph::Graph() : variables_(std::make_unique<VariableStore>(*this)) {}
+Graph::Graph() : root_(this), variables_(std::make_unique<VariableStore>(*this)) {}
+Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), name_scope_(scope) {
+  // far from the ids of a plain graph
+  first_seed_number_ = int64_t{1000003} * ++root_->functions_;
+}
 Graph::~Graph() = default;
 
+Output Graph::capture(const Output& outside) {
+  if (&outside.graph() == this) return outside;
+  if (outside.graph().is_function()) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("Tensor '", outside.name(), "' is inside of a function of '",
+                        outside.graph().current_name_scope(), "' and cannot be used outside."),
+                {"Return it from the function."});
+  }
+  invalid_argument("Tensor '", outside.name(), "' is not an element of this graph.");
+}
+
+void Graph::wait_outside(Operation* outside) {
+  invalid_argument("Operation '", outside->name(), "' is not an element of this graph",
+                   outside->graph().is_function() ? ", but of a function in it." : ".");
+}
+
+void Graph::extend(Operation& op,
+                   const std::vector<Output>& inputs,
+                   const std::vector<std::pair<DType, Shape>>& outputs) {
+  check_not_finalized();
+  ++root_->extensions_;
+  const ArgDef &in = op.def().inputs.back(), &out = op.def().outputs.back();
+  for (const Output& input : inputs) {
+    op.inputs_.push_back(&input.graph() == this ? input : capture(input));
+    op.input_args_.push_back(&in);
+  }
+  const AttrValue* given = op.attrs_.find("output_shapes");
+  std::vector<Shape> shapes = given ? std::get<std::vector<Shape>>(*given) : std::vector<Shape>();
+  for (const auto& [dtype, shape] : outputs) {
+    op.outputs_.push_back({dtype, out.is_ref, shape});
+    shapes.push_back(Shape::unknown());
+  }
+  if (given) op.attrs_.set("output_shapes", shapes);
+  std::vector<DType> types;
+  for (size_t i = op.def().inputs.size() - 1; i < op.inputs_.size(); ++i) {
+    types.push_back(op.inputs_[i].dtype());
+  }
+  op.attrs_.set(in.type_list_attr, types);
+  types.clear();
+  for (const auto& output : op.outputs_) types.push_back(output.dtype);
+  op.attrs_.set(out.type_list_attr, types);
+}
+
 void Graph::check_not_finalized() const {
-  if (finalized_) {
+  if (finalized()) {
     fail(Code::kFailedPrecondition, "Graph is finalized and cannot be modified.");
   }
 }
 
 Operation* Graph::create_op(const std::string& type,
-                            const std::vector<Output>& inputs,
+                            const std::vector<Output>& given,
                             const AttrMap& attrs,
                             const std::string& name,
                             const std::vector<Operation*>& control_inputs) {
   check_not_finalized();
   const OpDef& def = find_op(type);
-  for (const Output& input : inputs) {
-    if (&input.graph() != this) {
-      invalid_argument("Tensor '", input.name(), "' is not an element of this graph.");
-    }
+  std::vector<Output> inputs = given;
+  for (Output& input : inputs) {
+    if (&input.graph() != this) input = capture(input);
   }
   auto op = std::unique_ptr<Operation>(new Operation);
   AttrMap inferred = attrs;
@@ -303,7 +349,7 @@ Operation* Graph::create_op(const std::string& type,
   }
   if (is_exact) {
     if (by_name_.count(op->name_)) invalid_argument("Duplicate op name '", op->name_, "'.");
-    names_in_use_.emplace(lower(op->name_), 1);
+    root_->names_in_use_.emplace(lower(op->name_), 1);
   } else {
     op->name_ = unique_name(wanted);
   }
@@ -314,7 +360,7 @@ Operation* Graph::create_op(const std::string& type,
 }
 
 std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>& own,
-                                                  const std::vector<Output>& inputs) const {
+                                                  const std::vector<Output>& inputs) {
   std::vector<Operation*> all = own;
   for (auto frame = control_stack_.rbegin(); frame != control_stack_.rend(); ++frame) {
     all.insert(all.end(), frame->ops.begin(), frame->ops.end());
@@ -322,6 +368,10 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
   }
   std::vector<Operation*> kept;
   for (Operation* op : all) {
+    if (&op->graph() != this) {
+      wait_outside(op);
+      continue;
+    }
     const bool is_input = std::any_of(inputs.begin(), inputs.end(),
                                       [op](const Output& input) { return input.op == op; });
     if (!is_input && std::find(kept.begin(), kept.end(), op) == kept.end()) kept.push_back(op);
@@ -438,26 +488,27 @@ std::variant<Output, Operation*> Graph::element(const std::string& name) const {
 std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
   const std::string full = name_scope_ + name;
   const std::string key = lower(full);
-  auto found = names_in_use_.find(key);
-  int count = found == names_in_use_.end() ? 0 : found->second;
-  if (mark_as_used) names_in_use_[key] = count + 1;
+  std::unordered_map<std::string, int>& names = root_->names_in_use_;
+  auto found = names.find(key);
+  int count = found == names.end() ? 0 : found->second;
+  if (mark_as_used) names[key] = count + 1;
   if (count == 0) return full;
   std::string candidate, candidate_key;
   do {
     candidate = str_cat(full, "_", count++);
     candidate_key = lower(candidate);
-  } while (names_in_use_.count(candidate_key));
+  } while (names.count(candidate_key));
   if (mark_as_used) {
-    names_in_use_[key] = count;
-    names_in_use_.emplace(candidate_key, 1);
+    names[key] = count;
+    names.emplace(candidate_key, 1);
   }
   return candidate;
 }
 
 void Graph::add_to_collection(const std::string& name, CollectionItem item) {
   check_not_finalized();
-  collections_[name].push_back(std::move(item));
-  ++collections_version_;
+  root_->collections_[name].push_back(std::move(item));
+  ++root_->collections_version_;
 }
 
 std::string collection_item_name(const CollectionItem& item) {
@@ -472,8 +523,8 @@ std::string collection_item_name(const CollectionItem& item) {
 std::vector<CollectionItem> Graph::collection(const std::string& name,
                                               const std::string& scope) const {
   std::vector<CollectionItem> items;
-  auto found = collections_.find(name);
-  if (found == collections_.end()) return items;
+  auto found = root_->collections_.find(name);
+  if (found == root_->collections_.end()) return items;
   for (const CollectionItem& item : found->second) {
     if (scope.empty() || collection_item_name(item).rfind(scope, 0) == 0) items.push_back(item);
   }
@@ -482,7 +533,7 @@ std::vector<CollectionItem> Graph::collection(const std::string& name,
 
 std::vector<std::string> Graph::collection_names() const {
   std::vector<std::string> names;
-  for (const auto& entry : collections_) names.push_back(entry.first);
+  for (const auto& entry : root_->collections_) names.push_back(entry.first);
   return names;
 }
 

@@ -65,7 +65,7 @@ class OpBuilder {
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   Graph();
-  ~Graph();
+  virtual ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
@@ -104,9 +104,27 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
+  // A function's graph is a part of the graph that its caller is in, and in the end of this one,
+  // which has the names, variables, collections and the seed of all.
+  Graph& root() const { return *root_; }
+  bool is_function() const { return root_ != this; }
+  // What stands for a tensor of another graph here; only a function takes in any (FuncGraph).
+  virtual Output capture(const Output& outside);
+  // An operation of a graph outside has to run before the caller of this function.
+  virtual void wait_outside(Operation* outside);
+  // Gives an operation that calls functions more inputs (of its last argument) and outputs.
+  // Sessions notice.
+  void extend(Operation& op,
+              const std::vector<Output>& inputs,
+              const std::vector<std::pair<DType, Shape>>& outputs);
+  // Grows with each extend().
+  int extensions() const { return root_->extensions_; }
+  // No two operations of all the functions of a root have the same; the ids in a plain graph.
+  int64_t seed_number() const { return first_seed_number_ + version(); }
+
   void finalize() { finalized_ = true; }
   void unfinalize() { finalized_ = false; }
-  bool finalized() const { return finalized_; }
+  bool finalized() const { return finalized_ || root_->finalized_; }
   // Grows with each operation.
   int version() const { return static_cast<int>(operations_.size()); }
 
@@ -115,22 +133,26 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
   // Grows with each change of a collection.
-  int collections_version() const { return collections_version_; }
+  int collections_version() const { return root_->collections_version_; }
   std::vector<std::string> collection_names() const;
 
-  VariableStore& variables() { return *variables_; }
+  VariableStore& variables() { return *root_->variables_; }
 
   // The graph-level random seed; has_seed() is FALSE where none was set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;
   }
-  bool has_seed() const { return has_seed_; }
-  int64_t seed() const { return seed_; }
+  bool has_seed() const { return root_->has_seed_; }
+  int64_t seed() const { return root_->seed_; }
 
   // Where the embedding language keeps what belongs to this graph (its handles of the graph's
   // tensors).
   std::shared_ptr<void> foreign;
+
+ protected:
+  // Of a function, all of whose operations are in the name scope `scope` ("cond/").
+  Graph(Graph& outer, const std::string& scope);
 
  private:
   friend class NameScope;
@@ -142,8 +164,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   };
   void check_not_finalized() const;
   std::vector<Operation*> all_control_inputs(const std::vector<Operation*>& own,
-                                             const std::vector<Output>& inputs) const;
+                                             const std::vector<Output>& inputs);
 
+  Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::unordered_map<std::string, Operation*> by_name_;
   std::unordered_map<std::string, int> names_in_use_;
@@ -155,6 +178,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool finalized_ = false;
   bool has_seed_ = false;
   int64_t seed_ = 0;
+  int extensions_ = 0, functions_ = 0;
+  int64_t first_seed_number_ = 0;
 };
 
 // While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that

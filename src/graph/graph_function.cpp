@@ -66,9 +66,14 @@ Value call_graph_function(const GraphFunctionDef& def,
   return result;
 }
 
+Output variable_value(Graph& graph, const Variable& variable) {
+  if (!variable.is_resource || !graph.is_function()) return variable.snapshot;
+  return graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype);
+}
+
 Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {
   if (const auto* tensor = value.get_if<Output>()) return *tensor;
-  if (const auto* variable = value.get_if<VariablePtr>()) return (*variable)->snapshot;
+  if (const auto* variable = value.get_if<VariablePtr>()) return variable_value(graph, **variable);
   if (const auto* array = value.get_if<Tensor>()) {
     return graph.constant(in_type(*array, dtype), name);
   }

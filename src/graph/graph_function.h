@@ -53,6 +53,9 @@ Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
+// The value of a variable in this graph. In a function a resource variable is read where it is used,
+// since the function may have changed it.
+Output variable_value(Graph& graph, const Variable& variable);
 Output tensor_of_value(Graph& graph,
                        const Value& value,
                        const std::string& name,

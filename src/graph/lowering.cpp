@@ -4,9 +4,18 @@
 #include <map>
 #include <set>
 
+#include "graph/func_graph.h"
+
 namespace runhooks {
 
 namespace {
+
+// NULL where it is neither an operation nor a tensor.
+const Operation* operation_of(const CollectionItem& item) {
+  if (const auto* output = std::get_if<Output>(&item)) return output->op;
+  auto* const* op = std::get_if<Operation*>(&item);
+  return op ? *op : nullptr;
+}
 
 // Within a step our sessions read a variable before they update it. TensorFlow's order is that of
 // the graph alone, so what is written has to say it: an update waits for what else the training
@@ -15,8 +24,8 @@ class ReadersFirst {
  public:
   explicit ReadersFirst(const Graph& graph) {
     for (const CollectionItem& item : graph.collection(collection_keys::kTrainOp)) {
-      if (auto* const* op = std::get_if<Operation*>(&item)) add_step(*op);
-      if (const auto* output = std::get_if<Output>(&item)) add_step(output->op);
+      const Operation* last = operation_of(item);
+      if (last && &last->graph() == &graph) add_step(last);
     }
     // inputs come before what uses them, so in the order of creation all readers so far are known
     for (const auto& entry : step_) visit(entry.second);
@@ -43,6 +52,7 @@ class ReadersFirst {
   }
   void visit(const Operation* op) {
     const std::vector<int>& mutates = op->def().mutates;
+    if (op->def().calls_functions && op->def().is_stateful) add_changes_inside(op);
     for (size_t i = 0; i < op->inputs().size(); ++i) {
       const Output& input = op->inputs()[i];
       if (std::find(mutates.begin(), mutates.end(), static_cast<int>(i)) != mutates.end()) {
@@ -62,6 +72,15 @@ class ReadersFirst {
     }
   }
 
+  // What a function changes, its caller has the handle of.
+  void add_changes_inside(const Operation* op) {
+    for (const Output& input : op->inputs()) {
+      if (!is_variable(input) || !changes_variable(*op, *input.op)) continue;
+      const auto& readers = readers_[input.op];
+      before_[op].insert(before_[op].end(), readers.begin(), readers.end());
+    }
+  }
+
   std::map<int, const Operation*> step_;  // by id
   std::map<const Operation*, const Operation*> value_of_;
   std::map<const Operation*, std::set<const Operation*>> readers_;
@@ -70,30 +89,64 @@ class ReadersFirst {
 
 class Lowering {
  public:
-  explicit Lowering(const Graph& from)
-      : from_(from), readers_first_(from), to_(std::make_shared<Graph>()) {
+  Lowering(const Graph& from, Graph& to) : from_(from), readers_first_(from), to_(to) {
     for (const CollectionItem& item : from.collection(collection_keys::kLocalInitOp)) {
       if (auto* const* op = std::get_if<Operation*>(&item)) local_init_ops_.push_back(*op);
     }
   }
-  std::shared_ptr<Graph> run() {
+  void run() {
     // What lowering adds must not take a name that comes later.
-    for (const auto& op : from_.operations()) to_->unique_name(op->name());
-    for (const auto& op : from_.operations()) {
-      Operation* made = op->def().lower_fn ? lower(*op) : copy(*op);
-      for (int i = 0; i < made->num_outputs(); ++i) made->set_output_shape(i, op->output_shape(i));
-      made->payload = op->payload;
-      made_.push_back(made);
-    }
+    for (const auto& op : from_.operations()) reserve_names(*op);
+    made_.resize(from_.operations().size());
+    for (const auto& op : from_.operations()) make(*op);
     for (const std::string& name : from_.collection_names()) {
       for (const CollectionItem& item : from_.collection(name)) {
-        to_->add_to_collection(name, mapped(item));
+        const Operation* op = operation_of(item);
+        // what is in a function is no thing that others find
+        if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(item));
       }
     }
-    return to_;
+  }
+  // The operations of a function that its results need.
+  void run_function(const FuncGraph& from, FuncGraph& to) {
+    made_.resize(from.operations().size());
+    for (const auto& argument : from.arguments()) {
+      const Output& inside = argument.inside;
+      const Output made = to.add_argument(inside.dtype(), inside.shape());
+      // a handle is found by its name in the session, and its argument is there for the caller
+      if (!argument.is_handle()) made_[static_cast<size_t>(inside.op->id())] = made.op;
+    }
+    for (const Operation* op : needed_operations(from)) make(*op);
+    for (const Output& result : from.results) {
+      const FuncGraph::Argument* handle = handle_among(from, result);
+      to.results.push_back(handle ? to.argument(static_cast<size_t>(handle - &from.arguments()[0]))
+                                  : mapped(result));
+    }
   }
 
  private:
+  void reserve_names(const Operation& op) {
+    to_.unique_name(op.name());
+    for (const FunctionPtr& function : functions_of(op)) {
+      for (const auto& inner : function->operations()) reserve_names(*inner);
+    }
+  }
+  static const FuncGraph::Argument* handle_among(const FuncGraph& from, const Output& result) {
+    for (const auto& argument : from.arguments()) {
+      if (argument.is_handle() && argument.inside == result) return &argument;
+    }
+    return nullptr;
+  }
+  // Inputs first: what a gradient has added to an operation came after it.
+  Operation* make(const Operation& op) {
+    Operation*& made = made_[static_cast<size_t>(op.id())];
+    if (made) return made;
+    for (const Output& input : op.inputs()) make(*input.op);
+    made = op.def().lower_fn ? lower(op) : copy(op);
+    for (int i = 0; i < made->num_outputs(); ++i) made->set_output_shape(i, op.output_shape(i));
+    made->payload = op.payload;
+    return made;
+  }
   Output mapped(const Output& output) const {
     return {made_[static_cast<size_t>(output.op->id())], output.index};
   }
@@ -115,26 +168,42 @@ class Lowering {
       controls.push_back(made_[static_cast<size_t>(control->id())]);
     }
     for (const Operation* reader : readers_first_.before(op)) {
-      controls.push_back(made_[static_cast<size_t>(reader->id())]);
+      if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
     }
     // as tf.train.Scaffold, whose local_init_op initializes the tables too
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
-      for (const CollectionItem& item : to_->collection(collection_keys::kTableInitializers)) {
+      for (const CollectionItem& item : to_.collection(collection_keys::kTableInitializers)) {
         controls.push_back(std::get<Operation*>(item));
       }
     }
     return controls;
   }
   Operation* copy(const Operation& op) {
-    return to_->create_op(op.type(), inputs_of(op), op.attrs(), op.name() + "/", controls_of(op));
+    AttrMap attrs = op.attrs();
+    for (const auto& item : op.attrs().items()) {
+      const auto* function = std::get_if<FunctionPtr>(&item.second);
+      if (function) attrs.set(item.first, lowered(**function));
+    }
+    // in a function the name of the operation is not that of the session's thing
+    const AttrValue* shared_name = attrs.find("shared_name");
+    if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
+      attrs.set("shared_name", op.name());
+    }
+    return to_.create_op(op.type(), inputs_of(op), attrs, op.name() + "/", controls_of(op));
+  }
+  FunctionPtr lowered(const FuncGraph& from) {
+    auto to = std::make_shared<FuncGraph>(to_, from.scope(), "");
+    to->rename(from.function_name());
+    Lowering(from, *to).run_function(from, *to);
+    return to;
   }
   Operation* lower(const Operation& op) {
     {
-      const ControlDependencies after(*to_, controls_of(op));
-      const NameScope scope(*to_, op.name() + "/");
-      op.def().lower_fn(*to_, op, inputs_of(op));
+      const ControlDependencies after(to_, controls_of(op));
+      const NameScope scope(to_, op.name() + "/");
+      op.def().lower_fn(to_, op, inputs_of(op));
     }
-    Operation* made = to_->find_operation(op.name());
+    Operation* made = to_.find_operation(op.name());
     bool fits = made && made->num_outputs() == op.num_outputs();
     for (int i = 0; fits && i < op.num_outputs(); ++i) {
       fits = made->output_dtype(i) == op.output_dtype(i);
@@ -148,13 +217,17 @@ class Lowering {
 
   const Graph& from_;
   const ReadersFirst readers_first_;
-  std::shared_ptr<Graph> to_;
+  Graph& to_;
   std::vector<Operation*> made_;  // by the id of what it was made from
   std::vector<const Operation*> local_init_ops_;
 };
 
 }  // namespace
 
-std::shared_ptr<Graph> lowered_graph(const Graph& graph) { return Lowering(graph).run(); }
+std::shared_ptr<Graph> lowered_graph(const Graph& graph) {
+  auto to = std::make_shared<Graph>();
+  Lowering(graph, *to).run();
+  return to;
+}
 
 }  // namespace runhooks

@@ -91,9 +91,11 @@ void check_inputs_are_there(const KernelContext& c) {
   const Operation& op = c.op();
   for (int i = 0; i < c.num_inputs(); ++i) {
     const ArgDef& arg = op.input_arg(i);
+    const DType dtype = op.input(i).dtype();
+    if (arg.may_be_handle && c.resource_or_null(i)) continue;
     if (arg.is_ref || arg.takes_handles()) {
       check_handle(c, i);
-    } else if (dtype_size(op.input(i).dtype()) == 0) {
+    } else if (dtype_size(dtype) == 0 && dtype != DType::kVariant) {
       invalid_argument(input_name(op, i), " must be a tensor; '", op.input(i).name(),
                        "' is a handle.");
     } else if (!c.input(i).is_valid()) {

@@ -92,6 +92,8 @@ void parse_arg_word(const std::string& word, ArgDef* arg) {
     parse_rank(trim(word.substr(5)), arg);
   } else if (word == "not empty") {
     arg->not_empty = true;
+  } else if (word == "or handle") {
+    arg->may_be_handle = true;
   } else if (!parse_limit(word, &arg->values)) {
     const size_t of = word.find(" of ");
     arg->handle_of = word.substr(0, of);
@@ -315,6 +317,10 @@ OpRegistration& OpRegistration::keeps(ResourceFactory factory) {
 }
 OpRegistration& OpRegistration::host_function() {
   def_.is_host_function = true;
+  return *this;
+}
+OpRegistration& OpRegistration::calls_functions() {
+  def_.calls_functions = true;
   return *this;
 }
 OpRegistration& OpRegistration::endpoint(const char* name) {

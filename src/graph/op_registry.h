@@ -33,7 +33,8 @@ struct Range {
 //   "scalar", "vector", "rank 2", "rank >= 1", "rank <= 1", "not empty";
 //   ">= 0", "<= 10": all its values. Only where the shape function reads these too and the op does
 //     not allocate its outputs itself, since what is not read is not looked at in every run;
-//   "variable of T", "table", "iterator": what a handle refers to.
+//   "variable of T", "table", "iterator": what a handle refers to;
+//   "or handle": it may be one.
 struct ArgDef {
   std::string name;
   DType dtype = DType::kInvalid;  // where the type is fixed
@@ -47,8 +48,9 @@ struct ArgDef {
   Range values;
   std::string handle_of;         // Resource::kind(); empty: any
   std::string handle_type_attr;  // the attribute that is the type of a variable
-  // Takes handles; other arguments are tensors with elements.
-  bool takes_handles() const { return dtype == DType::kResource || dtype == DType::kVariant; }
+  bool may_be_handle = false;  // what a function is called with: tensors and handles
+  // Takes handles; other arguments are tensors, or the core's things that travel as variants.
+  bool takes_handles() const { return dtype == DType::kResource; }
 };
 
 // One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false",
@@ -116,6 +118,13 @@ struct Gradient {
 using GradientFn =
     std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
 
+// The gradient of one operation, in place of that of its definition.
+class GradientOverride {
+ public:
+  virtual ~GradientOverride() = default;
+  virtual std::vector<Gradient> gradient(Graph&, Operation&, const std::vector<Output>& dy) = 0;
+};
+
 // Writes an op that TensorFlow does not know in TensorFlow's (graph/lowering.h): adds operations to
 // a graph in which the op is missing, whose name scope is the op's own, and that has its inputs.
 // The last of them is called "<the op's name>/", so that it takes the op's name, and has its
@@ -162,6 +171,9 @@ struct OpDef {
   bool has_distinct_rows = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
+  // It calls functions: graphs that are attributes of type "func". Its gradient is asked with
+  // invalid Outputs for what has none, and may add inputs and outputs to the operation.
+  bool calls_functions = false;
   // What a session keeps of it from run to run, beginning with this, where that is part of a state
   // that is saved.
   ResourceFactory resource_factory = nullptr;
@@ -212,6 +224,7 @@ class OpRegistration {
   OpRegistration& updates_variables();
   OpRegistration& distinct_rows();
   OpRegistration& host_function();
+  OpRegistration& calls_functions();
   OpRegistration& keeps(ResourceFactory factory);
   OpRegistration& endpoint(const char* name);
   OpRegistration& r(const char* signature);

@@ -12,6 +12,7 @@
 namespace runhooks {
 
 class Graph;
+class GradientOverride;
 class Operation;
 struct ArgDef;
 struct OpDef;
@@ -71,6 +72,8 @@ class Operation {
 
   // What the operation works on and no attribute can hold, such as a dataset in memory.
   std::shared_ptr<void> payload;
+  // How it is differentiated where that is not as its definition says (tf.custom_gradient).
+  std::shared_ptr<GradientOverride> own_gradient;
 
  private:
   friend class Graph;

@@ -117,6 +117,21 @@ VariablePtr make_variable(Graph& graph,
                           const std::string& name,
                           const VariableOptions& options,
                           const std::string& shared_name) {
+  if (graph.is_function()) {
+    // the variable is there for all, so what it begins with cannot be a thing of one branch
+    if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("The initial value of variable '", name, "', '", initial_value.name(),
+                          "', is inside of a function of tf$cond() or tf$while_loop()."),
+                  {"Make the variable before, or with tf$get_variable()."});
+    }
+    const NameScope scope(graph.root(), graph.current_name_scope());
+    if (initial_value.graph().is_function()) {
+      initial_value = graph.root().constant(initial_value.op->attr<Tensor>("value"),
+                                            "initial_value");
+    }
+    return make_variable(graph.root(), initial_value, name, options, shared_name);
+  }
   const bool is_exact = !name.empty() && name.back() == '/';
   const std::string base = is_exact ? name.substr(0, name.size() - 1) : graph.unique_name(name);
   return make_variable_in_scope(
@@ -233,7 +248,8 @@ VariablePtr global_step(const Graph& graph) {
   return variables.empty() ? nullptr : variables.front();
 }
 
-VariablePtr get_or_create_global_step(Graph& graph) {
+VariablePtr get_or_create_global_step(Graph& any) {
+  Graph& graph = any.root();
   if (VariablePtr step = global_step(graph)) return step;
   VariableOptions options;
   options.dtype = DType::kInt64;

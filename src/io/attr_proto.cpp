@@ -1,5 +1,6 @@
 #include "io/attr_proto.h"
 
+#include "graph/func_graph.h"
 #include "io/tensor_proto.h"
 
 namespace runhooks {
@@ -16,6 +17,7 @@ enum Field : int {
   kType = 6,
   kShape = 7,
   kTensor = 8,
+  kFunction = 10,
 };
 
 struct AttrWriter {
@@ -49,6 +51,9 @@ struct AttrWriter {
     WireWriter items;
     for (const Shape& item : x) items.put_message(kShape, write_shape(item));
     return list(items);
+  }
+  WireWriter operator()(const FunctionPtr& x) const {
+    return WireWriter().put_message(kFunction, WireWriter().put_bytes(1, x->function_name()));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "graph/func_graph.h"
 #include "io/attr_proto.h"
 #include "io/text_format.h"
 
@@ -49,6 +50,45 @@ NodeDef make_node(const Operation& op, const GraphDefOptions& options) {
   return node;
 }
 
+// Which of the definition's outputs the output is, and its place in it: "y:0", "values:2".
+std::string output_of_definition(const Operation& op, int index) {
+  for (const ArgDef& arg : op.def().outputs) {
+    int count = 1;
+    if (!arg.number_attr.empty()) count = static_cast<int>(op.attr_int(arg.number_attr.c_str()));
+    if (!arg.type_list_attr.empty()) {
+      count = static_cast<int>(op.attr<std::vector<DType>>(arg.type_list_attr.c_str()).size());
+    }
+    if (index < count) return str_cat(arg.name, ":", index);
+    index -= count;
+  }
+  fail(Code::kInternal, "Op '", op.name(), "' has no such output.");
+}
+
+// A tensor as the nodes of a function name it.
+std::string name_in_function(const FuncGraph& function, const Output& x) {
+  for (size_t i = 0; i < function.arguments().size(); ++i) {
+    const auto& argument = function.arguments()[i];
+    if (argument.inside == x && !argument.is_handle()) {
+      return str_cat("arg", static_cast<unsigned long>(i));
+    }
+  }
+  return str_cat(x.op->name(), ":", output_of_definition(*x.op, x.index));
+}
+
+WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options);
+
+// Those that the graph's operations call, and those that these call, once each.
+void add_functions(const Graph& graph, const GraphDefOptions& options,
+                   std::map<std::string, std::string>& library) {
+  for (const auto& op : graph.operations()) {
+    for (const FunctionPtr& function : functions_of(*op)) {
+      if (library.count(function->function_name()) > 0) continue;
+      library[function->function_name()] = write_function(*function, options).take();
+      add_functions(*function, options, library);
+    }
+  }
+}
+
 WireWriter write_node(const NodeDef& node) {
   WireWriter out;
   out.add_bytes(1, node.name).add_bytes(2, node.op);
@@ -61,6 +101,46 @@ WireWriter write_node(const NodeDef& node) {
     out.put_message(5, WireWriter().add_bytes(1, attr.first).put_bytes(2, attr.second));
   }
   return out.append(node.other_fields);
+}
+
+WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options) {
+  GraphDefOptions of_nodes = options;
+  of_nodes.add_shapes = false;
+  WireWriter signature, nodes, results;
+  signature.add_bytes(1, function.function_name());
+  const auto write_arg = [](const std::string& name, DType dtype) {
+    return WireWriter().add_bytes(1, name).add_int(3, static_cast<int>(dtype));
+  };
+  std::set<const Operation*> arguments;
+  for (size_t i = 0; i < function.arguments().size(); ++i) {
+    const auto& argument = function.arguments()[i];
+    if (!argument.is_handle()) arguments.insert(argument.inside.op);
+    const std::string name = str_cat("arg", static_cast<unsigned long>(i));
+    signature.put_message(2, write_arg(name, argument.inside.dtype()));
+  }
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    const std::string name = str_cat("out", static_cast<unsigned long>(i));
+    signature.put_message(3, write_arg(name, function.results[i].dtype()));
+    results.put_message(4, WireWriter().add_bytes(1, name).add_bytes(
+                               2, name_in_function(function, function.results[i])));
+  }
+  bool is_stateful = false;
+  for (const Operation* op : needed_operations(function)) {
+    if (arguments.count(op) > 0) continue;
+    NodeDef node = make_node(*op, of_nodes);
+    node.inputs.clear();
+    for (const Output& input : op->inputs()) {
+      node.inputs.push_back(name_in_function(function, input));
+    }
+    for (const Operation* control : op->control_inputs()) {
+      if (arguments.count(control) == 0) node.inputs.push_back("^" + control->name());
+    }
+    const OpDef& def = op->def();
+    is_stateful = is_stateful || def.is_stateful || def.holds_variable || def.reads_variable;
+    nodes.put_message(3, write_node(node));
+  }
+  signature.add_bool(17, is_stateful);
+  return WireWriter().put_message(1, signature).append(nodes.bytes()).append(results.bytes());
 }
 
 // The attributes of a node; their op's definition, if it is known, tells the types of empty lists.
@@ -103,6 +183,11 @@ NodeDef read_node(WireReader r) {
 GraphDef make_graph_def(const Graph& graph, const GraphDefOptions& options) {
   GraphDef def;
   for (const auto& op : graph.operations()) def.nodes.push_back(make_node(*op, options));
+  std::map<std::string, std::string> library;
+  add_functions(graph, options, library);
+  WireWriter functions;
+  for (const auto& function : library) functions.put_bytes(1, function.second);
+  def.library = functions.bytes();
   return def;
 }
 
@@ -170,7 +255,12 @@ WireWriter write_op_def(const OpDef& op) {
 
 std::string write_op_list(const Graph& graph) {
   std::set<std::string> types;
-  for (const auto& op : graph.operations()) types.insert(op->type());
+  for (const auto& op : graph.operations()) {
+    any_inside(*op, [&types](const Operation& inner) {
+      types.insert(inner.type());
+      return false;
+    });
+  }
   return write_op_list(types);
 }
 

@@ -31,7 +31,7 @@ struct GraphDef {
   std::vector<NodeDef> nodes;
   int producer = kProducer;
   int min_consumer = 0;
-  // A FunctionDefLibrary, as bytes; runhooks has no functions.
+  // A FunctionDefLibrary, as bytes.
   std::string library;
 };
 

@@ -92,6 +92,39 @@ Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
           .named(scope.name())));
 }
 
+Output depthwise(Graph& graph, const Args& args, Output x, Output filter, const std::string& name) {
+  const bool has_both = args.has("rate") && args.has("dilations");
+  if (has_both) invalid_argument("Give only one of `rate` and `dilations` to ", args.owner(), ".");
+  const char* given = args.has("dilations") ? "dilations" : "rate";
+  const Sizes rate = args.has(given) ? image_sizes(args, given) : Sizes{1, 1, 1, 1};
+  return graph.op("DepthwiseConv2dNative", {x, filter})
+      .attr("strides", image_sizes(args, "strides"))
+      .attr("padding", padding_argument(args))
+      .attr("data_format", format_argument(args))
+      .attr("dilations", rate)
+      .named(name);
+}
+
+Value call_nn_depthwise_conv2d(Graph& graph, const Args& args) {
+  const Output input = tensor_argument(graph, args, "input");
+  const Output filter = tensor_argument(graph, args, "filter");
+  const NameScope scope(graph, args.text("name", "depthwise"));
+  return Value::of(depthwise(graph, args, input, filter, scope.name()));
+}
+
+Value call_nn_separable_conv2d(Graph& graph, const Args& args) {
+  const Output input = tensor_argument(graph, args, "input");
+  const Output by_channel = tensor_argument(graph, args, "depthwise_filter");
+  const Output pointwise = tensor_argument(graph, args, "pointwise_filter");
+  const NameScope scope(graph, args.text("name", "separable_conv2d"));
+  const Output spread = depthwise(graph, args, input, by_channel, "depthwise");
+  return Value::of(static_cast<Output>(graph.op("Conv2D", {spread, pointwise})
+                                           .attr("strides", Sizes{1, 1, 1, 1})
+                                           .attr("padding", "VALID")
+                                           .attr("data_format", format_argument(args))
+                                           .named(scope.name())));
+}
+
 template <const char* const& kType>
 Value call_nn_pool(Graph& graph, const Args& args) {
   const Output value = first_tensor(graph, args, {"value", "input"});
@@ -278,6 +311,17 @@ RUNHOOKS_REGISTER_FUNCTION(
     "dilations = NULL)",
     "The transpose of a convolution: its gradient.",
     call_nn_conv2d_transpose);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.depthwise_conv2d(input, filter, strides, padding, rate = NULL, name = NULL, data_format = "
+    "NULL, dilations = NULL)",
+    "The convolution of each channel of images with filters [height, width, channels, multiplier] "
+    "of its own.",
+    call_nn_depthwise_conv2d);
+RUNHOOKS_REGISTER_FUNCTION(
+    "nn.separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate = NULL, "
+    "name = NULL, data_format = NULL, dilations = NULL)",
+    "A depthwise convolution, and one of 1 x 1 cells that mixes the channels.",
+    call_nn_separable_conv2d);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.max_pool(value, ksize, strides, padding, data_format = 'NHWC', name = NULL, input = NULL)",
     "The largest cells below windows over images.",

@@ -13,7 +13,7 @@ OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
   const int64_t kLargest = (int64_t{1} << 31) - 1;
   auto truncated = [kLargest](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
   const int64_t of_graph = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
-  const int64_t of_op = truncated(op_seed ? *op_seed : graph.version());
+  const int64_t of_op = truncated(op_seed ? *op_seed : graph.seed_number());
   // 0, 0 would mean that there is no seed.
   if (of_graph == 0 && of_op == 0) return {0, kLargest};
   return {of_graph, of_op};

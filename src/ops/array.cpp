@@ -4,6 +4,7 @@
 
 #include "ops/copy_elements.h"
 #include "ops/gradient_helpers.h"
+#include "ops/tensor_list.h"
 
 namespace runhooks {
 
@@ -429,9 +430,12 @@ RUNHOOKS_REGISTER_OP("Fill")
 RUNHOOKS_REGISTER_OP("ZerosLike")
     .input("x: T")
     .output("y: T")
-    .attr("T: {float, double, int32, int64, bool, string}")
+    .attr("T: {float, double, int32, int64, bool, string, variant}")
     .shape(unchanged_shape)
-    .kernel(kernel_of<ZerosLikeKernel>())
+    .kernel([](const Operation& op) -> std::unique_ptr<Kernel> {
+      if (op.attr_type("T") == DType::kVariant) return make_list_zeros();
+      return std::make_unique<ZerosLikeKernel>();
+    })
     .not_differentiable()
     .endpoint("raw_ops.ZerosLike")
     .summary("Zeros of the shape and type of x, empty strings of strings.")

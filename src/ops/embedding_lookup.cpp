@@ -417,6 +417,12 @@ void lookup_weights_grad_shape(ShapeContext& c) {
   c.set_output(0, c.input(num_params(c.op()) + 2));
 }
 
+// An error rather than a derivative that is none.
+std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
+  fail(Code::kUnimplemented, "There are no second derivatives of embedding look-ups ('", op.name(),
+       "').");
+}
+
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
   std::vector<Output> inputs = {dy[0]};
   inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
@@ -489,7 +495,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .kernel(kernel_by_type<LookupGradKernel, float, double>())
     .allocates_outputs()
     .distinct_rows()
-    .not_differentiable()
+    .gradient(no_second_derivatives)
     .lower(lower_lookup_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupGrad")
     .summary("The gradient of a look-up's table: distinct rows.")
@@ -512,7 +518,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .attr("max_norm: float = 0")
     .shape(lookup_weights_grad_shape)
     .kernel(kernel_by_type<LookupWeightsGradKernel, float, double>())
-    .not_differentiable()
+    .gradient(no_second_derivatives)
     .lower(lower_lookup_weights_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupWeightsGrad")
     .summary("The gradient of a look-up's weights.")

@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
 #include "ops/matrix_product.h"
+#include "ops/tensor_list.h"
 
 namespace runhooks {
 
@@ -261,13 +262,16 @@ RUNHOOKS_REGISTER_OP("AddN")
     .input("inputs: N * T")
     .output("sum: T")
     .attr("N: int >= 1")
-    .attr("T: numbertype")
+    .attr("T: {float, double, int32, int64, variant}")
     .shape([](ShapeContext& c) {
       Shape shape = c.input(0);
       for (int i = 1; i < c.num_inputs(); ++i) shape = shape.merge_with(c.input(i));
       c.set_output(0, shape);
     })
-    .kernel(kernel_by_type<AddNKernel, float, double, int32_t, int64_t>())
+    .kernel([](const Operation& op) -> std::unique_ptr<Kernel> {
+      if (op.attr_type("T") == DType::kVariant) return make_list_sum();
+      return kernel_by_type<AddNKernel, float, double, int32_t, int64_t>()(op);
+    })
     .gradient([](Graph&, Operation& op, const Outputs& dy) -> Grads {
       return Grads(op.inputs().size(), Gradient(dy[0]));
     })

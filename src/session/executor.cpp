@@ -63,7 +63,8 @@ void Executor::choose_hot_steps() {
   levels_.reset();
 }
 
-void Executor::run(const std::vector<Tensor>& feed_values) {
+template <typename SetFeeds>
+void Executor::run_fed(SetFeeds set_feeds) {
   NodeTable& table = plan_.table();
   if (table.is_running()) {
     fail(Code::kFailedPrecondition, "A run cannot be begun again by what it runs.");
@@ -73,7 +74,8 @@ void Executor::run(const std::vector<Tensor>& feed_values) {
   take_over_table();
   const uint64_t moves = table.buffers().moves();
   try {
-    set_feeds(feed_values);
+    set_feeds();
+    for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
     if (observer_) {
       run_all_from(0);
     } else if (!run_on_threads()) {
@@ -89,6 +91,18 @@ void Executor::run(const std::vector<Tensor>& feed_values) {
   }
   // Who has lost its buffer after its turn is prepared anew in the next run.
   verified_epoch_ = table.buffers().moves() == moves ? table.epoch : kNeverVerified;
+}
+
+void Executor::run(const std::vector<Tensor>& feed_values) {
+  run_fed([&] {
+    for (size_t i = 0; i < feed_values.size(); ++i) set_feed(i, feed_values[i], false);
+  });
+}
+
+void Executor::run(const std::vector<const Tensor*>& feed_values, const std::vector<bool>& shared) {
+  run_fed([&] {
+    for (size_t i = 0; i < feed_values.size(); ++i) set_feed(i, *feed_values[i], shared[i]);
+  });
 }
 
 void Executor::run(const std::vector<Tensor>& feed_values,
@@ -123,30 +137,41 @@ void Executor::take_over_table() {
   }
 }
 
-void Executor::set_feeds(const std::vector<Tensor>& values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Output& output = plan_.feeds()[i].first;
-    Slot& slot = *plan_.feeds()[i].second;
-    const Tensor& value = values[i];
-    if (value.dtype() != output.dtype()) {
-      invalid_argument("Cannot feed value of type ", dtype_name(value.dtype()), " for Tensor '",
-                       output.name(), "', which has type ", dtype_name(output.dtype()), ".");
-    }
-    if (!output.shape().is_compatible_with(value.shape())) {
-      invalid_argument("Cannot feed value of shape ", value.shape(), " for Tensor '", output.name(),
-                       "', which has shape '", output.shape(), "'.");
-    }
-    // Into the buffer at hand where it fits: what was prepared for it stays valid.
-    if (slot.tensor.is_valid() && slot.tensor.shape() == value.shape() &&
-        value.dtype() != DType::kString) {
-      std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
-    } else {
-      slot.tensor = value.copy();
-      ++slot.version;
-      ++plan_.table().epoch;
-    }
+void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
+  const Output& output = plan_.feeds()[i].first;
+  Slot& slot = *plan_.feeds()[i].second;
+  if (value.dtype() != output.dtype()) {
+    invalid_argument("Cannot feed value of type ", dtype_name(value.dtype()), " for Tensor '",
+                     output.name(), "', which has type ", dtype_name(output.dtype()), ".");
   }
-  for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
+  if (!output.shape().is_compatible_with(value.shape())) {
+    invalid_argument("Cannot feed value of shape ", value.shape(), " for Tensor '", output.name(),
+                     "', which has shape '", output.shape(), "'.");
+  }
+  if (value.dtype() == DType::kVariant || is_shared) {
+    share_feed(slot, value);
+  } else if (slot.owned && slot.tensor.shape() == value.shape() &&
+             value.dtype() != DType::kString) {
+    // Into the buffer at hand where it fits: what was prepared for it stays valid.
+    std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
+  } else {
+    slot.tensor = value.copy();
+    slot.owned = true;
+    ++slot.version;
+    ++plan_.table().epoch;
+  }
+}
+
+// Nobody prepares for what is in a variant.
+void Executor::share_feed(Slot& slot, const Tensor& value) {
+  const bool is_same = slot.tensor.is_valid() && (value.dtype() == DType::kVariant ||
+                                                  (slot.tensor.shares_buffer_with(value) &&
+                                                   slot.tensor.shape() == value.shape()));
+  slot.tensor = value;
+  slot.owned = false;
+  if (is_same) return;
+  ++slot.version;
+  ++plan_.table().epoch;
 }
 
 void Executor::run_hot() {
@@ -231,6 +256,10 @@ void Executor::copy_result(const Plan::ResultCopy& copy, const std::string& name
     value = &state->value();
   }
   Tensor& result = results_[copy.result];
+  if (value->dtype() == DType::kVariant) {
+    result = *value;
+    return;
+  }
   if (result.dtype() != value->dtype() || result.shape() != value->shape() ||
       result.buffer_is_shared()) {
     result = value->copy();

@@ -26,6 +26,9 @@ class Executor {
   // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
   // value.
   void run(const std::vector<Tensor>& feed_values);
+  // The same for values that others hold; those of `shared` stay as they are during the run and are
+  // not copied.
+  void run(const std::vector<const Tensor*>& feed_values, const std::vector<bool>& shared);
   // The same as the options say: with a trace of every operation, which goes to `metadata`, or with
   // a limit of time, after which the run ends by deadline_exceeded between two operations.
   void run(const std::vector<Tensor>& feed_values,
@@ -73,7 +76,10 @@ class Executor {
 
   void choose_hot_steps();
   void take_over_table();
-  void set_feeds(const std::vector<Tensor>& values);
+  template <typename SetFeeds>
+  void run_fed(SetFeeds set_feeds);
+  void set_feed(size_t i, const Tensor& value, bool is_shared);
+  void share_feed(Slot& slot, const Tensor& value);
   void run_all_from(size_t first);
   void run_hot();
   bool prepare_if_needed(Step& step);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/func_graph.h"
 #include "session/schedule.h"
 
 namespace runhooks {
@@ -79,7 +80,7 @@ void Plan::mark_snapshots() {
         break;
       }
       if (uses_value && (op.def().forwards || op.def().may_forward)) forwarded.push_back(&op);
-      for (int input : op.def().mutates) changed = changed || op.input(input).op == handle;
+      changed = changed || changes_variable(op, *handle);
     }
   }
 }

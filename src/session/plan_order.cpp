@@ -12,7 +12,10 @@ bool is_fed(const Output& output, const std::vector<Output>& feeds) {
   return std::find(feeds.begin(), feeds.end(), output) != feeds.end();
 }
 
-bool is_mutating(const Operation* op) { return !op->def().mutates.empty(); }
+// What a function of an operation may change is all taken as one change.
+bool is_mutating(const Operation* op) {
+  return !op->def().mutates.empty() || (op->def().calls_functions && op->def().is_stateful);
+}
 
 // Everything the fetches need, except what is fed.
 std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,

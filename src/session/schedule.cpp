@@ -72,11 +72,12 @@ class Levels {
 
 // Strings grow a dictionary that others read, and who makes a handle looks it up in the session.
 bool may_run_on_helper(const Operation& op) {
-  if (!can_move(op.def())) return false;
+  // a function's own steps use the threads
+  if (!can_move(op.def()) || op.def().calls_functions) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
     if (op.output_is_ref(i) && !op.def().updates_variables) return false;
     const DType dtype = op.output_dtype(i);
-    if (dtype == DType::kString || dtype == DType::kResource) return false;
+    if (dtype_size(dtype) == 0 || dtype == DType::kString) return false;
   }
   return true;
 }

@@ -17,6 +17,12 @@ void Session::check_open() const {
 void Session::check_fetches(const std::vector<Fetch>& fetches,
                             const std::vector<Output>& feeds) const {
   for (const Fetch& fetch : fetches) {
+    if (fetch.op->graph().is_function()) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("Fetch '", fetch.op->name(),
+                          "' is inside of a function of tf$cond() or tf$while_loop()."),
+                  {"Return it from the function, and fetch what the call gives."});
+    }
     if (&fetch.op->graph() != graph_.get()) {
       invalid_argument("Fetch '", fetch.op->name(), "' is not an element of this session's graph.");
     }
@@ -43,6 +49,12 @@ std::shared_ptr<Executor> Session::executor(const std::vector<Fetch>& fetches,
   for (const Fetch& fetch : fetches) key.push_back(element_id(fetch.op, fetch.index));
   key.push_back(-1);
   for (const Output& feed : feeds) key.push_back(element_id(feed.op, feed.index));
+  if (extensions_ != graph_->extensions()) {
+    // an operation has other inputs and outputs than when plans were made
+    extensions_ = graph_->extensions();
+    executors_.clear();
+    tables_.clear();
+  }
   const std::shared_ptr<NodeTable>& table = free_table();
   if (auto found = executors_.find(key, *table)) return found;
   check_fetches(fetches, feeds);

@@ -71,7 +71,7 @@ class Session {
   // One for each depth of runs inside of runs; they have buffers of their own.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
-  int changes_ = 0;
+  int changes_ = 0, extensions_ = 0;
   bool closed_ = false;
 };
 

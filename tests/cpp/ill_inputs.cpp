@@ -6,6 +6,7 @@
 #include "data/in_memory.h"
 #include "op_example.h"
 #include "ops/py_func.h"
+#include "ops/tensor_list.h"
 
 namespace runhooks_test {
 
@@ -145,6 +146,13 @@ Tensor IllTensors::tensor(DType dtype, const Shape& shape) {
     std::vector<std::string> texts;
     for (int64_t i = 0; i < n; ++i) texts.push_back(text());
     return Tensor::strings(shape, texts);
+  }
+  if (dtype == DType::kVariant && chance(0.8)) {
+    TensorList list(chance(0.9) ? DType::kFloat32 : this->dtype(), Shape::unknown());
+    for (int64_t i = between(0, 3); i > 0; --i) {
+      list = list.with_pushed(chance(0.2) ? Tensor() : this->tensor(list.dtype(), this->shape()));
+    }
+    return list_tensor(list);
   }
   if (dtype_size(dtype) == 0) return t;
   static const std::vector<double> extremes = {kNan, kInfinite, -kInfinite, 0,    -0.0,

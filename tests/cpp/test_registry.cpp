@@ -1,5 +1,6 @@
 // What every op owes: a definition that stands, an example, shapes that its kernel keeps, a
 // gradient that is right.
+#include <algorithm>
 #include <random>
 
 #include "autodiff/gradients.h"
@@ -12,10 +13,17 @@ using namespace runhooks_test;
 
 namespace {
 
+// Takes lists of tensors or functions, which test_control_flow.cpp has.
+bool is_of_loops(const OpDef& def) {
+  const auto is_list = [](const ArgDef& arg) { return arg.dtype == DType::kVariant; };
+  return def.calls_functions || std::any_of(def.inputs.begin(), def.inputs.end(), is_list) ||
+         std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
+}
+
 // Ops without an example: what they do needs a session with state, and test_variables.cpp or
 // test_data.cpp shows it.
 bool needs_no_example(const OpDef& def) {
-  return def.is_stateful || def.type == "Const" || def.type == "NoOp";
+  return def.is_stateful || def.type == "Const" || def.type == "NoOp" || is_of_loops(def);
 }
 
 // Ops that other tests bring with them.
@@ -61,9 +69,10 @@ Output weighted_total(OpExample& example, std::mt19937& random) {
   return sums.empty() ? Output() : static_cast<Output>(g.op("AddN", sums));
 }
 
-void check_gradients(OpExample& example, std::mt19937& random) {
+// Returns FALSE where there is nothing to differentiate.
+bool check_gradients(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
-  if (!total) return;
+  if (!total) return false;
   std::vector<Output> xs;
   std::vector<size_t> which;
   for (size_t i = 0; i < example.placeholders.size(); ++i) {
@@ -93,6 +102,63 @@ void check_gradients(OpExample& example, std::mt19937& random) {
       CHECK_NEAR(symbolic.data<double>()[i], numeric, 1e-6 * (1 + std::fabs(numeric)) * 10);
     }
   }
+  return !xs.empty();
+}
+
+// Those of look-ups refuse. Functions and lists: test_control_flow.cpp has differences of whole loops. A variable's value is
+// no input: test_variables.cpp.
+const std::vector<std::string> kUnchecked = {
+    "FusedEmbeddingLookupGrad", "FusedEmbeddingLookupWeightsGrad", "If", "ReadVariableOp", "ResourceGather", "StatelessIf", "StatelessWhile", "TensorListFromTensor",
+    "TensorListGetItem", "TensorListPopBack", "TensorListPushBack", "TensorListSetItem",
+    "TensorListStack", "While"};
+
+// The derivative of the gradient itself, along one direction: ops of models, which hessians and
+// penalties of gradients differentiate twice. The others must say so by an error.
+enum class Second { kNone, kGood, kWrong };
+Second check_second(OpExample& example, std::mt19937& random) {
+  const Output total = weighted_total(example, random);
+  std::vector<Output> xs;
+  for (const Output& x : example.placeholders) {
+    if (x.dtype() == DType::kFloat64) xs.push_back(x);
+  }
+  if (!total || xs.empty()) return Second::kNone;
+  Graph& g = *example.graph;
+  const std::vector<Gradient> first = gradients(g, {total}, xs);
+  std::vector<Output> parts;
+  std::uniform_real_distribution<double> uniform(0.5, 1.5);
+  for (const Gradient& gradient : first) {
+    if (gradient.is_none()) continue;
+    const Output dense = dense_gradient(g, gradient);
+    parts.push_back(g.op("Sum", {g.op("Mul", {dense, g.scalar(DType::kFloat64, uniform(random))}),
+                                 g.op("Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dense}),
+                                                g.scalar(DType::kInt32, 1)})}));
+  }
+  if (parts.empty()) return Second::kNone;
+  const Output slope = g.op("AddN", parts);
+  const std::vector<Gradient> second = gradients(g, {slope}, xs);
+  Session session(example.graph);
+  Feeds feeds = feeds_of(example);
+  for (size_t k = 0, at = 0; k < xs.size(); ++k, ++at) {
+    while (feeds[at].first != xs[k]) ++at;
+    const Tensor symbolic = second[k].is_none()
+                                ? Tensor::zeros(DType::kFloat64, xs[k].shape())
+                                : session.run({dense_gradient(g, second[k])}, feeds)[0];
+    const Tensor before = feeds[at].second;
+    for (int64_t i = 0; i < before.num_elements(); ++i) {
+      double results[2];
+      for (int side = 0; side < 2; ++side) {
+        Tensor value = before.copy();
+        value.data<double>()[i] += side == 0 ? 1e-5 : -1e-5;
+        feeds[at].second = value;
+        results[side] = session.run({slope}, feeds)[0].data<double>()[0];
+      }
+      feeds[at].second = before;
+      const double numeric = (results[0] - results[1]) / 2e-5;
+      const double error = std::fabs(symbolic.data<double>()[i] - numeric);
+      if (!(error < 1e-4 * (1 + std::fabs(numeric)))) return Second::kWrong;
+    }
+  }
+  return Second::kGood;
 }
 
 }  // namespace
@@ -146,12 +212,50 @@ TEST(registry_outputs_have_the_inferred_shapes) {
 TEST(registry_gradients_agree_with_finite_differences) {
   const unsigned seed = 20260102;
   std::mt19937 random(seed);
+  std::vector<std::string> unchecked;
   for (const auto& entry : all_ops()) {
-    if (!entry.second.gradient_fn) continue;
+    if (!entry.second.gradient_fn || is_for_tests(entry.second)) continue;
+    bool is_checked = false;
     for (const std::string& text : entry.second.examples) {
       context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
       OpExample example = build_example(entry.second, text, DType::kFloat64, random);
-      check_gradients(example, random);
+      try {
+        is_checked = check_gradients(example, random) || is_checked;
+      } catch (const Error& error) {
+        if (error.code() != Code::kUnimplemented) throw;
+      }
+    }
+    if (!is_checked) unchecked.push_back(entry.first);
+  }
+  context() = "ops whose gradient differences do not check";
+  CHECK_EQ(str_join(unchecked, " "), str_join(kUnchecked, " "));
+}
+
+TEST(registry_second_derivatives_agree_with_differences) {
+  const unsigned seed = 20260103;
+  std::mt19937 random(seed);
+  int checked = 0;
+  std::vector<std::string> refused, wrong;
+  for (const auto& entry : all_ops()) {
+    if (!entry.second.gradient_fn || is_for_tests(entry.second)) continue;
+    for (const std::string& text : entry.second.examples) {
+      context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
+      OpExample example = build_example(entry.second, text, DType::kFloat64, random);
+      try {
+        const Second found = check_second(example, random);
+        checked += found == Second::kGood;
+        if (found == Second::kWrong) wrong.push_back(context());
+      } catch (const Error& error) {
+        if (error.code() != Code::kNotFound && error.code() != Code::kUnimplemented) throw;
+        if (refused.empty() || refused.back() != entry.first) refused.push_back(entry.first);
+      }
     }
   }
+  CHECK(checked > 100);
+  context() = "ops whose second derivatives are wrong";
+  CHECK_EQ(str_join(wrong, "; "), std::string());
+  context() = "ops without second derivatives";
+  CHECK_EQ(str_join(refused, " "),
+           std::string("FusedEmbeddingLookup FusedEmbeddingLookupGrad "
+                       "FusedEmbeddingLookupWeightsGrad"));
 }

@@ -31,6 +31,14 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/graphs_check.py "$work/graphs" || failed=1
 done
 
+echo "== conditionals, loops and their gradients, run by TensorFlow"
+mkdir "$work/flow"
+Rscript tests/interop/flow.R "$work/flow" "${CASES:-60}" \
+  "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+for python in $(sh tools/tf_python.sh all); do
+  "$python" tests/interop/flow.py "$work/flow" || failed=1
+done
+
 echo "== random feature columns, as TensorFlow's"
 # RUNHOOKS_SEED repeats a run
 "$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&

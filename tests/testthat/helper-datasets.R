@@ -65,7 +65,7 @@ sources_in <- function(folder) {
     zipped = text_line_dataset(at("lines.gz"), "GZIP"),
     csv = text_line_dataset(at("a.csv", "b.csv"), record_spec = spec),
     csv_batches = dataset_batch(text_line_dataset(at("a.csv", "b.csv"), record_spec = spec), 4),
-    decoded = dataset_decode_delim(dataset_skip(text_line_dataset(at("a.csv")), 1), spec),
+    decoded = dataset_decode_delim(text_line_dataset(at("fields")), spec),
     make_csv = make_csv_dataset(at("*.csv"), 3, shuffle_buffer_size = 5, num_parallel_reads = 2,
       num_epochs = 2),
     records = tfrecord_dataset(at("records")),
@@ -86,6 +86,7 @@ write_sources <- function(folder) {
     c("x,w", paste0(seq(from, length.out = 9), ",\"", letters[1:9], "\n\"\"q\"\"\""))
   }
   for (name in c("a", "b")) writeLines(lines(match(name, letters) * 10), at(paste0(name, ".csv")))
+  writeLines(paste0(1:9, ",\"", letters[1:9], "\"\"\""), at("fields")) # one line each
   zipped <- gzfile(at("lines.gz"), "wb")
   writeLines(paste("line", 1:20), zipped)
   close(zipped)

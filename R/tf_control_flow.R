@@ -1,0 +1,486 @@
+# tf$cond(), tf$while_loop() and what is made of them. Functions of the user build graphs of their
+# own (src/control); here are nested values, as TensorFlow's `nest` has them.
+
+control_symbols <- function() {
+  list(
+    cond = tf_cond, case = tf_case, while_loop = tf_while_loop, map_fn = tf_map_fn,
+    foldl = fold_function(FALSE, "foldl"), foldr = fold_function(TRUE, "foldr"), scan = tf_scan,
+    custom_gradient = custom_gradient
+  )
+}
+
+# --- nested values
+
+is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
+
+# The leaves in their order.
+nest_leaves <- function(x) {
+  if (is_nest(x)) unlist(lapply(unname(x), nest_leaves), recursive = FALSE) else list(x)
+}
+
+# `leaves` in the form of `x`.
+nest_pack <- function(x, leaves) {
+  taken <- 0
+  pack <- function(part) {
+    if (is_nest(part)) {
+      part[] <- lapply(part, pack)
+      return(part)
+    }
+    taken <<- taken + 1
+    leaves[[taken]]
+  }
+  pack(x)
+}
+
+# What two nests have in common is their form, not their leaves.
+nest_form <- function(x) if (is_nest(x)) lapply(x, nest_form) else "."
+
+check_same_form <- function(x, y, what, call = parent.frame()) {
+  if (identical(nest_form(x), nest_form(y))) return(invisible())
+  # a list of one tensor stands for the tensor
+  if (length(nest_leaves(x)) == 1 && length(nest_leaves(y)) == 1) return(invisible())
+  stop_runhooks(
+    c(
+      "{what} must have the same nested structure.",
+      x = "One has {length(nest_leaves(x))} value{?s}{in_words(x)}, the other {length(
+        nest_leaves(y))}{in_words(y)}."
+    ),
+    call = call
+  )
+}
+
+in_words <- function(x) {
+  names <- if (is_nest(x)) names(x)
+  if (length(names)) paste0(" (", toString(names), ")") else ""
+}
+
+nest_tensors <- function(x, dtypes = NULL) {
+  leaves <- nest_leaves(x)
+  Map(as_loop_tensor, leaves, if (is.null(dtypes)) list(NULL) else dtypes)
+}
+
+as_loop_tensor <- function(x, dtype = NULL) {
+  if (is.null(x)) stop_runhooks("A value of a loop or a branch is {.code NULL}.")
+  as_tensor(x, dtype)
+}
+
+only_one <- function(x) {
+  while (is_nest(x) && length(x) == 1 && is.null(names(x))) x <- x[[1]]
+  x
+}
+
+# --- cond and case
+
+# What `fn` returned is noted by `note()`; the core gets its tensors. An operation becomes a flag
+# that is there when the operation has run.
+branch_builder <- function(fn, label, flag, note) {
+  function(arguments) {
+    value <- fn()
+    if (is.null(value)) stop_runhooks("{.arg {label}} must have a return value.")
+    note(value)
+    lapply(nest_leaves(value), function(x) {
+      if (inherits(x, "tensorflow.operation")) {
+        return(with(control_dependencies(list(x)), tf$constant(flag)))
+      }
+      as_loop_tensor(x)
+    })
+  }
+}
+
+tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name = NULL, fn1 = NULL,
+                    fn2 = NULL) {
+  true_fn <- first_given(true_fn, fn1, "true_fn", "fn1")
+  false_fn <- first_given(false_fn, fn2, "false_fn", "fn2")
+  check_function(true_fn)
+  check_function(false_fn)
+  check_flag(strict)
+  if (is.logical(pred)) {
+    stop_runhooks(
+      c("{.arg pred} must not be a flag of R.", i = "Use {.code if} for what R knows already.")
+    )
+  }
+  form <- NULL
+  note_true <- function(value) form <<- value
+  check_false <- function(value) check_same_form(form, value, "What true_fn and false_fn return")
+  results <- cpp_cond(
+    as_tensor(pred, "bool"), branch_builder(true_fn, "true_fn", TRUE, note_true),
+    branch_builder(false_fn, "false_fn", FALSE, check_false), if (is.null(name)) "cond" else name
+  )
+  result <- nest_pack(form, results)
+  if (strict) result else only_one(result)
+}
+
+# One of two names of an argument.
+first_given <- function(x, old, name, old_name, call = parent.frame()) {
+  if (!is.null(x) && !is.null(old)) {
+    stop_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
+  }
+  if (is.null(x)) old else x
+}
+
+tf_case <- function(pred_fn_pairs, default = NULL, exclusive = FALSE, strict = FALSE,
+                    name = "case") {
+  check_flag(exclusive)
+  check_function(default, null = TRUE)
+  pairs <- case_pairs(pred_fn_pairs)
+  preds <- lapply(pairs, `[[`, 1)
+  with(name_scope(name), {
+    checks <- list()
+    if (exclusive) checks <- list(assert_few(preds, TRUE))
+    if (is.null(default)) {
+      checks <- c(checks, list(assert_few(preds, FALSE)))
+      default <- pairs[[length(pairs)]][[2]]
+      pairs <- pairs[-length(pairs)]
+    }
+    with(control_dependencies(checks), {
+      choose <- default
+      for (pair in rev(pairs)) choose <- case_step(pair, choose, strict)
+      choose()
+    })
+  })
+}
+
+case_step <- function(pair, otherwise, strict) {
+  force(pair)
+  force(otherwise)
+  function() tf_cond(pair[[1]], pair[[2]], otherwise, strict = strict)
+}
+
+case_pairs <- function(pairs, call = parent.frame()) {
+  is_pair <- function(pair) is.list(pair) && length(pair) == 2 && is.function(pair[[2]])
+  # one pair, not in a list of pairs
+  if (is_pair(pairs)) pairs <- list(pairs)
+  if (!is.list(pairs) || !length(pairs) || !all(vapply(pairs, is_pair, NA))) {
+    stop_runhooks(
+      c(
+        "{.arg pred_fn_pairs} must be a list of pairs.",
+        i = "A pair is {.code list(pred, fn)}: a bool tensor and a function without arguments."
+      ),
+      call = call
+    )
+  }
+  pairs
+}
+
+# An operation that fails where none, or more than one, of the conditions is true.
+assert_few <- function(preds, at_most_one) {
+  count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
+  names <- toString(vapply(preds, function(pred) pred$name, ""))
+  if (at_most_one) {
+    good <- tf$less_equal(count, tf$constant(1L))
+    text <- paste0("Input error: More than one condition evaluated as True: ", names)
+  } else {
+    good <- tf$greater(count, tf$constant(0L))
+    text <- paste0("None of the conditions evaluated as True. Conditions: ", names)
+  }
+  tf$Assert(good, list(tf$constant(text)))
+}
+
+# --- loops
+
+tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parallel_iterations = 10,
+                          back_prop = TRUE, swap_memory = FALSE, name = NULL,
+                          maximum_iterations = NULL, return_same_structure = FALSE) {
+  check_function(cond)
+  check_function(body)
+  check_flag(back_prop)
+  check_flag(return_same_structure)
+  if (length(nest_leaves(loop_vars)) == 0) stop_runhooks("{.arg loop_vars} must not be empty.")
+  if (!is_nest(loop_vars)) loop_vars <- list(loop_vars)
+  tensors <- nest_tensors(loop_vars)
+  pack <- function(leaves) unname(nest_pack(loop_vars, leaves))
+  results <- cpp_while(
+    function(leaves) list(as_loop_tensor(do.call(cond, pack(leaves)))),
+    function(leaves) {
+      value <- do.call(body, pack(leaves))
+      if (!is_nest(value)) value <- list(value)
+      check_same_form(unname(loop_vars), unname(value), "loop_vars and what body returns")
+      nest_tensors(value, lapply(leaves, function(leaf) leaf$dtype))
+    },
+    tensors, invariant_shapes(shape_invariants, loop_vars, tensors), parallel_iterations,
+    if (!is.null(maximum_iterations)) as_loop_tensor(maximum_iterations, "int32"),
+    if (is.null(name)) "while" else name
+  )
+  if (!back_prop) results <- lapply(results, tf$stop_gradient)
+  result <- nest_pack(loop_vars, results)
+  if (length(loop_vars) == 1 && !return_same_structure) result[[1]] else result
+}
+
+# Dimensions, NA where they may change; NULL where nobody says anything.
+invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
+  if (is.null(shapes)) return(NULL)
+  if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form)
+  if (length(shapes) != length(tensors)) {
+    stop_runhooks(
+      "{.arg shape_invariants} must have one for each of {length(tensors)} {.arg loop_vars}, not
+      {length(shapes)}.",
+      call = call
+    )
+  }
+  lapply(shapes, as_dims)
+}
+
+# NA for a dimension that is not known, NULL where the rank is not.
+static_dims <- function(x) cpp_element_info(x)$dims
+
+# The rows of tensors as lists that a loop reads, and how many there are.
+row_lists <- function(tensors) {
+  first <- tensors[[1]]
+  rows <- static_dims(first)[1]
+  list(
+    rows = if (is.null(rows) || is.na(rows)) NULL else as.integer(rows),
+    count = if (is.null(rows) || is.na(rows)) tf$shape(first)[1] else tf$constant(as.integer(rows)),
+    dtypes = lapply(tensors, function(x) x$dtype),
+    shapes = lapply(tensors, function(x) static_dims(x)[-1]),
+    lists = lapply(tensors, function(x) {
+      cpp_op_create("TensorListFromTensor", list(x, list_shape(static_dims(x)[-1])), NULL, NULL)
+    })
+  )
+}
+
+# A shape as ops of lists take it: -1 for what is not known.
+list_shape <- function(dims) {
+  if (is.null(dims)) return(tf$constant(-1L))
+  dims <- ifelse(is.na(dims), -1L, as.integer(dims))
+  cpp_constant(array(as.integer(dims), length(dims)), "int32", "element_shape")
+}
+
+row_at <- function(rows, i) {
+  Map(function(list, dtype, dims) {
+    item <- cpp_op_create(
+      "TensorListGetItem", list(list, i, list_shape(dims)),
+      list(element_dtype = dtype_name(dtype)), NULL
+    )
+    if (!is.null(dims)) cpp_tensor_set_shape(item, as.double(dims))
+    item
+  }, rows$lists, rows$dtypes, rows$shapes)
+}
+
+empty_lists <- function(dtypes) {
+  lapply(dtypes, function(dtype) {
+    cpp_op_create(
+      "EmptyTensorList", list(tf$constant(-1L), tf$constant(-1L)),
+      list(element_dtype = dtype_name(dtype)), NULL
+    )
+  })
+}
+
+push_all <- function(lists, tensors) {
+  Map(function(list, x) {
+    cpp_op_create(
+      "TensorListPushBack", list(list, x), list(element_dtype = dtype_name(x$dtype)), NULL
+    )
+  }, lists, tensors)
+}
+
+stack_all <- function(lists, likes, rows) {
+  Map(function(list, like) {
+    stacked <- cpp_op_create(
+      "TensorListStack", list(list, list_shape(like$dims)),
+      list(element_dtype = dtype_name(like$dtype), num_elements = if (is.null(rows)) -1 else rows),
+      NULL
+    )
+    if (!is.null(like$dims)) {
+      dims <- c(if (is.null(rows)) NA else rows, like$dims)
+      cpp_tensor_set_shape(stacked, as.double(dims))
+    }
+    stacked
+  }, lists, likes)
+}
+
+# A loop over rows: `step(i, state)` gives list(state, results); the results are kept.
+loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
+  n <- length(state)
+  likes <- NULL
+  last <- if (reverse) count - tf$constant(1L)
+  results <- cpp_while(
+    function(vars) list(vars[[1]] < count),
+    function(vars) {
+      i <- vars[[1]]
+      done <- step(if (reverse) last - i else i, vars[1 + seq_len(n)])
+      likes <<- lapply(done$results, function(x) list(dtype = x$dtype, dims = static_dims(x)))
+      lists <- vars[-seq_len(n + 1)]
+      c(list(i + tf$constant(1L)), done$state, push_all(lists, done$results))
+    },
+    c(list(tf$constant(0L)), state, empty_lists(dtypes)), NULL, parallel_iterations, NULL, "while"
+  )
+  state <- results[1 + seq_len(n)]
+  stacked <- stack_all(results[-seq_len(n + 1)], likes, rows)
+  if (!back_prop) stacked <- lapply(stacked, tf$stop_gradient)
+  list(state = state, results = stacked)
+}
+
+tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_prop = TRUE,
+                      swap_memory = FALSE, infer_shape = TRUE, name = NULL) {
+  check_function(fn)
+  check_flag(back_prop)
+  with(name_scope(name, "map"), {
+    rows <- row_lists(nest_tensors(elems))
+    # what comes out is like what goes in where nobody says otherwise
+    form <- if (is.null(dtype)) elems else dtype
+    dtypes <- if (is.null(dtype)) rows$dtypes else lapply(nest_leaves(dtype), as_dtype)
+    step <- function(i, state) {
+      value <- fn(nest_pack(elems, row_at(rows, i)))
+      check_same_form(form, value, "What fn returns and dtype (or elems)")
+      list(state = list(), results = checked_types(nest_tensors(value, dtypes), dtypes))
+    }
+    parallel <- if (is.null(parallel_iterations)) 10 else parallel_iterations
+    done <- loop_rows(rows$count, rows$rows, list(), dtypes, step, FALSE, parallel, back_prop)
+    nest_pack(form, done$results)
+  })
+}
+
+checked_types <- function(tensors, dtypes, call = parent.frame()) {
+  for (i in seq_along(tensors)) {
+    if (tensors[[i]]$dtype != dtypes[[i]]) {
+      stop_runhooks(
+        "{.arg fn} returns a tensor of type {dtype_name(tensors[[i]]$dtype)}, but
+        {.arg dtype} says {dtype_name(dtypes[[i]])}.",
+        call = call
+      )
+    }
+  }
+  tensors
+}
+
+# The state before the first row, and the rows that are left.
+folded_input <- function(elems, initializer, reverse) {
+  tensors <- nest_tensors(elems)
+  if (!is.null(initializer)) return(list(state = initializer, rows = row_lists(tensors), skip = 0L))
+  rows <- row_lists(tensors)
+  first <- if (reverse) rows$count - tf$constant(1L) else tf$constant(0L)
+  list(state = nest_pack(elems, row_at(rows, first)), rows = rows, skip = 1L)
+}
+
+fold_step <- function(fn, elems, input, reverse) {
+  dtypes <- lapply(nest_tensors(input$state), function(x) x$dtype)
+  function(i, state) {
+    if (input$skip && !reverse) i <- i + tf$constant(1L)
+    row <- nest_pack(elems, row_at(input$rows, i))
+    value <- fn(nest_pack(input$state, state), row)
+    check_same_form(input$state, value, "The initializer and what fn returns")
+    checked_types(nest_tensors(value, dtypes), dtypes)
+  }
+}
+
+# Without an initializer the first row is one, and the loop has a row less.
+rows_left <- function(input) {
+  if (!input$skip) return(list(count = input$rows$count, rows = input$rows$rows))
+  list(
+    count = input$rows$count - tf$constant(1L),
+    rows = if (!is.null(input$rows$rows)) input$rows$rows - 1L
+  )
+}
+
+fold_function <- function(reverse, default_name) {
+  force(reverse)
+  force(default_name)
+  function(fn, elems, initializer = NULL, parallel_iterations = 10, back_prop = TRUE,
+           swap_memory = FALSE, name = NULL) {
+    check_function(fn)
+    check_flag(back_prop)
+    with(name_scope(name, default_name), {
+      input <- folded_input(elems, initializer, reverse)
+      one_step <- fold_step(fn, elems, input, reverse)
+      left <- rows_left(input)
+      step <- function(i, state) list(state = one_step(i, state), results = list())
+      done <- loop_rows(
+        left$count, left$rows, nest_tensors(input$state), list(), step, reverse,
+        parallel_iterations, back_prop
+      )
+      state <- if (back_prop) done$state else lapply(done$state, tf$stop_gradient)
+      nest_pack(input$state, state)
+    })
+  }
+}
+
+tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, back_prop = TRUE,
+                    swap_memory = FALSE, infer_shape = TRUE, reverse = FALSE, name = NULL) {
+  check_function(fn)
+  check_flag(back_prop)
+  check_flag(reverse)
+  with(name_scope(name, "scan"), {
+    input <- folded_input(elems, initializer, reverse)
+    one_step <- fold_step(fn, elems, input, reverse)
+    left <- rows_left(input)
+    step <- function(i, state) {
+      value <- one_step(i, state)
+      list(state = value, results = value)
+    }
+    begin <- nest_tensors(input$state)
+    done <- loop_rows(
+      left$count, left$rows, begin, lapply(begin, function(x) x$dtype), step, reverse,
+      parallel_iterations, back_prop
+    )
+    results <- done$results
+    # the first row is a result, too
+    if (input$skip) {
+      results <- Map(function(x, rest) tf$concat(list(tf$expand_dims(x, 0L), rest), 0L), begin, results)
+    }
+    if (reverse) results <- lapply(results, function(x) tf$reverse(x, list(0L)))
+    nest_pack(input$state, results)
+  })
+}
+
+# --- gradients of one's own
+
+custom_gradient <- function(f) {
+  check_function(f)
+  function(...) {
+    arguments <- list(...)
+    is_value <- !vapply(arguments, function(x) is.null(x) || is.function(x), NA)
+    inputs <- lapply(arguments[is_value], function(x) tf$identity(as_loop_tensor(x)))
+    arguments[is_value] <- inputs
+    given <- do.call(f, arguments)
+    check_custom_gradient(given)
+    result <- given[[1]]
+    leaves <- nest_tensors(result)
+    variables <- cpp_variables_behind(leaves, unname(inputs))
+    values <- lapply(variables, cpp_variable_snapshot)
+    closure <- function(grads) custom_gradients_of(given[[2]], grads, length(inputs), variables)
+    nest_pack(result, cpp_with_gradient(leaves, unname(c(inputs, values)), closure))
+  }
+}
+
+check_custom_gradient <- function(given, call = parent.frame()) {
+  if (is.list(given) && length(given) == 2 && is.function(given[[2]])) return(invisible())
+  stop_runhooks(
+    c(
+      "The function of {.code tf$custom_gradient()} must return a list of two.",
+      i = "{.code list(y, grad)}: the result, and a function of its gradient that gives those of
+      the arguments."
+    ),
+    call = call
+  )
+}
+
+custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.frame()) {
+  of_variables <- NULL
+  if (length(variables)) {
+    if (!any(c("variables", "...") %in% names(formals(grad_fn)))) {
+      stop_runhooks(
+        "If using {.code tf$custom_gradient()} with a function that uses variables, then grad_fn
+        must accept a {.arg variables} keyword argument.",
+        call = call
+      )
+    }
+    both <- do.call(grad_fn, c(grads, list(variables = variables)))
+    found <- as_gradients(both[[1]])
+    of_variables <- as_gradients(both[[2]])
+    if (length(of_variables) != length(variables)) {
+      stop_runhooks("Must return gradient for each variable from {.code grad_fn}.", call = call)
+    }
+  } else {
+    found <- as_gradients(do.call(grad_fn, grads))
+  }
+  if (length(found) != n) {
+    stop_runhooks(
+      "{.code grad_fn} must return one gradient for each of {n} argument{?s}, not
+      {length(found)}.",
+      call = call
+    )
+  }
+  lapply(c(found, of_variables), function(x) if (!is.null(x)) as_loop_tensor(x))
+}
+
+as_gradients <- function(x) if (is_nest(x)) unname(x) else list(x)

@@ -1,0 +1,233 @@
+// tf.cond: If, which runs one of two functions. Its gradient is an If of the functions' gradients;
+// what these need of the function that ran, the If gives as further outputs.
+#include "autodiff/gradients.h"
+#include "control/control_flow.h"
+#include "control/functions.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr const char* kBranches[] = {"then_branch", "else_branch"};
+
+bool is_true(const Tensor& x) {
+  if (x.num_elements() != 1) return x.num_elements() > 0;
+  if (x.dtype() == DType::kString) return !x.string_at(0).empty();
+  return x.number_at(0) != 0;
+}
+
+class IfKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int branch = is_true(c.input(0)) ? 0 : 1;
+    if (!runners_[branch]) make_runner(c, branch);
+    arguments_.clear();
+    for (int i = 1; i < c.num_inputs(); ++i) arguments_.push_back(&c.input(i));
+    runners_[branch]->run(arguments_);
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      give_output(c, i, runners_[branch]->result(static_cast<size_t>(i)));
+    }
+  }
+
+ private:
+  void make_runner(KernelContext& c, int branch) {
+    const FuncGraph& function = function_attr(c.op(), kBranches[branch]);
+    std::vector<Output> fetches = function.results;
+    fetches.resize(static_cast<size_t>(c.num_outputs()));
+    const std::vector<bool> stays(function.arguments().size(), !changes_variables(function));
+    runners_[branch] =
+        std::make_unique<FunctionRunner>(function, fetches, stays, c.resources());
+  }
+  std::unique_ptr<FunctionRunner> runners_[2];
+  std::vector<const Tensor*> arguments_;
+};
+
+Shape common_shape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
+  Shape common = a;
+  for (int d = 0; d < a.rank(); ++d) {
+    if (a.dim(d) != b.dim(d)) common.set_dim(d, Shape::kUnknownDim);
+  }
+  return common;
+}
+
+void if_shape(ShapeContext& c) {
+  const auto& then_results = function_attr(c.op(), kBranches[0]).results;
+  const auto& else_results = function_attr(c.op(), kBranches[1]).results;
+  for (size_t i = 0; i < c.outputs().size(); ++i) {
+    c.set_output(static_cast<int>(i), common_shape(then_results[i].shape(), else_results[i].shape()));
+  }
+}
+
+// The functions have the same arguments now; the If has all that they captured.
+Operation* add_if(Graph& graph,
+                  const Output& pred,
+                  const std::shared_ptr<FuncGraph>& then_branch,
+                  const std::shared_ptr<FuncGraph>& else_branch) {
+  const std::vector<FuncGraph*> both = {then_branch.get(), else_branch.get()};
+  FuncGraph::unify_captures(both, 0);
+  std::vector<Output> inputs = {pred};
+  for (const auto& argument : then_branch->arguments()) inputs.push_back(argument.outside);
+  std::vector<DType> types;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < then_branch->results.size(); ++i) {
+    types.push_back(then_branch->results[i].dtype());
+    shapes.push_back(common_shape(then_branch->results[i].shape(), else_branch->results[i].shape()));
+  }
+  const bool is_stateful = is_stateful_function(*then_branch) || is_stateful_function(*else_branch);
+  return graph.op(is_stateful ? "If" : "StatelessIf", inputs)
+      .attr("Tout", types)
+      .attr("then_branch", FunctionPtr(then_branch))
+      .attr("else_branch", FunctionPtr(else_branch))
+      .attr("output_shapes", shapes)
+      .attr("_lower_using_switch_merge", true)
+      .named("If")
+      .after(waits_of(both));
+}
+
+// What stands for a result that the other branch does not have; nobody reads it.
+Output nothing_of(FuncGraph& function, DType dtype) {
+  const ControlDependencies none(function, {}, true);
+  const NameScope scope(function, function.scope());
+  if (dtype == DType::kVariant) return empty_list(function, DType::kFloat32, Shape::unknown());
+  return function.constant(Tensor::zeros(dtype, Shape()), "zeros");
+}
+
+// A tensor of the branch as an output of the If.
+Output output_of_branch(Operation& op, int branch, const Output& x) {
+  FuncGraph& function = function_attr(op, kBranches[branch]);
+  const int argument = argument_index(function, x);
+  if (argument >= 0) return op.input(argument + 1);
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    if (function.results[i] == x) return op.output(static_cast<int>(i));
+  }
+  FuncGraph& other = function_attr(op, kBranches[1 - branch]);
+  function.results.push_back(x);
+  other.results.push_back(nothing_of(other, x.dtype()));
+  op.graph().extend(op, {}, {{x.dtype(), x.shape()}});
+  return op.output(op.num_outputs() - 1);
+}
+
+struct BranchGradient {
+  std::shared_ptr<FuncGraph> function;
+  std::vector<Gradient> of_arguments;
+};
+
+BranchGradient branch_gradient(Graph& into,
+                               Operation& op,
+                               int branch,
+                               const std::vector<Output>& dy,
+                               const std::string& scope) {
+  const FuncGraph& forward = function_attr(op, kBranches[branch]);
+  BranchGradient gradient;
+  gradient.function = std::make_shared<FuncGraph>(into, scope, str_cat("grad_", branch));
+  gradient.function->differentiates(
+      forward, [&op, branch](const Output& x) { return output_of_branch(op, branch, x); });
+  std::vector<Output> ys, grad_ys, xs;
+  for (size_t i = 0; i < dy.size(); ++i) {
+    if (!dy[i]) continue;
+    ys.push_back(forward.results[i]);
+    grad_ys.push_back(dy[i]);
+  }
+  std::vector<size_t> places;
+  for (size_t i = 0; i < forward.arguments().size(); ++i) {
+    if (!may_have_gradient(forward.arguments()[i])) continue;
+    places.push_back(i);
+    xs.push_back(forward.argument(i));
+  }
+  const std::vector<Gradient> found =
+      gradients(*gradient.function, ys, xs, grad_ys, {}, "gradients");
+  gradient.of_arguments.resize(forward.arguments().size());
+  for (size_t i = 0; i < places.size(); ++i) gradient.of_arguments[places[i]] = found[i];
+  return gradient;
+}
+
+std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<Output>& all_dy) {
+  std::vector<Output> dy = all_dy;
+  for (Output& d : dy) {
+    if (d && !is_floating(d.dtype()) && d.dtype() != DType::kVariant) d = Output();
+  }
+  const NameScope scope(into, "cond");
+  BranchGradient both[2];
+  for (int branch = 0; branch < 2; ++branch) {
+    both[branch] = branch_gradient(into, op, branch, dy, scope.name());
+  }
+  const FuncGraph& forward = function_attr(op, kBranches[0]);
+  std::vector<size_t> places;
+  for (size_t i = 0; i < forward.arguments().size(); ++i) {
+    if (both[0].of_arguments[i].is_none() && both[1].of_arguments[i].is_none()) continue;
+    places.push_back(i);
+    for (int branch = 0; branch < 2; ++branch) {
+      FuncGraph& function = *both[branch].function;
+      const Gradient& gradient = both[branch].of_arguments[i];
+      const auto& argument = function_attr(op, kBranches[branch]).arguments()[i];
+      function.results.push_back(function.capture(
+          gradient.is_none() ? zeros_for(function, argument, argument.inside)
+                             : dense_gradient(function, gradient)));
+    }
+  }
+  std::vector<Gradient> result(op.inputs().size());
+  if (places.empty()) return result;
+  Operation* made = add_if(into, op.input(0), both[0].function, both[1].function);
+  for (size_t i = 0; i < places.size(); ++i) {
+    result[places[i] + 1] = made->output(static_cast<int>(i));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Output> add_cond(Graph& graph,
+                             const Output& pred,
+                             const FunctionBuilder& true_fn,
+                             const FunctionBuilder& false_fn,
+                             const std::string& name) {
+  if (pred.dtype() != DType::kBool || (pred.shape().has_rank() && pred.shape().rank() > 0)) {
+    invalid_argument("The predicate of tf$cond() must be one bool; '", pred.name(), "' is ",
+                     dtype_name(pred.dtype()), " of shape ", pred.shape(), ".");
+  }
+  const NameScope scope(graph, name);
+  const auto then_branch = std::make_shared<FuncGraph>(graph, scope.name(), "true");
+  const auto else_branch = std::make_shared<FuncGraph>(graph, scope.name(), "false");
+  then_branch->results = own_results(*then_branch, true_fn(*then_branch, {}));
+  else_branch->results = own_results(*else_branch, false_fn(*else_branch, {}));
+  if (then_branch->results.size() != else_branch->results.size()) {
+    invalid_argument("true_fn and false_fn must return the same number of outputs, not ",
+                     then_branch->results.size(), " and ", else_branch->results.size(), ".");
+  }
+  for (size_t i = 0; i < then_branch->results.size(); ++i) {
+    const DType a = then_branch->results[i].dtype(), b = else_branch->results[i].dtype();
+    if (a == b) continue;
+    invalid_argument("Outputs of true_fn and false_fn must have the same type: ", dtype_name(a),
+                     ", ", dtype_name(b), ".");
+  }
+  Operation* made = add_if(graph, pred, then_branch, else_branch);
+  std::vector<Output> results;
+  for (int i = 0; i < made->num_outputs(); ++i) {
+    results.push_back(graph.op("Identity", {made->output(i)}).named("Merge"));
+  }
+  return results;
+}
+
+#define RUNHOOKS_IF_OP(type)                     \
+  RUNHOOKS_REGISTER_OP(type)                     \
+      .input("cond: Tcond")                      \
+      .input("input: Tin, or handle")            \
+      .output("output: Tout")                    \
+      .attr("Tcond: type")                       \
+      .attr("Tin: list(type) >= 0")              \
+      .attr("Tout: list(type) >= 0")             \
+      .attr("then_branch: func")                 \
+      .attr("else_branch: func")                 \
+      .attr("output_shapes: list(shape) = []")   \
+      .shape(if_shape)                           \
+      .kernel(kernel_of<IfKernel>())             \
+      .allocates_outputs()                       \
+      .calls_functions()                         \
+      .gradient(if_gradient)                     \
+      .endpoint("raw_ops." type)
+
+RUNHOOKS_IF_OP("StatelessIf").summary("One of two functions, whose value depends on its inputs.");
+RUNHOOKS_IF_OP("If").stateful().summary("One of two functions.");
+
+}  // namespace runhooks

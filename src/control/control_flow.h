@@ -1,0 +1,39 @@
+// What lives here: cond and while_loop, which add an If or a While with the functions that it calls.
+// Who may use it: nn, estimators, the bindings.
+// What it must not know: how functions run, R.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/func_graph.h"
+
+namespace runhooks {
+
+// Adds a function's operations to its graph; called once.
+using FunctionBuilder =
+    std::function<std::vector<Output>(FuncGraph&, const std::vector<Output>& arguments)>;
+
+// tf.cond: the results of the function that `pred` chooses; the other one does not run.
+std::vector<Output> add_cond(Graph& graph,
+                             const Output& pred,
+                             const FunctionBuilder& true_fn,
+                             const FunctionBuilder& false_fn,
+                             const std::string& name);
+
+struct LoopOptions {
+  std::vector<Shape> shape_invariants;  // one for each variable of the loop, or none
+  int64_t parallel_iterations = 10;
+  Output maximum_iterations;  // may be none
+  std::string name = "while";
+};
+
+// tf.while_loop: the variables of the loop after its last iteration.
+std::vector<Output> add_while(Graph& graph,
+                              const FunctionBuilder& cond,
+                              const FunctionBuilder& body,
+                              std::vector<Output> variables,
+                              const LoopOptions& options);
+
+}  // namespace runhooks

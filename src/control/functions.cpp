@@ -1,0 +1,135 @@
+#include "control/functions.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/variable.h"
+
+namespace runhooks {
+
+FunctionRunner::FunctionRunner(const FuncGraph& function,
+                               const std::vector<Output>& fetches,
+                               const std::vector<bool>& stays,
+                               ResourceManager& resources) {
+  std::vector<Output> feeds;
+  const std::vector<const Operation*> needed = needed_operations(function);
+  for (size_t i = 0; i < function.arguments().size(); ++i) {
+    const auto& argument = function.arguments()[i];
+    const bool is_needed =
+        std::find(needed.begin(), needed.end(), argument.inside.op) != needed.end();
+    if (!is_needed || argument.is_handle()) continue;
+    fed_.push_back(i);
+    shared_.push_back(stays[i]);
+    feeds.push_back(argument.inside);
+  }
+  values_.resize(fed_.size());
+  executor_ = std::make_unique<Executor>(
+      std::make_shared<NodeTable>(resources, BufferOptions()),
+      std::vector<Fetch>(fetches.begin(), fetches.end()), feeds);
+}
+
+void FunctionRunner::run(const std::vector<const Tensor*>& arguments) {
+  for (size_t i = 0; i < fed_.size(); ++i) values_[i] = arguments[fed_[i]];
+  executor_->run(values_, shared_);
+}
+
+void give_output(KernelContext& c, int i, const Tensor& value) {
+  if (value.dtype() == DType::kVariant) {
+    c.output(i) = value;
+  } else if (value.dtype() == DType::kString) {
+    c.alias_output(i, value.copy());
+  } else {
+    Tensor& output = c.allocate_output(i, value.dtype(), value.shape());
+    if (value.num_elements() > 0) std::memcpy(output.raw(), value.raw(), value.num_bytes());
+  }
+}
+
+FuncGraph& function_attr(const Operation& op, const char* name) {
+  return *op.attr<FunctionPtr>(name);
+}
+
+bool is_stateful_function(const FuncGraph& function) {
+  const auto has_state = [](const Operation& op) {
+    const OpDef& def = op.def();
+    return def.is_stateful || def.holds_variable || def.reads_variable || !def.mutates.empty();
+  };
+  for (const Operation* op : needed_operations(function)) {
+    const auto& arguments = function.arguments();
+    const bool is_argument = std::any_of(
+        arguments.begin(), arguments.end(),
+        [op](const auto& argument) { return !argument.is_handle() && argument.inside.op == op; });
+    if (!is_argument && has_state(*op)) return true;
+  }
+  return false;
+}
+
+bool changes_variables(const FuncGraph& function) {
+  for (const Operation* op : needed_operations(function)) {
+    if (any_inside(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
+  }
+  return false;
+}
+
+std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& results) {
+  std::vector<Output> own;
+  for (const Output& result : results) {
+    Output inside = function.capture(result);
+    if (FuncGraph::is_thing(inside)) inside = function.op("Identity", {inside});
+    own.push_back(inside);
+  }
+  return own;
+}
+
+std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions) {
+  std::vector<Operation*> all;
+  for (const FuncGraph* function : functions) {
+    for (Operation* op : function->waits_for()) {
+      if (std::find(all.begin(), all.end(), op) == all.end()) all.push_back(op);
+    }
+  }
+  return all;
+}
+
+DType gradient_dtype(const FuncGraph::Argument& argument) {
+  if (!argument.is_handle()) return argument.inside.dtype();
+  const Operation& holder = *argument.inside.op;
+  return holder.def().holds_variable ? holder.attr_type("dtype") : DType::kInvalid;
+}
+
+bool may_have_gradient(const FuncGraph::Argument& argument) {
+  const DType dtype = gradient_dtype(argument);
+  return is_floating(dtype) || dtype == DType::kVariant;
+}
+
+Shape gradient_shape(const FuncGraph::Argument& argument) {
+  return argument.is_handle() ? declared_shape(*argument.inside.op) : argument.inside.shape();
+}
+
+Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
+  if (!argument.is_handle()) return graph.op("ZerosLike", {like});
+  return graph.constant(Tensor::zeros(gradient_dtype(argument), gradient_shape(argument)));
+}
+
+Output empty_list(Graph& graph, DType dtype, const Shape& element_shape) {
+  Output shape;
+  if (element_shape.has_rank() && dtype != DType::kVariant) {
+    std::vector<int32_t> dims;
+    for (int d = 0; d < element_shape.rank(); ++d) {
+      dims.push_back(static_cast<int32_t>(element_shape.dim(d)));
+    }
+    shape = graph.int_vector(dims);
+  } else {
+    shape = graph.scalar(DType::kInt32, -1);
+  }
+  return graph.op("EmptyTensorList", {shape, graph.scalar(DType::kInt32, -1)})
+      .attr("element_dtype", dtype);
+}
+
+int argument_index(const FuncGraph& function, const Output& inside) {
+  for (size_t i = 0; i < function.arguments().size(); ++i) {
+    if (function.argument(i) == inside) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,201 @@
+// tf.while_loop: While, which runs a function as long as another one says so. What it is called
+// with comes in this order: a counter of the iterations, the variables of the loop, what the
+// functions have captured, and lists in which a gradient has it keep what it needs.
+#include "base/interrupt.h"
+#include "control/control_flow.h"
+#include "control/functions.h"
+#include "control/while_op.h"
+
+namespace runhooks {
+
+bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.argument(i); }
+
+namespace {
+
+class WhileKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    if (!body_) make_runners(c);
+    const auto n = static_cast<size_t>(c.num_outputs());
+    values_.clear();
+    for (size_t i = 0; i < n; ++i) values_.push_back(&c.input(static_cast<int>(i)));
+    while (goes_on()) {
+      if (may_stop_) check_interrupt();
+      body_->run(values_);
+      for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
+    }
+    for (const size_t i : given_) give_output(c, static_cast<int>(i), *values_[i]);
+  }
+
+ private:
+  bool goes_on() {
+    cond_->run(values_);
+    const Tensor& result = cond_->result(0);
+    if (result.num_elements() != 1) {
+      invalid_argument("The condition of a loop must be one bool, not of shape ", result.shape(),
+                       ".");
+    }
+    return *result.data<bool>();
+  }
+  void make_runners(KernelContext& c) {
+    const FuncGraph &cond = function_attr(c.op(), "cond"), &body = function_attr(c.op(), "body");
+    const bool may_share = !changes_variables(cond) && !changes_variables(body);
+    std::vector<Output> fetches;
+    std::vector<bool> shared;
+    for (size_t i = 0; i < static_cast<size_t>(c.num_outputs()); ++i) {
+      const bool is_capture = static_cast<bool>(body.arguments()[i].outside);
+      shared.push_back(may_share && stays(body, i));
+      // what is captured is read outside of the loop, never behind it
+      if (!is_capture || !stays(body, i)) given_.push_back(i);
+      if (stays(body, i)) continue;
+      moving_.push_back(i);
+      fetches.push_back(body.results[i]);
+    }
+    shared.resize(body.arguments().size());
+    may_stop_ = !c.op().def().is_stateful;
+    cond_ = std::make_unique<FunctionRunner>(cond, cond.results, shared, c.resources());
+    body_ = std::make_unique<FunctionRunner>(body, fetches, shared, c.resources());
+  }
+
+  std::unique_ptr<FunctionRunner> cond_, body_;
+  std::vector<size_t> moving_;  // the variables of the loop that the body changes
+  std::vector<size_t> given_;   // outputs that somebody may read
+  std::vector<const Tensor*> values_;
+  bool may_stop_ = false;
+};
+
+void while_shape(ShapeContext& c) {
+  const FuncGraph& body = function_attr(c.op(), "body");
+  for (size_t i = 0; i < c.outputs().size(); ++i) {
+    c.set_output(static_cast<int>(i), body.argument(i).shape());
+  }
+}
+
+// What enters the loop, what leaves an iteration.
+void check_variable(const Output& variable, const Output& argument, const Output& result) {
+  if (result.dtype() != variable.dtype()) {
+    invalid_argument("Variable '", variable.name(), "' enters the loop as ",
+                     dtype_name(variable.dtype()), ", but is ", dtype_name(result.dtype()),
+                     " after one iteration.");
+  }
+  const Shape &declared = argument.shape(), &now = result.shape();
+  bool fits = declared.is_compatible_with(now);
+  if (declared.has_rank() && !now.has_rank()) fits = true;  // a run will see
+  if (fits) return;
+  throw Error(
+      Code::kInvalidArgument,
+      str_cat("The shape for ", variable.name(), " is not an invariant for the loop. It enters the "
+              "loop with shape ", declared.to_string(), ", but has shape ", now.to_string(),
+              " after one iteration."),
+      {"Provide shape invariants using either the `shape_invariants` argument of tf$while_loop() "
+       "or set_shape() on the loop variables."});
+}
+
+std::vector<Output> variables_of(const std::vector<Output>& arguments) {
+  return std::vector<Output>(arguments.begin() + 1, arguments.end());
+}
+
+}  // namespace
+
+Operation* add_loop(Graph& graph,
+                    const std::vector<Output>& initial,
+                    const std::shared_ptr<FuncGraph>& cond,
+                    const std::shared_ptr<FuncGraph>& body,
+                    const std::function<Output(const Output&)>& next,
+                    int64_t parallel_iterations) {
+  const std::vector<FuncGraph*> both = {cond.get(), body.get()};
+  FuncGraph::unify_captures(both, initial.size());
+  std::vector<Output> inputs = initial;
+  std::vector<DType> types;
+  for (size_t i = initial.size(); i < body->arguments().size(); ++i) {
+    inputs.push_back(body->arguments()[i].outside);
+    const Output argument = body->argument(i);
+    body->results.push_back(next ? next(argument) : argument);
+  }
+  std::vector<Shape> shapes;
+  for (const auto& argument : body->arguments()) shapes.push_back(argument.inside.shape());
+  const bool is_stateful = is_stateful_function(*cond) || is_stateful_function(*body);
+  return graph.op(is_stateful ? "While" : "StatelessWhile", inputs)
+      .attr("cond", FunctionPtr(cond))
+      .attr("body", FunctionPtr(body))
+      .attr("output_shapes", shapes)
+      .attr("parallel_iterations", parallel_iterations)
+      .attr("_lower_using_switch_merge", true)
+      .named("While")
+      .after(waits_of(both));
+}
+
+std::vector<Output> add_while(Graph& graph,
+                              const FunctionBuilder& cond_fn,
+                              const FunctionBuilder& body_fn,
+                              std::vector<Output> variables,
+                              const LoopOptions& options) {
+  const NameScope scope(graph, options.name);
+  const auto cond = std::make_shared<FuncGraph>(graph, scope.name(), "cond");
+  const auto body = std::make_shared<FuncGraph>(graph, scope.name(), "body");
+  std::vector<Output> initial = {graph.scalar(DType::kInt32, 0, "loop_counter")};
+  std::vector<Output> cond_arguments = {cond->add_argument(DType::kInt32, Shape(), "counter")};
+  std::vector<Output> body_arguments = {body->add_argument(DType::kInt32, Shape(), "counter")};
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (FuncGraph::is_thing(variables[i])) variables[i] = graph.op("Identity", {variables[i]});
+    initial.push_back(variables[i]);
+    const bool is_given = i < options.shape_invariants.size();
+    const Shape& shape = is_given ? options.shape_invariants[i] : variables[i].shape();
+    if (!shape.is_compatible_with(variables[i].shape())) {
+      invalid_argument("The shape invariant specified for ", variables[i].name(),
+                       " is not compatible with the initial shape of the loop variable. It enters "
+                       "the loop with shape ", variables[i].shape(),
+                       ", but the specified shape invariant is ", shape, ".");
+    }
+    cond_arguments.push_back(cond->add_argument(variables[i].dtype(), shape, "Merge"));
+    body_arguments.push_back(body->add_argument(variables[i].dtype(), shape, "Identity"));
+  }
+  cond->results = own_results(*cond, cond_fn(*cond, variables_of(cond_arguments)));
+  const bool is_bool = cond->results.size() == 1 && cond->results[0].dtype() == DType::kBool;
+  if (!is_bool) invalid_argument("`cond` of a loop must return one bool.");
+  if (options.maximum_iterations) {
+    const Output is_early =
+        cond->op("Less", {cond_arguments[0], options.maximum_iterations}).named("Less_max");
+    cond->results[0] = cond->op("LogicalAnd", {is_early, cond->results[0]});
+  }
+  const std::vector<Output> results =
+      own_results(*body, body_fn(*body, variables_of(body_arguments)));
+  if (results.size() != variables.size()) {
+    invalid_argument("`body` of a loop must return as many values as there are loop variables, ",
+                     variables.size(), ", not ", results.size(), ".");
+  }
+  const Output one = body->scalar(DType::kInt32, 1, "one");
+  body->results = {body->op("AddV2", {body_arguments[0], one}).named("count")};
+  for (size_t i = 0; i < variables.size(); ++i) {
+    check_variable(variables[i], body_arguments[i + 1], results[i]);
+    body->results.push_back(results[i]);
+  }
+  Operation* loop = add_loop(graph, initial, cond, body, {}, options.parallel_iterations);
+  std::vector<Output> exits;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Output value = loop->output(static_cast<int>(i) + 1);
+    exits.push_back(graph.op("Identity", {value}).named("Exit"));
+  }
+  return exits;
+}
+
+#define RUNHOOKS_WHILE_OP(type)                \
+  RUNHOOKS_REGISTER_OP(type)                   \
+      .input("input: T, or handle")            \
+      .output("output: T")                     \
+      .attr("T: list(type) >= 0")              \
+      .attr("cond: func")                      \
+      .attr("body: func")                      \
+      .attr("output_shapes: list(shape) = []") \
+      .attr("parallel_iterations: int = 10")   \
+      .shape(while_shape)                      \
+      .kernel(kernel_of<WhileKernel>())        \
+      .allocates_outputs()                     \
+      .calls_functions()                       \
+      .gradient(while_gradient)                \
+      .endpoint("raw_ops." type)
+
+RUNHOOKS_WHILE_OP("StatelessWhile").summary("A loop whose result depends on its inputs.");
+RUNHOOKS_WHILE_OP("While").stateful().summary("A loop.");
+
+}  // namespace runhooks

@@ -1,0 +1,140 @@
+#include "graph/func_graph.h"
+
+#include <algorithm>
+#include <set>
+
+namespace runhooks {
+
+FuncGraph::FuncGraph(Graph& outer, const std::string& scope, const std::string& name)
+    : Graph(outer, scope), outer_(outer), scope_(scope) {
+  name_ = str_cat("__", scope, name, "_", seed_number() / 1000003);
+  for (char& c : name_) {
+    const bool fits = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (!fits) c = '_';
+  }
+}
+
+Output FuncGraph::add_argument(DType dtype, const Shape& shape, const std::string& name) {
+  const ControlDependencies none(*this, {}, true);
+  const NameScope scope(*this, scope_);
+  const Output made = op("Placeholder").attr("dtype", dtype).attr("shape", shape).named(name);
+  arguments_.push_back({made, Output()});
+  return made;
+}
+
+Output FuncGraph::capture(const Output& outside) {
+  if (&outside.graph() == this) return outside;
+  const auto key = std::make_pair(outside.op, outside.index);
+  const auto found = captured_.find(key);
+  if (found != captured_.end()) return found->second;
+  const Output inside = stand_in(outside);
+  captured_[key] = inside;
+  return inside;
+}
+
+Output FuncGraph::stand_in(const Output& outside) {
+  if (&outside.graph() == forward_) {
+    if (outside.op->def().is_constant) {
+      const ControlDependencies none(*this, {}, true);
+      const NameScope scope(*this, scope_);
+      return constant(outside.op->attr<Tensor>("value"));
+    }
+    return capture(keep_(outside));
+  }
+  if (&outside.graph() == &outer_) return add_capture(outside);
+  return capture(outer_.capture(outside));
+}
+
+Output FuncGraph::add_capture(const Output& outside) {
+  if (!is_thing(outside) || !outside.op->inputs().empty()) {
+    if (outside.dtype() == DType::kResource) {
+      fail(Code::kUnimplemented, "Handle '", outside.name(),
+           "' cannot be used inside of a function of tf$cond() or tf$while_loop().");
+    }
+    const Output made = add_argument(outside.dtype(), outside.shape(), "Switch");
+    arguments_.back().outside = outside;
+    return made;
+  }
+  const ControlDependencies none(*this, {}, true);
+  Operation* copy =
+      create_op(outside.op->type(), {}, outside.op->attrs(), outside.op->name() + "/");
+  copy->payload = outside.op->payload;
+  arguments_.push_back({copy->output(outside.index), outside});
+  return arguments_.back().inside;
+}
+
+void FuncGraph::wait_outside(Operation* outside) {
+  if (outside->graph().is_function() && &outside->graph() == forward_) return;
+  if (&outside->graph() != &outer_) return outer_.wait_outside(outside);
+  if (std::find(waits_for_.begin(), waits_for_.end(), outside) == waits_for_.end()) {
+    waits_for_.push_back(outside);
+  }
+}
+
+void FuncGraph::unify_captures(const std::vector<FuncGraph*>& functions, size_t first) {
+  std::vector<Output> all;
+  for (const FuncGraph* function : functions) {
+    for (size_t i = first; i < function->arguments_.size(); ++i) {
+      const Output& outside = function->arguments_[i].outside;
+      if (std::find(all.begin(), all.end(), outside) == all.end()) all.push_back(outside);
+    }
+  }
+  for (FuncGraph* function : functions) {
+    std::vector<Argument> unified(function->arguments_.begin(),
+                                  function->arguments_.begin() + static_cast<std::ptrdiff_t>(first));
+    for (const Output& outside : all) {
+      unified.push_back({function->capture(outside), outside});
+    }
+    function->arguments_ = std::move(unified);
+  }
+}
+
+std::vector<FunctionPtr> functions_of(const Operation& op) {
+  std::vector<FunctionPtr> functions;
+  if (!op.def().calls_functions) return functions;
+  for (const auto& item : op.attrs().items()) {
+    if (const auto* function = std::get_if<FunctionPtr>(&item.second)) {
+      functions.push_back(*function);
+    }
+  }
+  return functions;
+}
+
+bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so) {
+  if (is_so(op)) return true;
+  for (const FunctionPtr& function : functions_of(op)) {
+    for (const Operation* inner : needed_operations(*function)) {
+      if (any_inside(*inner, is_so)) return true;
+    }
+  }
+  return false;
+}
+
+bool changes_variable(const Operation& op, const Operation& handle) {
+  const auto changes = [&handle](const Operation& inner) {
+    for (const int input : inner.def().mutates) {
+      const Operation* changed = inner.input(input).op;
+      if (changed == &handle || changed->name() == handle.name()) return true;
+    }
+    return false;
+  };
+  return op.def().calls_functions ? any_inside(op, changes) : changes(op);
+}
+
+std::vector<const Operation*> needed_operations(const FuncGraph& function) {
+  std::vector<const Operation*> open;
+  std::set<int> ids;
+  for (const Output& result : function.results) open.push_back(result.op);
+  while (!open.empty()) {
+    const Operation* op = open.back();
+    open.pop_back();
+    if (!ids.insert(op->id()).second) continue;
+    for (const Output& input : op->inputs()) open.push_back(input.op);
+    for (const Operation* control : op->control_inputs()) open.push_back(control);
+  }
+  std::vector<const Operation*> needed;
+  for (const int id : ids) needed.push_back(function.operations()[static_cast<size_t>(id)].get());
+  return needed;
+}
+
+}  // namespace runhooks
