@@ -56,6 +56,10 @@ for python in $(sh tools/tf_python.sh all); do
   Rscript tests/interop/ops.R begin "$work/ops" &&
     "$python" tests/interop/ops.py "$work/ops" 2> "$work/ops.log" &&
     Rscript tests/interop/ops.R end "$work/ops" || { tail -n 5 "$work/ops.log"; failed=1; }
+  echo "== custom models begun with TensorFlow's checkpoints, trained on both sides"
+  mkdir -p "$work/custom"
+  "$python" tests/interop/custom.py "$work/custom" 2> "$work/custom.log" &&
+    Rscript tests/interop/custom.R "$work/custom" || { tail -n 5 "$work/custom.log"; failed=1; }
 done
 
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
