@@ -37,21 +37,42 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 // Of all variables that the default graph has now; with `defer_build` of those that it has when the
-// saver is used.
+// saver is used. `var_list` is NULL or a list of variables; its names, where it has some, are those
+// in checkpoints.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_saver_new(double max_to_keep,
+SEXP cpp_saver_new(SEXP var_list,
+                   bool reshape,
+                   double max_to_keep,
                    double every_n_hours,
                    bool relative_paths,
-                   bool defer_build) {
+                   bool pad_step_number,
+                   bool defer_build,
+                   bool allow_empty) {
   return border([&]() -> SEXP {
     SaverOptions options;
     options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
     options.keep_checkpoint_every_n_hours = every_n_hours;
     options.save_relative_paths = relative_paths;
+    options.pad_step_number = pad_step_number;
     auto saver = std::make_shared<Saver>(options);
     const Graph& graph = *default_graph();
-    if (!defer_build) {
-      if (variables_in(graph, collection_keys::kGlobalVariables).empty()) {
+    if (var_list != R_NilValue || reshape) {
+      std::vector<SaveablePtr> saveables;
+      std::vector<VariablePtr> variables;
+      const RList given(var_list, "`var_list`");
+      for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
+      if (var_list == R_NilValue) {
+        variables = variables_in(graph, collection_keys::kGlobalVariables);
+      }
+      for (size_t i = 0; i < variables.size(); ++i) {
+        const std::string name = given.has_names() ? given.name(static_cast<R_xlen_t>(i)) : "";
+        const std::string& own = variables[i]->save_name();
+        saveables.push_back(renamed_saveable(variables[i], name.empty() ? own : name, reshape));
+      }
+      if (saveables.empty() && !allow_empty) invalid_argument("No variables to save");
+      saver->build(std::move(saveables));
+    } else if (!defer_build) {
+      if (variables_in(graph, collection_keys::kGlobalVariables).empty() && !allow_empty) {
         invalid_argument("No variables to save");
       }
       saver->build(graph);
@@ -62,12 +83,18 @@ SEXP cpp_saver_new(double max_to_keep,
 
 // The path of the checkpoint. A negative step is none.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step) {
+std::string cpp_saver_save(SEXP saver,
+                           SEXP session,
+                           Text path,
+                           double global_step,
+                           bool write_meta_graph,
+                           bool write_state) {
   return border([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
     if (!writer->is_built()) writer->build(open.graph());
-    return writer->save(open, path, whole_from_r(global_step, "`global_step`"));
+    return writer->save(open, path, whole_from_r(global_step, "`global_step`"), write_meta_graph,
+                        write_state);
   });
 }
 
@@ -84,4 +111,16 @@ void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
   return border([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
+}
+
+// The checkpoints that it is to delete in their turn, oldest first.
+// [[Rcpp::export(rng = false)]]
+void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times) {
+  border([&] {
+    std::vector<std::pair<std::string, double>> last;
+    for (size_t i = 0; i < paths.size() && i < times.size(); ++i) {
+      last.emplace_back(paths[i], times[i]);
+    }
+    from_handle<Saver>(saver, kSaver)->set_last_checkpoints(std::move(last));
+  });
 }

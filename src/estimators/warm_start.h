@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "estimators/vocab_remap.h"
 #include "graph/args.h"
 #include "training/scaffold.h"
 
@@ -22,11 +23,13 @@ class WarmStart {
 
  private:
   std::vector<VariablePtr> chosen_variables(const Graph& graph) const;
+  Tensor value_of(const std::string& checkpoint, const VariablePtr& variable) const;
 
   std::string checkpoint_;
   std::vector<std::string> patterns_;
   bool only_trainable_;
   std::map<std::string, std::string> previous_names_;
+  std::map<std::string, VocabInfo> vocabularies_;
 };
 
 }  // namespace runhooks
