@@ -19,6 +19,10 @@
 #'   requests of one tensor of strings: they are there with a parsing receiver. A model of the user's
 #'   own has those of the `export_outputs` of its [estimator_spec()], or `serving_default` with its
 #'   predictions.
+#' @section Crosses: A cross of a feature's name with a column, such as
+#'   `column_crossed(list("word", column_bucketized(...)))`, has other buckets in TensorFlow where the
+#'   feature is sparse, as it is in parsed examples, than where it is dense, as in data frames. Give
+#'   such a model a receiver of raw tensors, or cross names only.
 #' @section Classes: The classes of a model that was trained on a factor or on logicals are their
 #'   labels.
 #' @param object A trained estimator.

@@ -34,7 +34,8 @@ wide <- function() {
     column_categorical_with_vocabulary_file("g", vocabulary_file = vocabulary, vocabulary_size = 3),
     column_categorical_with_identity("i", num_buckets = 5, default_value = 2),
     column_categorical_with_hash_bucket("hi", hash_bucket_size = 6, dtype = tf$int32),
-    column_crossed(list("h", bucketized()), hash_bucket_size = 17, hash_key = 5)
+    # not of a string and a column: TensorFlow's hash of that is another one where the string is sparse
+    column_crossed(c("w", "h"), hash_bucket_size = 17, hash_key = 5)
   )
 }
 deep <- function() {
