@@ -74,7 +74,7 @@ $(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
 fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
 	@$(MAKE) -s -j2 $(FUZZ)/runhooks_fuzz
 	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
-	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files $(INPUTS)) || { \
+	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files tests/fuzz/inputs $(INPUTS)) || { \
 	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
 
 -include $(FUZZ_OBJECTS:.o=.d)
@@ -108,6 +108,11 @@ test: ## everything that must pass: core and R; the last line counts [T='part of
 
 golden: install ## how far we are from TensorFlow's figures
 	@Rscript tools/golden_table.R
+
+.PHONY: kills
+KILLS = 20
+kills: install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
+	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
 
 interop: ## a real TensorFlow reads our files, where there is one
 	@sh tools/interop.sh

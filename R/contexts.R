@@ -130,6 +130,8 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
                            constraint = NULL, auxiliary_name_scope = TRUE) {
   unsupported(caching_device, partitioner, custom_getter, auxiliary_name_scope)
+  is_scope <- inherits(name_or_scope, "runhooks_variable_scope")
+  if (is_scope) name_or_scope <- unclass(name_or_scope)$name
   name <- if (is.null(name_or_scope)) default_name else name_or_scope
   check_string(name)
   check_function(regularizer, null = TRUE)
@@ -144,7 +146,38 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
   }
   mode <- if (is.null(reuse) || isFALSE(reuse)) "" else if (isTRUE(reuse)) "always" else "auto"
   if (is.null(name_or_scope)) mode <- "unique"
-  scope_context(function(graph) cpp_scope_open_variables(graph, name, mode, defaults))
+  scope_context(function(graph) {
+    cpp_scope_open_variables(graph, name, mode, defaults, is_scope)
+    current_variable_scope()
+  })
+}
+
+# What `%as%` names: for tf$variable_scope() once more, wherever that is.
+current_variable_scope <- function() {
+  structure(cpp_variable_scope(), class = "runhooks_variable_scope")
+}
+
+#' @export
+`$.runhooks_variable_scope` <- function(x, name) {
+  switch(name,
+    name = unclass(x)$name,
+    reuse = if (unclass(x)$reuse == "auto") tf$AUTO_REUSE else unclass(x)$reuse == "always",
+    original_name_scope = paste0(unclass(x)$name, "/"),
+    reuse_variables = function() invisible(cpp_variable_scope_reuse()),
+    global_variables = function() scope_variables(x, "variables"),
+    trainable_variables = function() scope_variables(x, "trainable_variables"),
+    stop_no_member(x, name)
+  )
+}
+
+scope_variables <- function(scope, collection) {
+  cpp_graph_default()$get_collection(collection, paste0(scope$name, "/"))
+}
+
+#' @export
+print.runhooks_variable_scope <- function(x, ...) {
+  cat("<variable scope \"", unclass(x)$name, "\">\n", sep = "") # lint: allow stdout
+  invisible(x)
 }
 
 control_dependencies <- function(control_inputs, graph = NULL) {

@@ -304,7 +304,7 @@ export_symbols <- function() {
   )
   c(
     setNames(symbols, paste0("estimator.export.", names(symbols))),
-    list(estimator.EstimatorSpec = estimator_spec_of_tf, estimator.Estimator = estimator)
+    list(estimator.EstimatorSpec = estimator_spec_of_tf)
   )
 }
 

@@ -38,7 +38,8 @@ make_iterator_one_shot <- function(dataset) {
 make_iterator_initializable <- function(dataset, shared_name = NULL) {
   check_dataset(dataset)
   iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
-  with_initializer(iterator, cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle))
+  begin <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
+  with_initializer(iterator, begin)
 }
 
 #' @rdname make_iterator_one_shot
@@ -83,8 +84,10 @@ check_iterator <- function(x, arg = "iterator", call = parent.frame()) {
 #' @export
 iterator_get_next <- function(iterator, name = NULL) {
   check_iterator(iterator)
+  check_string(name, null = TRUE)
   fields <- unclass(iterator)
-  fill_form(fields$form, cpp_iterator_get_next(fields$handle))
+  if (is.null(name)) name <- "IteratorGetNext"
+  fill_form(fields$form, cpp_iterator_get_next(fields$handle, name))
 }
 
 #' @rdname make_iterator_one_shot
@@ -103,19 +106,21 @@ iterator_initializer <- function(iterator) {
 iterator_make_initializer <- function(iterator, dataset, name = NULL) {
   check_iterator(iterator)
   check_dataset(dataset)
+  check_string(name, null = TRUE)
+  if (is.null(name)) name <- "MakeIterator"
   fields <- unclass(iterator)
   if (!identical(fields$form, dataset$form)) {
     stop_runhooks("The elements of {.arg dataset} have another form than those of the iterator.")
   }
-  cpp_iterator_initializer(fields$handle, dataset$handle)
+  cpp_iterator_initializer(fields$handle, dataset$handle, name)
 }
 
 #' @export
 `$.tf_iterator` <- function(x, name) {
   switch(name,
-    get_next = function(name = NULL) iterator_get_next(x),
+    get_next = function(name = NULL) iterator_get_next(x, name),
     initializer = iterator_initializer(x),
-    make_initializer = function(dataset, name = NULL) iterator_make_initializer(x, dataset),
+    make_initializer = function(dataset, name = NULL) iterator_make_initializer(x, dataset, name),
     output_types = output_types(x),
     output_shapes = output_shapes(x),
     form = unclass(x)$form,

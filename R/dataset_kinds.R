@@ -91,7 +91,7 @@ dataset_cache <- function(dataset, filename = NULL) {
 #' @param ... Datasets, named or not, or one list of them: elements are records or tuples of theirs.
 #' @param datasets A list of datasets with elements of the same types.
 #' @param weights How often each is drawn, numbers; `NULL`: equally often.
-#' @param seed Fixes the order.
+#' @param seed Fixes the order: with the seed of the graph it is TensorFlow's for both.
 #' @return A dataset, see [datasets].
 #' @family datasets
 #' @export

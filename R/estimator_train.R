@@ -89,13 +89,25 @@ train.tf_estimator <- function(
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
   watch <- list(
-    planned = planned, suffix = validation_suffix(watched$record, watched$metric),
+    planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
     may_stop = !is.null(stop)
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
-  listeners <- as_listener_list(saving_listeners)
-  check_model_dir(model_dir(object))
-  check_folder_memory(object, "train")
+  history <- run_training(
+    object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
+    watched$record
+  )
+  is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
+  if (is_one_pass) say_one_pass(planned, nrow(input_fn))
+  invisible(history)
+}
+
+# What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
+# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself.
+run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
+                         validation = NULL, leaves_events = FALSE, call = parent.frame()) {
+  check_model_dir(model_dir(object), call)
+  check_folder_memory(object, "train", call)
   note_lost_folder(object)
   input <- remembering_input(input, object)
   # also where the loop is left by an error or an interrupt
@@ -103,14 +115,15 @@ train.tf_estimator <- function(
   note_own_saver(hooks, core_config(object))
   started <- Sys.time()
   history <- function(step = NULL) {
-    made <- recorded_history(hooks, step, model_dir(object), started, watched$record)
+    made <- recorded_history(hooks, step, model_dir(object), started, validation)
     the$last_history <- made
     made
   }
   result <- with_loop_conditions(
     cpp_estimator_train(
       core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-      if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners
+      if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners,
+      leaves_events
     ),
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )
@@ -118,9 +131,7 @@ train.tf_estimator <- function(
   history <- history(result$global_step)
   remember_training(object, input_fn, history)
   keep_checkpoint(object)
-  is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
-  if (is_one_pass) say_one_pass(planned, nrow(input_fn))
-  invisible(history)
+  history
 }
 
 # A pass through a small data frame is a few steps, which train little.

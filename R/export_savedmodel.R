@@ -134,7 +134,8 @@ check_assets_extra <- function(x, call = parent.frame()) {
       kind = "not_found", call = call
     )
   }
-  as.list(path.expand(files))
+  files[] <- path.expand(files)
+  as.list(files)
 }
 
 check_export_dir <- function(base, object, overwrite, versioned, call = parent.frame()) {

@@ -18,7 +18,7 @@ new_graph <- function(pointer) {
   graph$as_graph_def <- function(from_version = NULL, add_shapes = FALSE) {
     unsupported(from_version)
     check_flag(add_shapes)
-    new_graph_def(cpp_graph_def(graph, add_shapes))
+    new_graph_def(cpp_graph_message(graph, add_shapes))
   }
   graph$as_default <- function() default_graph_context(graph)
   graph$name_scope <- function(name) name_scope(name, graph = graph)

@@ -1,4 +1,4 @@
-# Graphs as messages: GraphDefs, meta graphs, what is read from checkpoints without a model.
+# Graphs as messages: GraphDefs, meta graphs, frozen graphs.
 
 # --- GraphDef: the message as bytes, in an environment, since it can be parsed into
 
@@ -96,15 +96,6 @@ write_message <- function(def, path, as_text) {
   path
 }
 
-write_graph <- function(graph_or_graph_def, logdir, name, as_text = TRUE) {
-  check_string(logdir)
-  check_string(name)
-  check_flag(as_text)
-  def <- graph_or_graph_def
-  if (!inherits(def, "tensorflow.GraphDef")) def <- def$as_graph_def()
-  write_message(def, file.path(path.expand(logdir), name), as_text)
-}
-
 # --- graph_util
 
 convert_variables_to_constants <- function(sess, input_graph_def, output_node_names,
@@ -123,74 +114,6 @@ extract_sub_graph <- function(graph_def, dest_nodes) {
   new_graph_def(cpp_sub_graph(graph_def_bytes(graph_def), as.character(unlist(dest_nodes))))
 }
 
-# --- checkpoints
-
-# A folder stands for its newest checkpoint.
-checkpoint_path_of <- function(ckpt_dir_or_file, call = parent.frame()) {
-  check_string(ckpt_dir_or_file, arg = "ckpt_dir_or_file", call = call)
-  path <- path.expand(ckpt_dir_or_file)
-  if (!dir.exists(path)) return(sub("[.]index$", "", path))
-  newest <- cpp_latest_checkpoint(path)
-  if (is.null(newest)) {
-    stop_runhooks(
-      "Couldn't find 'checkpoint' file or checkpoints in given directory {.path {path}}.",
-      kind = "not_found", call = call
-    )
-  }
-  newest
-}
-
-list_variables <- function(ckpt_dir_or_file) {
-  tensors <- cpp_checkpoint_tensors(checkpoint_path_of(ckpt_dir_or_file))
-  lapply(names(tensors), function(name) list(name, as.integer(tensors[[name]]$shape)))
-}
-
-load_variable <- function(ckpt_dir_or_file, name) {
-  check_string(name)
-  load_checkpoint(ckpt_dir_or_file)$get_tensor(sub(":0$", "", name))
-}
-
-load_checkpoint <- function(ckpt_dir_or_file) {
-  path <- checkpoint_path_of(ckpt_dir_or_file)
-  tensors <- cpp_checkpoint_tensors(path)
-  structure(
-    list(
-      has_tensor = function(tensor_str) tensor_str %in% names(tensors),
-      get_tensor = function(tensor_str) {
-        check_string(tensor_str)
-        cpp_checkpoint_values(path, tensor_str)[[1]]
-      },
-      get_variable_to_shape_map = function() {
-        lapply(tensors, function(x) as.integer(x$shape))
-      },
-      get_variable_to_dtype_map = function() lapply(tensors, function(x) as_dtype(x$dtype)),
-      path = path
-    ),
-    class = "runhooks_checkpoint_reader"
-  )
-}
-
-#' @export
-print.runhooks_checkpoint_reader <- function(x, ...) {
-  cat("<checkpoint ", x$path, ">\n", sep = "") # lint: allow stdout
-  invisible(x)
-}
-
-init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
-  path <- absolute_path(checkpoint_path_of(ckpt_dir_or_file), "ckpt_dir_or_file")
-  map <- as.list(assignment_map)
-  good <- length(map) > 0 && !is.null(names(map)) && all(nzchar(names(map)))
-  check_arg(good, assignment_map, "a named list", "assignment_map", environment())
-  targets <- lapply(map, function(x) {
-    if (is_string(x)) return(x)
-    if (is_variable(x)) x <- list(x)
-    good <- is.list(x) && length(x) > 0 && all(vapply(x, is_variable, NA))
-    check_arg(good, x, "names, variables or lists of them", "assignment_map", parent.frame())
-    x
-  })
-  invisible(cpp_init_from_checkpoint(path, targets))
-}
-
 graph_def_symbols <- function() {
   list(
     GraphDef = function() new_graph_def(), MetaGraphDef = function() {
@@ -201,13 +124,8 @@ graph_def_symbols <- function() {
     train.export_meta_graph = function(filename = NULL, graph = NULL, as_text = FALSE) {
       export_meta_graph(filename, graph, as_text)
     },
-    train.write_graph = write_graph, io.write_graph = write_graph,
     graph_util.convert_variables_to_constants = convert_variables_to_constants,
     graph_util.extract_sub_graph = extract_sub_graph,
-    train.list_variables = list_variables, train.load_variable = load_variable,
-    train.load_checkpoint = load_checkpoint,
-    train.NewCheckpointReader = load_checkpoint,
-    train.init_from_checkpoint = init_from_checkpoint, train.VocabInfo = vocab_info,
-    estimator.VocabInfo = vocab_info
+    train.VocabInfo = vocab_info, estimator.VocabInfo = vocab_info
   )
 }

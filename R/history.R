@@ -14,6 +14,7 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
     evaluation_metrics = evaluation_metrics,
     evaluations = evaluations
   )
+  if (!is.null(record$input)) history$input <- input_table(record$step, record$input)
   if (!is.null(validation)) history$validation <- validation
   structure(history, class = "tf_estimator_history")
 }
@@ -28,6 +29,14 @@ recorded_history <- function(hooks, last_step = NULL, folder = NULL, started = N
   evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   new_history(record, last_step, evaluations = evaluations, validation = validation)
+}
+
+# How fast the rows came until each record, and what the steps have waited for them.
+input_table <- function(step, input) {
+  data.frame(
+    step = step, rows = input$rows, seconds = input$seconds, waited = input$waited,
+    rows_per_sec = ifelse(input$seconds > 0, input$rows / input$seconds, NA)
+  )
 }
 
 # One row an evaluation, one column a metric.
@@ -74,7 +83,10 @@ read_evaluations <- function(folder, started) {
 #' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
 #' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
 #' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
-#' hook was asked to record are further `losses`. With `train(validation =)` there is `validation`:
+#' hook was asked to record are further `losses`. Where the input is a dataset, as those of
+#' [input_fn()] are, `input` is a data frame with a row a record: the `rows` that were read since the
+#' run began, the `seconds` since then, how many of these the steps have `waited` for rows (the rest
+#' they have computed), and `rows_per_sec`. With `train(validation =)` there is `validation`:
 #' a data frame with a row for each evaluation, its `step`, and a column for each metric.
 #'
 #' @param x A history.
@@ -130,6 +142,7 @@ print.tf_estimator_history <- function(x, ...) {
   # lint: allow stdout
   cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
   cat(history_lines(lapply(x$losses, last_of)), sep = "\n") # lint: allow stdout
+  cat(waiting_line(x$input)) # lint: allow stdout
   validated <- x$validation
   if (NROW(validated)) {
     step <- last_of(validated$step)
@@ -143,6 +156,16 @@ print.tf_estimator_history <- function(x, ...) {
     cat(history_lines(evaluated[c("mean_losses", "total_losses")]), sep = "\n") # lint: allow stdout
   }
   invisible(x)
+}
+
+# A word where it was the input that took the time.
+waiting_line <- function(input) {
+  last <- utils::tail(input, 1)
+  if (NROW(last) == 0 || last$seconds < 1 || last$waited < last$seconds / 2) return(character())
+  sprintf(
+    "%.0f%% of the time went into waiting for input (%s rows/s): see vignette(\"input-pipelines\").\n",
+    100 * min(last$waited / last$seconds, 1), short_count(last$rows_per_sec)
+  )
 }
 
 last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_

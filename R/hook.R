@@ -28,8 +28,9 @@ hook_methods <- list(
 #' @param before_run `function(context)`. Returns `NULL` or [session_run_args()]: what the hook
 #'   wants of the next run. `context` has `$session`, `$original_args`, `$stop_requested`,
 #'   `$request_stop()`, and how far the input has come in this session: `$rows`, the rows that were
-#'   read so far, and `$epoch`, the pass through the data, from 1, which the last of them belongs to
-#'   (`NA` where the graph has no dataset). TensorFlow has no such fields.
+#'   read so far, `$epoch`, the pass through the data, from 1, which the last of them belongs to,
+#'   and `$waited`, for how many seconds steps have waited for rows (`NA` where the graph has no
+#'   dataset). TensorFlow has no such fields.
 #' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
 #'   form; `NULL` where nothing was.
 #' @param end `function(session)`.
@@ -219,6 +220,7 @@ new_context <- function(pointer, session) {
   makeActiveBinding("original_args", function() cpp_context_original_args(pointer), context)
   makeActiveBinding("rows", function() cpp_context_progress(pointer)[[1]], context)
   makeActiveBinding("epoch", function() cpp_context_progress(pointer)[[2]], context)
+  makeActiveBinding("waited", function() cpp_context_progress(pointer)[[3]], context)
   context$request_stop <- function() {
     cpp_context_request_stop(pointer)
     context$stop_requested <- TRUE

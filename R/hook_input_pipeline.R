@@ -10,6 +10,10 @@
 #' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on
 #' data of the same types: one of another pipeline is refused.
 #'
+#' `run_config(checkpoint_input_pipeline = TRUE)` is better where no files of TensorFlow's are
+#' wanted: it puts the same into the model's own checkpoints, so that model and data cannot get out
+#' of step, and keeps the random numbers of dropout, too.
+#'
 #' @param estimator The estimator that is trained with the hook.
 #' @param external_state_policy Accepted as in TensorFlow: `"fail"`, `"warn"` or `"ignore"`. There
 #'   is no state outside: that of random operations in functions of datasets is saved, too.
@@ -42,6 +46,13 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
     )
   }
   config <- core_config(estimator)
+  if (isTRUE(config$checkpoint_input_pipeline)) {
+    stop_runhooks(c(
+      "The input's position would be saved twice.",
+      i = "The configuration of the model says {.code checkpoint_input_pipeline = TRUE}, which puts
+           it into the model's own checkpoints: leave the hook out."
+    ))
+  }
   if (is.null(config$save_checkpoints_secs) && is.null(config$save_checkpoints_steps)) {
     stop_runhooks("Either every_secs or every_steps should be provided.")
   }

@@ -5,7 +5,8 @@
 #' A run in so many is traced. What it took goes to `timeline-<step>.json` in `output_dir`, which
 #' Perfetto (ui.perfetto.dev) and `chrome://tracing` open, and under the tag `step_<step>` to the
 #' event file of the folder, where TensorBoard shows it with the graph. The first run is never
-#' traced. Runs that are not traced cost what they cost without the hook.
+#' traced. Runs that are not traced cost what they cost without the hook. What waits for the elements
+#' of a dataset is on a line of its own, "Input".
 #'
 #' @eval hook_params("ProfilerHook")
 #' @inherit hook_logging_tensor return

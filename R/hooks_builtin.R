@@ -75,7 +75,9 @@ hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 #' Count steps per second
 #'
 #' Logs `global_step/sec` at level INFO and writes it to the event file of a folder, from the second
-#' interval on.
+#' interval on. Where the input is a dataset the event file also gets `input/rows_per_sec` and
+#' `input/waited`, the share of the time in which steps waited for rows; a line at level DEBUG says
+#' the same.
 #'
 #' @eval hook_params("StepCounterHook")
 #' @inherit hook_logging_tensor return

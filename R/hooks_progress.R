@@ -7,7 +7,9 @@
 #' and [evaluate()] add one where none is given; `options(runhooks.progress = FALSE)` turns it off.
 #' Processes forked by package parallel show none. The total is the number of steps that was asked
 #' for, else what rows, batch size and epochs of an [input_fn()] give, else there is a spinner. With
-#' `train(validation =)` the newest metric of these data is at the end of the line.
+#' `train(validation =)` the newest metric of these data is at the end of the line. From the second
+#' second on it has the rows per second, and, where it is worth a word, which share of the time went
+#' into waiting for them.
 #' Where the number of steps was asked for and not reached, a message says so at the end.
 #'
 #' @inherit hook_logging_tensor return
@@ -22,7 +24,8 @@ hook_progress_bar <- function() {
   })
 }
 
-# The functions that the core's hook calls: draw(run, loss, global_step, is_last) and finish(runs).
+# The functions that the core's hook calls: draw(run, loss, global_step, is_last, rows, seconds,
+# waited) and finish(runs).
 # `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
 # gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
 progress_bar <- function(mode, steps, watch = list()) {
@@ -32,14 +35,15 @@ progress_bar <- function(mode, steps, watch = list()) {
   total <- if (is.null(steps)) watch$planned else steps
   suffix <- if (is.null(watch$suffix)) function() "" else watch$suffix
   line <- new_progress_line()
-  draw <- function(run, loss, global_step, is_last) {
+  draw <- function(run, loss, global_step, is_last, rows = 0, seconds = 0, waited = 0) {
     drawn <<- drawn + 1L
+    tail <- paste0(suffix(), input_text(rows, seconds, waited, watch$rows))
     line$show(if (is.null(total)) {
       step <- if (mode == "train") global_step else run
-      paste0(spinner_line(label, loss, step, drawn), suffix())
+      paste0(spinner_line(label, loss, step, drawn), tail)
     } else {
       elapsed <- as.numeric(Sys.time() - started, units = "secs")
-      bar_line(label, run, total, loss, elapsed, suffix = suffix())
+      bar_line(label, run, total, loss, elapsed, suffix = tail)
     })
     if (is_last) line$finish()
   }
@@ -85,6 +89,26 @@ new_progress_line <- function() {
 
 # Before anything else is written to the terminal, and when a loop was left.
 end_progress_line <- function() if (!is.null(the$line)) the$line$finish()
+
+# What the input has given since the loop began: the rows of those known, how many a second, and
+# the share of the time that steps have waited for them. Nothing in the first second.
+input_text <- function(rows, seconds, waited, known = NULL) {
+  if (seconds < 1 || rows == 0) return("")
+  share <- waited / seconds
+  paste0(
+    if (!is.null(known)) sprintf(" - %s of %s rows", short_count(rows), short_count(known)),
+    sprintf(" - %s rows/s", short_count(rows / seconds)),
+    if (share >= 0.1) sprintf(" - %.0f%% waiting for input", 100 * min(share, 1))
+  )
+}
+
+# "950", "12.3k", "1.25M"
+short_count <- function(n) {
+  if (n < 1e4) return(sprintf("%.0f", n))
+  if (n < 1e6) return(paste0(format(signif(n / 1e3, 3)), "k"))
+  if (n < 1e9) return(paste0(format(signif(n / 1e6, 3)), "M"))
+  paste0(format(signif(n / 1e9, 3)), "G")
+}
 
 progress_width <- function() min(getOption("width"), 80)
 

@@ -32,9 +32,11 @@ the$users_depth <- 0L
 #' @return A function of the estimator that returns a function of no argument, which adds the next
 #'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
 #'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
-#'   list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for integers, bool, float64, string; factors as int32
-#'   codes from 0, or as strings where a column of the estimator takes strings. Without response
-#'   the features alone. NA is `""` in strings and -1 in factors, which categorical columns take as
+#'   list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for integers, bool,
+#'   float64 (float32 where only numeric columns without a normalizer read it), string; factors as
+#'   int32 codes from 0, or as strings where a column of the estimator takes strings. Without
+#'   response the features alone. NA is `""` in strings and -1 in factors, which categorical columns
+#'   take as
 #'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
 #'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
 #'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
@@ -245,12 +247,13 @@ new_input_fn <- function(
     if (!is_estimator(estimator)) estimator <- NULL
     reads <- model_reads(estimator)
     texts <- string_features(reads)
+    floats <- float_features(reads)
     function() {
       trained <- as_trained(columns, features, response, estimator, reads, response_name)
       if (as_matrix && is_custom(estimator)) {
         return(next_matrix(trained, selected, response, options))
       }
-      next_rows(trained, features, response, options, texts)
+      next_rows(trained, features, response, options, texts, floats)
     }
   }
   about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
@@ -302,7 +305,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE) {
   }
   numbers <- stored_numbers(x)
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
-  if (all(is.finite(numbers))) return(invisible())
+  if (cpp_all_finite(numbers)) return(invisible())
   bad <- bad_places(x, is.finite)
   if (missing && all(is.na(x[bad]))) return(invisible())
   first <- (bad[[1]] - 1) %% n_rows(x) + 1
@@ -318,17 +321,22 @@ check_column <- function(x, name, is_response, call, missing = FALSE) {
   )
 }
 
-# The tensors of the next batch, in the default graph.
-next_rows <- function(columns, features, response, options, texts = character()) {
+# The tensors of the next batch, in the default graph. Doubles in `floats` become float32 once,
+# instead of in each step.
+next_rows <- function(columns, features, response, options, texts = character(),
+                      floats = character()) {
   encoded <- lapply(names(columns), function(name) {
     x <- columns[[name]]
     if (is.factor(x) && name %in% texts) as.character(x) else encode_column(x, name)
   })
+  types <- vapply(encoded, wanted_type, "")
+  narrow <- names(columns) %in% floats & is.na(types) & seq_along(columns) <= length(features)
+  types[narrow & vapply(encoded, is.double, NA)] <- "float32"
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    setNames(encoded, names(columns)), vapply(encoded, wanted_type, ""), options$batch_size,
+    setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0,
     isTRUE(options$resume) && identical(the$mode, "train")
   )
@@ -469,6 +477,12 @@ planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs)) return(NULL)
   ceiling(about$rows * about$num_epochs / about$batch_size)
+}
+
+# How many rows these are, all passes together; NULL likewise.
+known_rows <- function(input) {
+  about <- attr(input, "about")
+  if (!is.null(about$num_epochs)) about$rows * about$num_epochs
 }
 
 split_input <- function(result) {

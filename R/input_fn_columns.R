@@ -81,3 +81,10 @@ string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
   setdiff(read_keys(reads[is_string]), read_keys(reads[!is_string]))
 }
+
+# The features that columns take as float32 and as nothing else: a model's arithmetic begins with a
+# cast of them. A normalizer is given the numbers as they are.
+float_features <- function(reads) {
+  is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
+  setdiff(read_keys(reads[is_float]), read_keys(reads[!is_float]))
+}

@@ -21,7 +21,8 @@
 #'   FALSE: one named list for each row.
 #' @param x The same.
 #' @param ... Not used.
-#' @return `load_savedmodel()`: an object with `signatures` and `dir`. `predict()`: as `simplify` says.
+#' @return `load_savedmodel()`: an object with `signatures` and `dir`. `predict()`: as `simplify`
+#'   says.
 #' @section What can be loaded: Graphs of operations that this package has, which are those of
 #'   TensorFlow's canned estimators, without functions. What a signature needs that is not there is
 #'   named when that signature is asked.

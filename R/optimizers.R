@@ -28,6 +28,8 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   optimizer <- structure(
     c(list(type = type, name = given$name), own),
     owner = paste0("tf$train$", name, "Optimizer()"),
+    # what the core has made of it in a graph: slots are found again
+    state = new.env(parent = emptyenv()),
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
   )
   check_flag(if (is.null(given$use_locking)) FALSE else given$use_locking, "use_locking", call)
@@ -104,6 +106,13 @@ is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
         x, optimizer_compute_gradients(x, loss, var_list, grad_loss), global_step, name
       )
     },
+    get_slot = function(var, name) cpp_optimizer_slot(attr(x, "state"), var, name),
+    get_slot_names = function() cpp_optimizer_slot_names(attr(x, "state")),
+    variables = function() cpp_optimizer_variables(attr(x, "state")),
+    get_name = function() {
+      given <- unclass(x)$name
+      if (is.null(given)) sub("Optimizer$", "", class(x)[[1]]) else given
+    },
     unclass(x)[[name]]
   )
 }
@@ -123,13 +132,16 @@ optimizer_compute_gradients <- function(optimizer, loss, var_list, grad_loss = N
 }
 
 optimizer_apply_gradients <- function(optimizer, grads_and_vars, global_step, name) {
-  cpp_optimizer_apply_gradients(unclass_deep(optimizer), grads_and_vars, global_step, name)
+  cpp_optimizer_apply_gradients(
+    unclass_deep(optimizer), attr(optimizer, "state"), grads_and_vars, global_step, name
+  )
 }
 
 # A specification as the core reads it: a plain list.
 unclass_deep <- function(x) {
   owner <- attr(x, "owner")
-  structure(unclass(x), owner = owner)
+  attributes(x) <- list(names = names(x), owner = owner)
+  x
 }
 
 # The argument `optimizer` of an estimator.

@@ -176,9 +176,8 @@ parse_features <- function(serialized, features, names, is_single, name, call) {
   check_feature_specs(features, "features", call)
   serialized <- as_tensor(serialized, "string")
   names <- if (!is.null(names)) as_tensor(names, "string")
-  cpp_parse_example(
-    serialized, names, lapply(features, core_feature_spec), is_single, if (is.null(name)) "" else name
-  )
+  features <- lapply(features, core_feature_spec)
+  cpp_parse_example(serialized, names, features, is_single, if (is.null(name)) "" else name)
 }
 
 # In graphs of ours examples are a vector; one alone is a scalar.
@@ -211,7 +210,9 @@ decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_de
     field_delim = field_delim, use_quote_delim = use_quote_delim, na_value = na_value
   )
   if (!is.null(select_cols)) attrs$select_cols <- as.integer(unlist(select_cols))
-  tf_op("DecodeCSV", as_tensor(records, "string"), defaults, attrs = attrs, name = name)
+  inputs <- c(list(as_tensor(records, "string")), unname(defaults))
+  fields <- do.call(tf_op, c(list("DecodeCSV"), inputs, list(attrs = attrs, name = name)))
+  if (is_tensor(fields)) list(fields) else fields
 }
 
 # A value, or a type: then the field is required.

@@ -4,7 +4,8 @@ config_defaults <- list(
   model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
   save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5,
   keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, train_distribute = NULL,
-  device_fn = NULL, protocol = NULL, eval_distribute = NULL, experimental_distribute = NULL
+  device_fn = NULL, protocol = NULL, eval_distribute = NULL, experimental_distribute = NULL,
+  checkpoint_input_pipeline = FALSE
 )
 
 config_read_only <- list(
@@ -26,6 +27,11 @@ config_read_only <- list(
 #' @param keep_checkpoint_max How many of the newest checkpoints are kept; 0 or `NULL` for all.
 #' @param keep_checkpoint_every_n_hours Beside these one is kept for each so many hours of training.
 #' @param log_step_count_steps Log loss and steps per second every so many steps; `NULL` for never.
+#' @param checkpoint_input_pipeline TRUE: the model's checkpoints have where the input stands, too,
+#'   and the generators of random numbers (dropout): a run that was killed and is started again ends
+#'   with the same bits as one that never was. All datasets can be saved but
+#'   [generator_dataset()]s without functions for their state. Data that have ended stay ended. Not
+#'   a field of TensorFlow's, which has [hook_checkpoint_input_pipeline()].
 #' @param ... `train_distribute`, `device_fn`, `protocol`, `eval_distribute`,
 #'   `experimental_distribute`: accepted; have no effect.
 #' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
@@ -40,7 +46,8 @@ config_read_only <- list(
 run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100,
                        save_checkpoints_steps = NULL, save_checkpoints_secs = 600,
                        session_config = NULL, keep_checkpoint_max = 5,
-                       keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...) {
+                       keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...,
+                       checkpoint_input_pipeline = FALSE) {
   given <- names(match.call())[-1]
   values <- c(
     list(
@@ -49,7 +56,8 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
       save_checkpoints_secs = save_checkpoints_secs, session_config = session_config,
       keep_checkpoint_max = keep_checkpoint_max,
       keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours,
-      log_step_count_steps = log_step_count_steps
+      log_step_count_steps = log_step_count_steps,
+      checkpoint_input_pipeline = checkpoint_input_pipeline
     ),
     list(...)
   )
@@ -89,6 +97,7 @@ check_config_value <- function(name, value, call) {
     if (!nzchar(value)) stop_plain("model_dir should be non-empty.", call = call)
     return(invisible())
   }
+  if (name == "checkpoint_input_pipeline") return(check_flag(value, arg = name, call = call))
   if (name == "tf_random_seed") return(check_whole(value, arg = name, call = call))
   counts <- c(
     "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"
@@ -128,6 +137,7 @@ print.RunConfig <- function(x, ...) {
   fields <- unclass(x)[names(config_defaults)]
   # what nobody has set, and what is as it must be, says nothing
   shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is.atomic, NA)]
+  if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
   line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")
   cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)

@@ -82,6 +82,21 @@ is.tensor <- function(object) is_tensor(object) # nolint
     read_value = function() cpp_variable_read(x),
     eval = function(session = NULL) session_or_default(session)$run(x),
     initializer = cpp_variable_initializer(x),
+    initial_value = cpp_variable_initial_value(x),
+    initialized_value = function() cpp_variable_initial_value(x),
+    trainable = any(vapply(
+      cpp_element_graph(x)$get_collection("trainable_variables"), identical, NA, x
+    )),
+    device = "",
+    scatter_add = function(sparse_delta, use_locking = FALSE, name = NULL) {
+      scatter_rows(x, "Add", sparse_delta, name)
+    },
+    scatter_sub = function(sparse_delta, use_locking = FALSE, name = NULL) {
+      scatter_rows(x, "Sub", sparse_delta, name)
+    },
+    scatter_update = function(sparse_delta, use_locking = FALSE, name = NULL) {
+      scatter_rows(x, "Update", sparse_delta, name)
+    },
     load = function(value, session = NULL) {
       session_or_default(session)$run(variable_assign("Assign", x, value))
       invisible()
@@ -234,7 +249,9 @@ tensor_operator <- function(operator, e1, e2, n) {
 
 unary_ops <- c(
   abs = "Abs", sign = "Sign", sqrt = "Sqrt", floor = "Floor", ceiling = "Ceil", exp = "Exp",
-  log1p = "Log1p", cos = "Cos", sin = "Sin", tanh = "Tanh"
+  log1p = "Log1p", expm1 = "Expm1", cos = "Cos", sin = "Sin", tan = "Tan", acos = "Acos",
+  asin = "Asin", atan = "Atan", cosh = "Cosh", sinh = "Sinh", tanh = "Tanh", acosh = "Acosh",
+  asinh = "Asinh", atanh = "Atanh", lgamma = "Lgamma", digamma = "Digamma"
 )
 
 #' @rdname tensors
@@ -245,10 +262,28 @@ Math.tensorflow.tensor <- function(x, ...) {
   if (generic == "log2") return(tensor_log(x, 2))
   if (generic == "log10") return(tensor_log(x, 10))
   if (generic == "round") return(tensor_round(x, ...))
+  if (generic %in% c("sinpi", "cospi", "tanpi")) {
+    return(tf_op(unary_ops[[sub("pi$", "", generic)]], x * pi))
+  }
+  if (generic == "cumsum") return(along_elements(x, tf$cumsum, generic))
+  if (generic == "cumprod") return(along_elements(x, tf$cumprod, generic))
+  if (generic == "trigamma") return(tf_op("Polygamma", tf$ones_like(x), x))
   if (!generic %in% names(unary_ops)) {
     stop_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
   }
   tf_op(unary_ops[[generic]], x)
+}
+
+# R has one order of the elements, of which a tensor of several dimensions has none.
+along_elements <- function(x, f, generic, call = parent.frame()) {
+  if (!identical(length(dim(x)), 1L)) {
+    stop_runhooks(
+      "{.fn {generic}} is of vectors; {.val {x$name}} has shape {x$shape$text}. Along an axis it is
+       {.code tf${generic}(x, axis)}.",
+      call = call
+    )
+  }
+  f(x, 0L)
 }
 
 tensor_log <- function(x, base = exp(1)) {

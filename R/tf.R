@@ -123,6 +123,8 @@ tf_own_symbols <- function() {
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
     data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_more_symbols(),
+    math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
+    train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
     graph_def_symbols()
   )
   do.call(c, list_of_modules)
@@ -330,7 +332,10 @@ logging_symbols <- function() {
       logging.set_verbosity = function(v) invisible(cpp_log_verbosity(log_level(v))),
       logging.get_verbosity = function() cpp_log_verbosity(NULL),
       logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L),
-      logging.warning = line(30L), logging.error = line(40L)
+      logging.warning = line(30L), logging.error = line(40L), logging.fatal = line(50L),
+      logging.log = function(level, msg, ...) line(log_level(level))(msg, ...),
+      # a level of the flag --verbosity, below that of info
+      logging.vlog = function(level, msg, ...) line(log_level(level))(msg, ...)
     )
   )
 }

@@ -5,7 +5,9 @@ data_symbols <- function() {
     list(
       data.Dataset.from_tensor_slices = tensor_slices_dataset,
       data.Dataset.from_tensors = tensors_dataset,
-      data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL) {
+      data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL,
+                                             args = NULL) {
+        unsupported(args)
         generator_dataset(generator, output_types, output_shapes)
       },
       data.Dataset.range = function(start, stop = NULL, step = 1) {
@@ -24,7 +26,28 @@ data_symbols <- function() {
       contrib.data.make_saveable_from_iterator = make_saveable_from_iterator,
       data.experimental.sample_from_datasets = sample_from_datasets
     ),
+    file_symbols(),
     applied_symbols()
+  )
+}
+
+# Sources of files.
+file_symbols <- function() {
+  list(
+    data.TextLineDataset = function(filenames, compression_type = NULL, buffer_size = NULL) {
+      check_positive_whole(buffer_size, null = TRUE)
+      text_line_dataset(filenames, compression_type)
+    },
+    data.TFRecordDataset = function(filenames, compression_type = NULL, buffer_size = NULL,
+                                    num_parallel_reads = NULL) {
+      tfrecord_dataset(filenames, compression_type, buffer_size, num_parallel_reads)
+    },
+    data.FixedLengthRecordDataset = fixed_length_record_dataset,
+    data.Dataset.list_files = file_list_dataset,
+    data.experimental.CsvDataset = tf_csv_dataset,
+    contrib.data.CsvDataset = tf_csv_dataset,
+    data.experimental.make_csv_dataset = make_csv_dataset,
+    contrib.data.make_csv_dataset = make_csv_dataset
   )
 }
 

@@ -27,8 +27,56 @@ summary_symbols <- function() {
     },
     summary.merge_all = function(key = "summaries", scope = NULL, name = NULL) {
       cpp_summary_merge_all(key, text_or_none(scope), text_or_none(name))
-    }
+    },
+    summary.FileWriter = file_writer
   )
+}
+
+# Event files by hand. What waits in a queue in TensorFlow is written at once.
+file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, graph_def = NULL,
+                        filename_suffix = NULL, session = NULL) {
+  unsupported(graph_def, session)
+  check_string(logdir)
+  check_number(max_queue)
+  check_number(flush_secs)
+  check_string(filename_suffix, null = TRUE)
+  folder <- path.expand(logdir)
+  open <- function() cpp_event_writer_open(folder, text_or_none(filename_suffix))
+  pointer <- open()
+  step_of <- function(step) if (is.null(step)) 0 else as.numeric(step)
+  self <- new.env(parent = emptyenv())
+  self$get_logdir <- function() logdir
+  self$add_summary <- function(summary, global_step = NULL) {
+    cpp_event_writer_add_summary(pointer, summary, step_of(global_step))
+    invisible()
+  }
+  self$add_graph <- function(graph, global_step = NULL, graph_def = NULL) {
+    if (!is.null(graph_def)) stop_runhooks("{.arg graph_def} is not supported; give {.arg graph}.")
+    cpp_event_writer_add_graph(pointer, graph$.pointer, step_of(global_step))
+    invisible()
+  }
+  # here of numbers: a named list or vector
+  self$add_scalars <- function(values, global_step = NULL) {
+    values <- unlist(values)
+    check_arg(is.numeric(values) && !is.null(names(values)), values, "named numbers", "values",
+      environment()
+    )
+    cpp_event_writer_add_scalars(pointer, names(values), as.numeric(values), step_of(global_step))
+    invisible()
+  }
+  self$flush <- function() cpp_event_writer_flush(pointer)
+  self$close <- function() invisible(cpp_event_writer_close(pointer))
+  self$reopen <- function() pointer <<- open()
+  as_context(self, function() self, function(condition) self$close())
+  if (!is.null(graph)) self$add_graph(graph)
+  class(self) <- c("runhooks_file_writer", "runhooks_context")
+  self
+}
+
+#' @export
+print.runhooks_file_writer <- function(x, ...) {
+  cat("<FileWriter of ", x$get_logdir(), ">\n", sep = "") # lint: allow stdout
+  invisible(x)
 }
 
 as_summary_value <- function(x) {

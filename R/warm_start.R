@@ -55,7 +55,8 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
 }
 
 check_vocab_infos <- function(x, call = parent.frame()) {
-  good <- is.null(x) || is.list(x) && !is.null(names(x)) && all(vapply(x, inherits, NA, "VocabInfo"))
+  are_infos <- all(vapply(x, inherits, NA, "VocabInfo"))
+  good <- is.null(x) || is.list(x) && !is.null(names(x)) && are_infos
   check_arg(good, x, "a named list of vocab_info()", "var_name_to_vocab_info", call)
   as.list(x)
 }

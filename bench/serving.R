@@ -28,7 +28,9 @@ time_of <- function(expr, times) {
   for (i in seq_len(times)) eval(expr, frame)
   1000 * (proc.time()[["elapsed"]] - start) / times
 }
-cat(sprintf("%-16s %-8s %-18s %10s %12s\n", "model", "receiver", "signature", "1 row (ms)", "1000 rows"))
+cat(sprintf(
+  "%-16s %-8s %-18s %10s %12s\n", "model", "receiver", "signature", "1 row (ms)", "1000 rows"
+))
 slowest <- 0
 for (name in names(models)) {
   model <- models[[name]][[2]]
@@ -37,7 +39,8 @@ for (name in names(models)) {
   spec <- tf$feature_column$make_parse_example_spec(models[[name]][[1]])
   parsing <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
   exports <- list(
-    raw = export_savedmodel(model, tempfile()), parsing = export_savedmodel(model, tempfile(), parsing)
+    raw = export_savedmodel(model, tempfile()),
+    parsing = export_savedmodel(model, tempfile(), parsing)
   )
   for (kind in names(exports)) {
     loaded <- load_savedmodel(exports[[kind]])

@@ -11,6 +11,45 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_arrow_room
+SEXP cpp_arrow_room();
+RcppExport SEXP _runhooks_cpp_arrow_room() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_room());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_reader
+SEXP cpp_arrow_reader(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_arrow_reader(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_reader(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_columns
+SEXP cpp_arrow_columns(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_columns(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_columns(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_arrow_next
+SEXP cpp_arrow_next(SEXP reader);
+RcppExport SEXP _runhooks_cpp_arrow_next(SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_arrow_next(reader));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_carried_files
 SEXP cpp_carried_files(Text folder);
 RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
@@ -137,6 +176,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_all_finite
+bool cpp_all_finite(SEXP x);
+RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_next_batch
 SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
 RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
@@ -201,8 +250,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -212,7 +261,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type max_steps(max_stepsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners));
+    Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -304,6 +354,101 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_open
+SEXP cpp_event_writer_open(Text logdir, Text suffix);
+RcppExport SEXP _runhooks_cpp_event_writer_open(SEXP logdirSEXP, SEXP suffixSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type logdir(logdirSEXP);
+    Rcpp::traits::input_parameter< Text >::type suffix(suffixSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_event_writer_open(logdir, suffix));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_path
+std::string cpp_event_writer_path(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_path(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_event_writer_path(writer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_event_writer_add_summary
+void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_summary(SEXP writerSEXP, SEXP summarySEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type summary(summarySEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_summary(writer, summary, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_add_scalars
+void cpp_event_writer_add_scalars(SEXP writer, Texts tags, Rcpp::NumericVector values, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_scalars(SEXP writerSEXP, SEXP tagsSEXP, SEXP valuesSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< Texts >::type tags(tagsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_scalars(writer, tags, values, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_add_graph
+void cpp_event_writer_add_graph(SEXP writer, SEXP graph, double step);
+RcppExport SEXP _runhooks_cpp_event_writer_add_graph(SEXP writerSEXP, SEXP graphSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    cpp_event_writer_add_graph(writer, graph, step);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_flush
+void cpp_event_writer_flush(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_flush(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    cpp_event_writer_flush(writer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_event_writer_close
+void cpp_event_writer_close(SEXP writer);
+RcppExport SEXP _runhooks_cpp_event_writer_close(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    cpp_event_writer_close(writer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_graph_def
+SEXP cpp_graph_def(SEXP graph, bool as_text);
+RcppExport SEXP _runhooks_cpp_graph_def(SEXP graphSEXP, SEXP as_textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_def(graph, as_text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_graph
+void cpp_write_graph(SEXP graph, Text path, bool as_text);
+RcppExport SEXP _runhooks_cpp_write_graph(SEXP graphSEXP, SEXP pathSEXP, SEXP as_textSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    cpp_write_graph(graph, path, as_text);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_read_events
@@ -889,23 +1034,25 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_initializer
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset);
-RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP) {
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_iterator_get_next
-SEXP cpp_iterator_get_next(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP) {
+SEXP cpp_iterator_get_next(SEXP iterator, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -960,14 +1107,14 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_graph_def
-SEXP cpp_graph_def(SEXP graph, bool add_shapes);
-RcppExport SEXP _runhooks_cpp_graph_def(SEXP graphSEXP, SEXP add_shapesSEXP) {
+// cpp_graph_message
+SEXP cpp_graph_message(SEXP graph, bool add_shapes);
+RcppExport SEXP _runhooks_cpp_graph_message(SEXP graphSEXP, SEXP add_shapesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< bool >::type add_shapes(add_shapesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_graph_def(graph, add_shapes));
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_message(graph, add_shapes));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1061,16 +1208,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type outputs(outputsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_sub_graph(bytes, outputs));
     return rcpp_result_gen;
-END_RCPP
-}
-// cpp_init_from_checkpoint
-void cpp_init_from_checkpoint(Text checkpoint, SEXP assignments);
-RcppExport SEXP _runhooks_cpp_init_from_checkpoint(SEXP checkpointSEXP, SEXP assignmentsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type checkpoint(checkpointSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type assignments(assignmentsSEXP);
-    cpp_init_from_checkpoint(checkpoint, assignments);
-    return R_NilValue;
 END_RCPP
 }
 // cpp_estimator_spec_check
@@ -1285,6 +1422,26 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_variable_initial_value
+SEXP cpp_variable_initial_value(SEXP variable);
+RcppExport SEXP _runhooks_cpp_variable_initial_value(SEXP variableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_initial_value(variable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_begin_with
+void cpp_variable_begin_with(SEXP variable, SEXP value);
+RcppExport SEXP _runhooks_cpp_variable_begin_with(SEXP variableSEXP, SEXP valueSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type value(valueSEXP);
+    cpp_variable_begin_with(variable, value);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_gradients
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name);
 RcppExport SEXP _runhooks_cpp_gradients(SEXP ysSEXP, SEXP xsSEXP, SEXP grad_ysSEXP, SEXP stop_gradientsSEXP, SEXP nameSEXP) {
@@ -1323,15 +1480,48 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_optimizer_apply_gradients
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name);
-RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name);
+RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
     Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type global_step(global_stepSEXP);
     Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, pairs, global_step, name));
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, pairs, global_step, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_slot
+SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name);
+RcppExport SEXP _runhooks_cpp_optimizer_slot(SEXP stateSEXP, SEXP variableSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_slot(state, variable, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_slot_names
+std::vector<std::string> cpp_optimizer_slot_names(SEXP state);
+RcppExport SEXP _runhooks_cpp_optimizer_slot_names(SEXP stateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_slot_names(state));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_optimizer_variables
+SEXP cpp_optimizer_variables(SEXP state);
+RcppExport SEXP _runhooks_cpp_optimizer_variables(SEXP stateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_variables(state));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1523,16 +1713,34 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_scope_open_variables
-std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults);
-RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP, SEXP defaultsSEXP) {
+std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute);
+RcppExport SEXP _runhooks_cpp_scope_open_variables(SEXP graphSEXP, SEXP nameSEXP, SEXP reuseSEXP, SEXP defaultsSEXP, SEXP is_absoluteSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     Rcpp::traits::input_parameter< Text >::type reuse(reuseSEXP);
     Rcpp::traits::input_parameter< SEXP >::type defaults(defaultsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse, defaults));
+    Rcpp::traits::input_parameter< bool >::type is_absolute(is_absoluteSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_open_variables(graph, name, reuse, defaults, is_absolute));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_scope
+SEXP cpp_variable_scope();
+RcppExport SEXP _runhooks_cpp_variable_scope() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_scope());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_scope_reuse
+void cpp_variable_scope_reuse();
+RcppExport SEXP _runhooks_cpp_variable_scope_reuse() {
+BEGIN_RCPP
+    cpp_variable_scope_reuse();
+    return R_NilValue;
 END_RCPP
 }
 // cpp_scope_open_control
@@ -1595,6 +1803,32 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     cpp_session_close(pointer);
     return R_NilValue;
+END_RCPP
+}
+// cpp_csv_peek
+SEXP cpp_csv_peek(Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n);
+RcppExport SEXP _runhooks_cpp_csv_peek(SEXP pathSEXP, SEXP compression_typeSEXP, SEXP delimSEXP, SEXP use_quotesSEXP, SEXP skipSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    Rcpp::traits::input_parameter< Text >::type delim(delimSEXP);
+    Rcpp::traits::input_parameter< bool >::type use_quotes(use_quotesSEXP);
+    Rcpp::traits::input_parameter< double >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_peek(path, compression_type, delim, use_quotes, skip, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_csv_type
+std::string cpp_csv_type(Texts fields, Text na_value);
+RcppExport SEXP _runhooks_cpp_csv_type(SEXP fieldsSEXP, SEXP na_valueSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Texts >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< Text >::type na_value(na_valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_type(fields, na_value));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_read_all_events
@@ -1685,6 +1919,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_test_arrow_stream
+SEXP cpp_test_arrow_stream(int batches, int null_row, SEXP pointer, SEXP format);
+RcppExport SEXP _runhooks_cpp_test_arrow_stream(SEXP batchesSEXP, SEXP null_rowSEXP, SEXP pointerSEXP, SEXP formatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type batches(batchesSEXP);
+    Rcpp::traits::input_parameter< int >::type null_row(null_rowSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type format(formatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_test_arrow_stream(batches, null_row, pointer, format));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_set_threads
 int cpp_set_threads(int threads);
 RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
@@ -1749,6 +1996,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
+    {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
+    {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
+    {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
     {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
@@ -1761,12 +2012,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
     {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 7},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
@@ -1775,6 +2027,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
     {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_event_writer_open", (DL_FUNC) &_runhooks_cpp_event_writer_open, 2},
+    {"_runhooks_cpp_event_writer_path", (DL_FUNC) &_runhooks_cpp_event_writer_path, 1},
+    {"_runhooks_cpp_event_writer_add_summary", (DL_FUNC) &_runhooks_cpp_event_writer_add_summary, 3},
+    {"_runhooks_cpp_event_writer_add_scalars", (DL_FUNC) &_runhooks_cpp_event_writer_add_scalars, 4},
+    {"_runhooks_cpp_event_writer_add_graph", (DL_FUNC) &_runhooks_cpp_event_writer_add_graph, 3},
+    {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
+    {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
+    {"_runhooks_cpp_graph_def", (DL_FUNC) &_runhooks_cpp_graph_def, 2},
+    {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
@@ -1831,14 +2092,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
-    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 2},
-    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 1},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
     {"_runhooks_cpp_tensor_consumers", (DL_FUNC) &_runhooks_cpp_tensor_consumers, 1},
     {"_runhooks_cpp_tensor_set_shape", (DL_FUNC) &_runhooks_cpp_tensor_set_shape, 2},
-    {"_runhooks_cpp_graph_def", (DL_FUNC) &_runhooks_cpp_graph_def, 2},
+    {"_runhooks_cpp_graph_message", (DL_FUNC) &_runhooks_cpp_graph_message, 2},
     {"_runhooks_cpp_graph_def_nodes", (DL_FUNC) &_runhooks_cpp_graph_def_nodes, 1},
     {"_runhooks_cpp_message_text", (DL_FUNC) &_runhooks_cpp_message_text, 2},
     {"_runhooks_cpp_message_bytes", (DL_FUNC) &_runhooks_cpp_message_bytes, 2},
@@ -1847,7 +2108,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_meta_graph", (DL_FUNC) &_runhooks_cpp_meta_graph, 1},
     {"_runhooks_cpp_freeze", (DL_FUNC) &_runhooks_cpp_freeze, 5},
     {"_runhooks_cpp_sub_graph", (DL_FUNC) &_runhooks_cpp_sub_graph, 2},
-    {"_runhooks_cpp_init_from_checkpoint", (DL_FUNC) &_runhooks_cpp_init_from_checkpoint, 2},
     {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
@@ -1867,10 +2127,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
+    {"_runhooks_cpp_variable_initial_value", (DL_FUNC) &_runhooks_cpp_variable_initial_value, 1},
+    {"_runhooks_cpp_variable_begin_with", (DL_FUNC) &_runhooks_cpp_variable_begin_with, 2},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 5},
     {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
-    {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 4},
+    {"_runhooks_cpp_optimizer_apply_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_apply_gradients, 5},
+    {"_runhooks_cpp_optimizer_slot", (DL_FUNC) &_runhooks_cpp_optimizer_slot, 3},
+    {"_runhooks_cpp_optimizer_slot_names", (DL_FUNC) &_runhooks_cpp_optimizer_slot_names, 1},
+    {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
@@ -1887,13 +2152,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
-    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 4},
+    {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 5},
+    {"_runhooks_cpp_variable_scope", (DL_FUNC) &_runhooks_cpp_variable_scope, 0},
+    {"_runhooks_cpp_variable_scope_reuse", (DL_FUNC) &_runhooks_cpp_variable_scope_reuse, 0},
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
+    {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
+    {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
     {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
     {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
@@ -1903,6 +2172,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
+    {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},

@@ -114,6 +114,10 @@ void set_number(Tensor& tensor, int64_t i, double x) {
     case DType::kInt64:
       tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
       break;
+    case DType::kUint8:
+      if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
+      break;
     case DType::kBool:
       tensor.data<bool>()[i] = x != 0;
       break;
@@ -270,6 +274,36 @@ Value vector_value(SEXP x) {
 
 namespace {
 
+// A matrix that is kept column by column, row by row: in blocks, of which both sides stay at hand.
+template <typename T>
+void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kBlock = 32;
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+      const int64_t c1 = std::min(columns, c0 + kBlock);
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t c = c0; c < c1; ++c) {
+          to[r * columns + c] = static_cast<T>(from[c * rows + r]);
+        }
+      }
+    }
+  }
+}
+
+// FALSE where another way must be taken.
+template <typename T>
+bool copy_doubles(const double* from, Tensor& tensor) {
+  if (is_line(tensor.shape())) {
+    std::transform(from, from + tensor.num_elements(), tensor.data<T>(),
+                   [](double x) { return static_cast<T>(x); });
+    return true;
+  }
+  if (tensor.shape().rank() != 2) return false;
+  turn_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
+  return true;
+}
+
 Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   const DType natural = natural_dtype(x);
   const DType dtype = wanted == DType::kInvalid ? natural : wanted;
@@ -279,8 +313,12 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   }
   if (dtype == DType::kString) return strings_from_r(x, shape);
   Tensor tensor(dtype, shape);
-  if (natural == DType::kFloat64 && dtype == DType::kFloat64 && shape.rank() < 2) {
-    std::memcpy(tensor.raw(), REAL(x), tensor.num_bytes());
+  if (natural == DType::kFloat64 && dtype == DType::kFloat64 &&
+      copy_doubles<double>(REAL(x), tensor)) {
+    return tensor;
+  }
+  if (natural == DType::kFloat64 && dtype == DType::kFloat32 &&
+      copy_doubles<float>(REAL(x), tensor)) {
     return tensor;
   }
   if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && is_line(shape)) {
@@ -417,6 +455,7 @@ Value value_from_r(SEXP x) {
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
   }
+  if (is_bytes(x)) return Value::of(tensor_from_r(x));
   switch (TYPEOF(x)) {
     case NILSXP:
       return Value();

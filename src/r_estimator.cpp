@@ -24,6 +24,7 @@ RunConfig config_from_r(SEXP list) {
   config.keep_checkpoint_max = args->integer("keep_checkpoint_max", 0);
   config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
+  config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   return config;
 }
 
@@ -183,7 +184,8 @@ SEXP cpp_estimator_train(SEXP spec,
                          double steps,
                          double max_steps,
                          SEXP hooks,
-                         SEXP listeners) {
+                         SEXP listeners,
+                         bool leaves_events) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
@@ -191,6 +193,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.max_steps = whole_from_r(max_steps, "`max_steps`");
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
+    options.leaves_events = leaves_events;
     SEXP warm_start = list_element(spec, "warm_start_from");
     if (warm_start != R_NilValue) {
       options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));

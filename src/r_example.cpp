@@ -53,9 +53,9 @@ class Column {
     const bool good = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
                       TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
     if (!good || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
-      invalid_argument("Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
-                       "matrix or a list of these, not an object of type ",
-                       Rf_type2char(TYPEOF(x)), ".");
+      invalid_argument(
+          "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
+          "matrix or a list of these, not an object of type ", Rf_type2char(TYPEOF(x)), ".");
     }
   }
   R_xlen_t rows() const { return rows_; }
@@ -101,10 +101,10 @@ class Column {
     for (R_xlen_t i = 0; i < Rf_xlength(cell); ++i) take(cell, i, row);
   }
   [[noreturn]] void refuse(SEXP x, R_xlen_t row) const {
-    throw Error(Code::kInvalidArgument,
-                str_cat("Column '", feature_.key, "' must be ", dtype_name(feature_.dtype), "; row ",
-                        row + 1, " is of type ", is_factor(x) ? "factor" : Rf_type2char(TYPEOF(x)),
-                        "."));
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("Column '", feature_.key, "' must be ", dtype_name(feature_.dtype), "; row ",
+                row + 1, " is of type ", is_factor(x) ? "factor" : Rf_type2char(TYPEOF(x)), "."));
   }
   void take(SEXP x, R_xlen_t i, R_xlen_t row) {
     if (TYPEOF(x) == STRSXP || is_factor(x)) {
@@ -203,7 +203,8 @@ void warn_of_lost_digits(SEXP x, const std::string& key) {
     const bool is_lost = std::fabs(value) > kMostExact && std::floor(value) == value &&
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;
-    warn("precision", str_cat("Column '", key, "' has whole numbers that float32, which examples "
+    warn("precision", str_cat("Column '", key,
+                              "' has whole numbers that float32, which examples "
                               "hold, rounds. Make integers or strings of them."));
     return;
   }
@@ -309,9 +310,9 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
       specs.push_back(feature_spec_from_r(given.name(i), given[i]));
     }
     const Output input = tensor_of(serialized);
-    const auto parsed = parse_example(input.graph(), input,
-                                      names == R_NilValue ? Output() : tensor_of(names), specs,
-                                      is_single, name);
+    const auto parsed =
+        parse_example(input.graph(), input, names == R_NilValue ? Output() : tensor_of(names),
+                      specs, is_single, name);
     Rcpp::List result(parsed.size());
     Rcpp::CharacterVector keys(parsed.size());
     for (size_t i = 0; i < parsed.size(); ++i) {
@@ -323,8 +324,8 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
   });
 }
 
-// The rows of a named list of columns as examples, or raw vectors as they are, as records of a file.
-// Returns their number.
+// The rows of a named list of columns as examples, or raw vectors as they are, as records of a
+// file. Returns their number.
 // [[Rcpp::export(rng = false)]]
 double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
   return border([&] {

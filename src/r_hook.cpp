@@ -398,7 +398,14 @@ SEXP cpp_history_read(SEXP record) {
       columns["total_losses"] = history.total_losses;
     }
     for (const History::Column& column : history.tensors) columns[column.name] = column.values;
-    return Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+    Rcpp::List all =
+        Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+    if (!history.rows.empty()) {
+      all["input"] = Rcpp::List::create(Rcpp::_["rows"] = history.rows,
+                                        Rcpp::_["seconds"] = history.seconds,
+                                        Rcpp::_["waited"] = history.waited);
+    }
+    return all;
   });
 }
 
@@ -428,17 +435,19 @@ SEXP cpp_context_original_args(SEXP pointer) {
   });
 }
 
-// c(rows, epoch) of the session's dataset, NA where there is none; also between runs.
+// c(rows, epoch, seconds waited) of the session's dataset, NA where there is none; also between
+// runs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_progress(SEXP pointer) {
   return border([&]() -> SEXP {
-    Rcpp::NumericVector progress(2, NA_REAL);
+    Rcpp::NumericVector progress(3, NA_REAL);
     const RunContext* context = context_of(pointer);
     if (!context) return progress;
     const InputProgress input = input_progress(context->session());
     if (!input.is_known) return progress;
     progress[0] = static_cast<double>(input.rows);
     progress[1] = static_cast<double>(input.epoch);
+    progress[2] = input.waited_seconds;
     return progress;
   });
 }

@@ -156,14 +156,15 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset) {
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
   return border([&]() -> SEXP {
     return operation_handle(
-        make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset)));
+        make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_iterator_get_next(SEXP iterator) {
-  return border([&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator))); });
+SEXP cpp_iterator_get_next(SEXP iterator, Text name) {
+  return border(
+      [&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator), name)); });
 }

@@ -5,7 +5,6 @@
 #include "r_example.h"
 #include "training/freeze.h"
 #include "training/import_meta_graph.h"
-#include "training/init_from_checkpoint.h"
 
 namespace runhooks {
 namespace r {
@@ -57,7 +56,7 @@ using namespace runhooks::r;
 
 // The graph in TensorFlow's operations, as a serialized GraphDef.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_def(SEXP graph, bool add_shapes) {
+SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   return border([&]() -> SEXP {
     GraphDefOptions options;
     options.add_shapes = add_shapes;
@@ -176,28 +175,5 @@ SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts 
 SEXP cpp_sub_graph(SEXP bytes, Texts outputs) {
   return border([&]() -> SEXP {
     return raw_of(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
-  });
-}
-
-// `assignments`: names in the checkpoint, each with a name or a list of variables.
-// [[Rcpp::export(rng = false)]]
-void cpp_init_from_checkpoint(Text checkpoint, SEXP assignments) {
-  border([&] {
-    std::vector<InitAssignment> all;
-    const RList given(assignments, "`assignment_map`");
-    for (R_xlen_t i = 0; i < given.size(); ++i) {
-      InitAssignment assignment;
-      assignment.in_checkpoint = given.name(i);
-      if (TYPEOF(given[i]) == STRSXP) {
-        assignment.name = string_from_r(given[i]);
-      } else {
-        const RList variables(given[i], "variables");
-        for (R_xlen_t k = 0; k < variables.size(); ++k) {
-          assignment.variables.push_back(variable_of(variables[k]));
-        }
-      }
-      all.push_back(std::move(assignment));
-    }
-    init_from_checkpoint(*default_graph(), checkpoint, all);
   });
 }

@@ -1,4 +1,6 @@
 // Variables and optimizers in graphs that R builds by hand.
+#include <map>
+
 #include "autodiff/gradients.h"
 #include "nn/initializer.h"
 #include "runhooks_r.h"
@@ -13,6 +15,37 @@ std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
   const auto given = spec_from_r(spec, "an optimizer");
   const Args& args = *given;
   return make_optimizer(args.text("type"), args);
+}
+
+// The optimizer that R's object stands for in a graph: what it has made there is found again.
+struct OptimizerInGraph {
+  std::weak_ptr<Graph> graph;
+  std::shared_ptr<Optimizer> optimizer;
+};
+const HandleKind kOptimizer("runhooks_optimizer_in_graph");
+// In the environment that the object carries.
+SEXP optimizer_place() { return Rf_install("made"); }
+
+std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
+  SEXP made = TYPEOF(state) == ENVSXP ? Rf_findVarInFrame(state, optimizer_place()) : R_NilValue;
+  if (!is_handle(made, kOptimizer)) return nullptr;
+  return from_handle<OptimizerInGraph>(made, kOptimizer)->optimizer;
+}
+
+std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
+  if (TYPEOF(state) != ENVSXP) return optimizer_from_r(spec);
+  SEXP made = Rf_findVarInFrame(state, optimizer_place());
+  if (is_handle(made, kOptimizer)) {
+    const auto& held = from_handle<OptimizerInGraph>(made, kOptimizer);
+    if (held->graph.lock().get() == &graph) return held->optimizer;
+  }
+  auto held = std::make_shared<OptimizerInGraph>();
+  held->graph = graph.shared_from_this();
+  held->optimizer = optimizer_from_r(spec);
+  const std::shared_ptr<Optimizer> optimizer = held->optimizer;
+  Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
+  Rf_defineVar(optimizer_place(), handle, state);
+  return optimizer;
 }
 
 std::vector<VariablePtr> variables_from_r(SEXP list) {
@@ -173,6 +206,23 @@ SEXP cpp_variable_initializer(SEXP variable) {
   return border([&] { return operation_handle(variable_of(variable)->initializer); });
 }
 
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_initial_value(SEXP variable) {
+  return border([&] { return tensor_handle(variable_of(variable)->initial_value); });
+}
+
+// From now on the variable begins with this value.
+// [[Rcpp::export(rng = false)]]
+void cpp_variable_begin_with(SEXP variable, SEXP value) {
+  border([&] {
+    const VariablePtr v = variable_of(variable);
+    const Output initial = tensor_of(value);
+    const char* type = v->is_resource ? "AssignVariableOp" : "Assign";
+    v->initializer = v->graph().op(type, {v->handle, initial});
+    v->initial_value = initial;
+  });
+}
+
 // `grad_ys`: NULL, or a list with a tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
@@ -215,7 +265,7 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP name) {
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name) {
   return border([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
     const RList all(pairs, "the pairs of gradients and variables");
@@ -228,8 +278,45 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP pairs, SEXP global_step, SEXP
     }
     if (given.empty()) invalid_argument("No variables provided.");
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
-    return operation_handle(optimizer_from_r(spec)->apply_gradients(
-        given[0].variable->graph(), given, step, name == R_NilValue ? "" : string_from_r(name)));
+    Graph& graph = given[0].variable->graph();
+    return operation_handle(
+        optimizer_for(graph, spec, state)
+            ->apply_gradients(graph, given, step, name == R_NilValue ? "" : string_from_r(name)));
+  });
+}
+
+// NULL where the optimizer has no such slot of this variable.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    const VariablePtr slot = optimizer ? optimizer->slot(*variable_of(variable), name) : nullptr;
+    return slot ? variable_handle(slot) : R_NilValue;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
+  return border([&] {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    return optimizer ? optimizer->slot_names() : std::vector<std::string>();
+  });
+}
+
+// Its own variables and the slots, by name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_variables(SEXP state) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    std::map<std::string, VariablePtr> by_name;
+    if (optimizer) {
+      for (const VariablePtr& own : optimizer->own_variables()) by_name[own->name()] = own;
+      for (const VariablePtr& slot : optimizer->slots()) by_name[slot->name()] = slot;
+    }
+    Rcpp::List list(static_cast<R_xlen_t>(by_name.size()));
+    R_xlen_t at = 0;
+    for (const auto& entry : by_name) list[at++] = variable_handle(entry.second);
+    return list;
   });
 }
 

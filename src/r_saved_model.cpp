@@ -42,9 +42,9 @@ SEXP tensor_infos_to_r(const std::map<std::string, TensorInfo>& infos) {
       }
       shape = dims;
     }
-    all[at] = Rcpp::List::create(Rcpp::_["name"] = info.name,
-                                 Rcpp::_["dtype"] = dtype_name(info.dtype),
-                                 Rcpp::_["shape"] = shape);
+    all[at] =
+        Rcpp::List::create(Rcpp::_["name"] = info.name, Rcpp::_["dtype"] = dtype_name(info.dtype),
+                           Rcpp::_["shape"] = shape);
     names[at++] = name;
   }
   all.names() = names;
@@ -129,10 +129,10 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   if (missing.empty()) return inputs;
   std::vector<std::string> names;
   for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
-  throw Error(Code::kNotFound,
-              str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "),
-                      "."),
-              {str_cat("They have: ", str_join(names, ", "), ".")});
+  throw Error(
+      Code::kNotFound,
+      str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "), "."),
+      {str_cat("They have: ", str_join(names, ", "), ".")});
 }
 
 }  // namespace

@@ -61,8 +61,10 @@ std::string cpp_scope_open_name(SEXP graph, Text name) {
 
 // `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
 // variables: initializer, regularizer, constraint, dtype, use_resource; NULL is the outer scope's.
+// `is_absolute`: the scope of this full name once more, wherever it is opened.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP defaults) {
+std::string cpp_scope_open_variables(
+    SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute) {
   return border([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
@@ -71,6 +73,7 @@ std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP def
     const VariableStore& store = scope.graph->variables();
     for (int i = 1; reuse == "unique" && store.has_scope(own); ++i) own = str_cat(name, "_", i);
     scope.variables = std::make_unique<VariableScope>(*scope.graph, own);
+    if (is_absolute) scope.variables->options().name = name;
     using Reuse = VariableStore::Reuse;
     if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
     if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
@@ -94,6 +97,25 @@ std::string cpp_scope_open_variables(SEXP graph, Text name, Text reuse, SEXP def
     open_scopes().push_back(std::move(scope));
     return full;
   });
+}
+
+// The name and the `reuse` of the current variable scope.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_scope() {
+  return border([&]() -> SEXP {
+    const VariableStore::Scope& scope = default_graph()->variables().current();
+    using Reuse = VariableStore::Reuse;
+    return Rcpp::List::create(Rcpp::_["name"] = scope.name,
+                              Rcpp::_["reuse"] = scope.reuse == Reuse::kAlways ? "always"
+                                                 : scope.reuse == Reuse::kAuto ? "auto"
+                                                                               : "never");
+  });
+}
+
+// The variables of the current scope are those that are there, from now on.
+// [[Rcpp::export(rng = false)]]
+void cpp_variable_scope_reuse() {
+  border([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
 }
 
 // NULL instead of a list: outer control dependencies do not count.

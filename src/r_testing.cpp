@@ -1,6 +1,7 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "io/arrow_stream.h"
 #include "io/eval_metrics.h"
 #include "io/event_file.h"
 #include "io/tensor_bundle.h"
@@ -255,3 +256,134 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
 //' @noRd
 // [[Rcpp::export(rng = false)]]
 int cpp_held_count() { return runhooks::r::Held::count(); }
+
+SEXP cpp_arrow_room();
+
+// --- an Arrow stream whose batches have three rows each
+
+namespace {
+
+struct TestStream {
+  int batches = 0, given = 0;  // below 0: the first one fails
+  int null_row = -1;           // of column n, of all rows
+  std::string format;          // of column n
+};
+
+struct TestColumn {
+  ArrowArray array = {};
+  std::vector<const void*> buffers;
+  std::vector<int32_t> numbers;
+  uint8_t valid = 7;
+};
+
+// Everything in a batch; the arrays point into it.
+struct TestBatch {
+  TestColumn x, n, w, f, b, words;
+  std::vector<ArrowArray*> children;
+  double doubles[3] = {0.5, 1.5, 2.5};
+  uint8_t bits = 5;
+  int8_t codes[4] = {99, 1, 0, 1};  // behind an offset of one
+};
+
+void fill(TestColumn& column, std::vector<const void*> buffers, int64_t length = 3) {
+  column.buffers = std::move(buffers);
+  column.array.length = length;
+  column.array.n_buffers = static_cast<int64_t>(column.buffers.size());
+  column.array.buffers = column.buffers.data();
+}
+
+int give_batch(ArrowArrayStream* stream, ArrowArray* out) {
+  auto& own = *static_cast<TestStream*>(stream->private_data);
+  *out = ArrowArray();
+  if (own.batches < 0) return 5;
+  if (own.given == own.batches) return 0;
+  auto* batch = new TestBatch;
+  batch->x.valid = 5;
+  batch->x.array.null_count = 1;
+  fill(batch->x, {&batch->x.valid, batch->doubles});
+  const int begin = own.given * 3;
+  const int place = own.null_row - begin;
+  if (place >= 0 && place < 3) batch->n.valid = static_cast<uint8_t>(7 & ~(1 << place));
+  batch->n.array.null_count = -1;
+  batch->n.numbers = {own.given * 10, own.given * 10 + 1, own.given * 10 + 2};
+  fill(batch->n, {&batch->n.valid, batch->n.numbers.data()});
+  batch->w.numbers = {0, 1, 1, 4};
+  fill(batch->w, {nullptr, batch->w.numbers.data(), "accc"});
+  batch->words.numbers = {0, 2, 5};
+  fill(batch->words, {nullptr, batch->words.numbers.data(), "noyes"}, 2);
+  fill(batch->f, {nullptr, batch->codes});
+  batch->f.array.offset = 1;
+  batch->f.array.dictionary = &batch->words.array;
+  fill(batch->b, {nullptr, &batch->bits});
+  batch->children = {&batch->x.array, &batch->n.array, &batch->w.array, &batch->f.array,
+                     &batch->b.array};
+  out->length = 3;
+  out->n_children = 5;
+  out->children = batch->children.data();
+  out->private_data = batch;
+  out->release = [](ArrowArray* array) {
+    delete static_cast<TestBatch*>(array->private_data);
+    array->release = nullptr;
+  };
+  ++own.given;
+  return 0;
+}
+
+struct TestSchema {
+  ArrowSchema columns[5] = {}, words = {};
+  ArrowSchema* children[5];
+  std::string format;
+};
+
+int give_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+  auto* schema = new TestSchema;
+  schema->format = static_cast<TestStream*>(stream->private_data)->format;
+  const char* names[] = {"x", "n", "w", "f", "b"};
+  const char* formats[] = {"g", schema->format.c_str(), "u", "c", "b"};
+  for (int k = 0; k < 5; ++k) {
+    schema->columns[k].name = names[k];
+    schema->columns[k].format = formats[k];
+    schema->children[k] = &schema->columns[k];
+  }
+  schema->words.format = "u";
+  schema->columns[3].dictionary = &schema->words;
+  *out = ArrowSchema();
+  out->format = "+s";
+  out->n_children = 5;
+  out->children = schema->children;
+  out->private_data = schema;
+  out->release = [](ArrowSchema* x) {
+    delete static_cast<TestSchema*>(x->private_data);
+    x->release = nullptr;
+  };
+  return 0;
+}
+
+}  // namespace
+
+// Into `pointer`, or into a new one as nanoarrow gives them.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_test_arrow_stream(int batches,
+                           int null_row,
+                           SEXP pointer = R_NilValue,
+                           SEXP format = R_NilValue) {
+  return border([&]() -> SEXP {
+    auto* own = new TestStream;
+    own->batches = batches;
+    own->null_row = null_row;
+    own->format = format == R_NilValue ? "i" : string_from_r(format);
+    ArrowArrayStream made = {};
+    made.get_schema = give_schema;
+    made.get_next = give_batch;
+    made.get_last_error = [](ArrowArrayStream*) { return "out of luck"; };
+    made.private_data = own;
+    made.release = [](ArrowArrayStream* stream) {
+      delete static_cast<TestStream*>(stream->private_data);
+      stream->release = nullptr;
+    };
+    Rcpp::Shield<SEXP> place(pointer == R_NilValue ? cpp_arrow_room() : pointer);
+    *static_cast<ArrowArrayStream*>(R_ExternalPtrAddr(place)) = made;
+    Rf_setAttrib(place, R_ClassSymbol, Rf_mkString("nanoarrow_array_stream"));
+    return place;
+  });
+}

@@ -8,6 +8,8 @@ namespace runhooks {
 // Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
 // costs some 40 ns.
 void check_interrupt();
+// TRUE on the thread that asks, and everywhere where nobody does.
+bool may_ask_user();
 // Who is asked, on this thread only; NULL: nobody.
 void set_interrupt_check(void (*check)());
 

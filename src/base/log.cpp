@@ -1,10 +1,24 @@
 #include "base/log.h"
 
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/interrupt.h"
+
 namespace runhooks {
 
 namespace {
 LogLevel verbosity = LogLevel::kWarn;
 LogSink sink = nullptr;
+
+std::atomic<bool> has_waiting{false};
+std::mutex waiting_mutex;
+std::vector<std::pair<LogLevel, std::string>>& waiting_lines() {
+  static auto* lines = new std::vector<std::pair<LogLevel, std::string>>;
+  return *lines;
+}
 }  // namespace
 
 void set_log_verbosity(LogLevel level) { verbosity = level; }
@@ -12,6 +26,7 @@ LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
 void log(LogLevel level, const std::string& text) {
+  show_waiting_lines();
   if (is_logged(level)) log_always(level, text);
 }
 
@@ -21,6 +36,27 @@ void log_always(LogLevel level, const std::string& text) {
 
 void warn(const char* kind, const std::string& text) {
   if (sink && is_logged(LogLevel::kWarn)) sink(LogLevel::kWarn, kind, text);
+}
+
+void log_later(LogLevel level, std::string text) {
+  if (!is_logged(level)) return;
+  {
+    const std::lock_guard<std::mutex> lock(waiting_mutex);
+    waiting_lines().emplace_back(level, std::move(text));
+    has_waiting = true;
+  }
+  show_waiting_lines();
+}
+
+void show_waiting_lines() {
+  if (!has_waiting.load(std::memory_order_relaxed) || !may_ask_user()) return;
+  std::vector<std::pair<LogLevel, std::string>> lines;
+  {
+    const std::lock_guard<std::mutex> lock(waiting_mutex);
+    lines.swap(waiting_lines());
+    has_waiting = false;
+  }
+  for (const auto& [level, text] : lines) log_always(level, text);
 }
 
 }  // namespace runhooks

@@ -26,4 +26,9 @@ void warn(const char* kind, const std::string& text);
 // What the user has asked for is shown whatever the verbosity.
 void log_always(LogLevel level, const std::string& text);
 
+// From any thread: where no line may be shown there it waits for one where it may.
+void log_later(LogLevel level, std::string text);
+// Lines that wait; called where the user is asked whether to stop, and before other lines.
+void show_waiting_lines();
+
 }  // namespace runhooks

@@ -1,5 +1,6 @@
 // Consecutive elements of the input, stacked.
-#include "data/elements.h"
+#include <algorithm>
+
 #include "data/transformation.h"
 
 namespace runhooks {
@@ -16,7 +17,7 @@ class BatchDataset : public Transformation {
     return batched_shapes(input().shapes(), drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  size_t batch_size() const { return static_cast<size_t>(batch_size_); }
+  int64_t batch_size() const { return batch_size_; }
   bool drops_remainder() const { return drop_remainder_; }
 
  private:
@@ -28,19 +29,30 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    elements_.clear();
-    ComponentsSink element;
-    while (elements_.size() < dataset_->batch_size() && input_->next(element)) {
-      elements_.push_back(element.take());
+    const int64_t size = dataset_->batch_size();
+    const RowTable* table = dataset_->input().row_table();
+    if (!table) {
+      const int64_t taken = input_->next_stacked(size, dataset_->drops_remainder(), sink);
+      return taken == size || (taken > 0 && !dataset_->drops_remainder());
     }
-    const bool is_short = elements_.size() < dataset_->batch_size();
-    if (elements_.empty() || (is_short && dataset_->drops_remainder())) return false;
-    put_stacked(elements_, sink);
+    int64_t taken = 0;
+    do {  // piece by piece: a batch may be meant to hold everything, however much that is
+      constexpr int64_t kPiece = 1 << 16;
+      const int64_t piece = std::min(kPiece, size - taken);
+      if (static_cast<int64_t>(numbers_.size()) < taken + piece) {
+        numbers_.resize(static_cast<size_t>(taken + piece));
+      }
+      const int64_t got = input_->next_rows(piece, numbers_.data() + taken);
+      taken += got;
+      if (got < piece) break;
+    } while (taken < size);
+    if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
+    table->put_stacked(numbers_.data(), taken, sink);
     return true;
   }
 
  private:
-  std::vector<Components> elements_;  // of this batch; its memory serves the next one
+  std::vector<int64_t> numbers_;  // of the rows of this batch
 };
 
 std::unique_ptr<DatasetIterator> BatchDataset::iterator(IteratorContext& context) const {

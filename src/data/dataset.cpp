@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "data/dataset_function.h"
+#include "data/elements.h"
 
 namespace runhooks {
 
@@ -26,6 +27,23 @@ void ComponentsSink::put(int i, Tensor value) {
 Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
   put(i, Tensor(dtype, shape));
   return components_[static_cast<size_t>(i)];
+}
+
+// --- several elements at once
+
+int64_t DatasetIterator::next_rows(int64_t, int64_t*) {
+  fail(Code::kInternal, "Elements that are no rows have no numbers.");
+}
+
+int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& sink) {
+  std::vector<Components> elements;
+  ComponentsSink element;
+  while (static_cast<int64_t>(elements.size()) < n && next(element)) {
+    elements.push_back(element.take());
+  }
+  const auto taken = static_cast<int64_t>(elements.size());
+  if (taken > 0 && (taken == n || !only_whole)) put_stacked(elements, sink);
+  return taken;
 }
 
 // --- seeds

@@ -43,6 +43,17 @@ class ComponentsSink : public ElementSink {
   Components components_;
 };
 
+// Rows in memory of which elements are one each: who only chooses among elements hands on numbers.
+class RowTable {
+ public:
+  virtual ~RowTable() = default;
+  virtual int64_t num_rows() const = 0;
+  // A row as an element.
+  virtual void put(int64_t number, ElementSink& sink) const = 0;
+  // `n` rows stacked, as one element.
+  virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
+};
+
 struct Seeds {
   uint64_t seed = 0, seed2 = 0;
 };
@@ -71,6 +82,12 @@ class DatasetIterator {
   virtual ~DatasetIterator() = default;
   // The next element; FALSE at the end, then nothing has been put.
   virtual bool next(ElementSink& sink) = 0;
+  // Where the dataset has a row_table(): the numbers of up to `n` next elements; returns how many,
+  // fewer only at the end. Each is one row seen.
+  virtual int64_t next_rows(int64_t n, int64_t* numbers);
+  // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
+  // many it has taken.
+  virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
   // Back to the first element, for another pass; random numbers go on.
   virtual void rewind() = 0;
   // How far it has come, seeds included: an iterator of the same pipeline that takes it over goes
@@ -81,6 +98,8 @@ class DatasetIterator {
   // Rows delivered so far, and whole passes through the data.
   virtual int64_t rows_seen() const = 0;
   virtual int64_t epoch() const { return 0; }
+  // Where the last element stands, for messages: "Line 3 of 'a.csv'"; empty where nobody knows.
+  virtual std::string place() const { return ""; }
 };
 
 // What a function's call makes known: the values of tensors of its graph, and its arguments.
@@ -108,6 +127,9 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual std::string description() const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
+  // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
+  // of these rows as well as elements.
+  virtual const RowTable* row_table() const { return nullptr; }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 
@@ -149,9 +171,11 @@ Output make_iterator_op(Graph& graph,
                         std::shared_ptr<const Dataset> dataset);
 // The operation that makes the iterator begin with the dataset's first element.
 Operation* make_iterator_initializer(const Output& iterator,
-                                     std::shared_ptr<const Dataset> dataset);
+                                     std::shared_ptr<const Dataset> dataset,
+                                     const std::string& name = "MakeIterator");
 // The components of the iterator's next element, an operation IteratorGetNext.
-std::vector<Output> iterator_get_next(const Output& iterator);
+std::vector<Output> iterator_get_next(const Output& iterator,
+                                      const std::string& name = "IteratorGetNext");
 // That of an iterator that begins by itself.
 std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset);
 
@@ -159,9 +183,5 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
 // It is restored into the same pipeline only; who wants it saved adds it to the collection
 // `saveable_objects` or to a saver.
 SaveablePtr make_saveable_from_iterator(const Output& handle);
-
-// The iterator that a session keeps for the IteratorV2 operation of this name; NULL before it is
-// first used.
-DatasetIterator* find_iterator(const ResourceManager& resources, const std::string& op_name);
 
 }  // namespace runhooks

@@ -147,8 +147,7 @@ void ExampleParser::write_padded(const ParsedFeature& feature,
                                  const std::vector<T>& values,
                                  T filler,
                                  T* out) {
-  const bool is_padded =
-      feature.kind == ParsedFeature::Kind::kDense && feature.has_any_length();
+  const bool is_padded = feature.kind == ParsedFeature::Kind::kDense && feature.has_any_length();
   if (!is_padded) {
     std::copy(values.begin(), values.end(), out);
     return;

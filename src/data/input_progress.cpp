@@ -1,6 +1,9 @@
 #include "data/input_progress.h"
 
-#include "data/dataset.h"
+#include <algorithm>
+
+#include "base/clock.h"
+#include "data/iterator_resource.h"
 
 namespace runhooks {
 
@@ -9,12 +12,34 @@ InputProgress input_progress(Session& session) {
   const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
   if (iterators.empty()) return progress;
   progress.is_known = true;
-  const std::string& name = std::get<Output>(iterators.front()).op->name();
-  if (const DatasetIterator* iterator = find_iterator(session.resources(), name)) {
-    progress.rows = iterator->rows_seen();
-    progress.epoch = iterator->epoch() + 1;
+  bool is_first = true;
+  for (const CollectionItem& item : iterators) {
+    const std::string& name = std::get<Output>(item).op->name();
+    const auto* own = session.resources().find<IteratorResource>(name);
+    if (own) progress.waited_seconds += static_cast<double>(own->waited_ns) / 1e9;
+    if (is_first && own && own->iterator) {
+      progress.rows = own->iterator->rows_seen();
+      progress.epoch = own->iterator->epoch() + 1;
+    }
+    is_first = false;
   }
   return progress;
+}
+
+void InputMeter::start(Session& session) {
+  before_ = input_progress(session);
+  started_ = now_seconds();
+}
+
+// A session that took the place of a lost one has begun anew: what is below 0 is not known.
+InputMeter::Reading InputMeter::read(Session& session) const {
+  const InputProgress now = input_progress(session);
+  Reading reading;
+  reading.is_known = now.is_known;
+  reading.rows = static_cast<double>(std::max<int64_t>(now.rows - before_.rows, 0));
+  reading.seconds = now_seconds() - started_;
+  reading.waited = std::max(now.waited_seconds - before_.waited_seconds, 0.0);
+  return reading;
 }
 
 }  // namespace runhooks

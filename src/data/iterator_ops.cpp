@@ -1,5 +1,6 @@
 // The operations that bring a dataset's elements into the graph.
 #include <algorithm>
+#include <chrono>
 
 #include "data/iterator_resource.h"
 
@@ -27,15 +28,18 @@ class GetNextKernel : public Kernel, public ElementSink {
  public:
   void compute(KernelContext& c) override {
     context_ = &c;
-    DatasetIterator* iterator = c.input_resource<IteratorResource>(0).iterator.get();
+    auto& own = c.input_resource<IteratorResource>(0);
+    DatasetIterator* iterator = own.iterator.get();
     if (!iterator) {
       fail(Code::kFailedPrecondition,
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
-    if (!iterator->next(*this)) {
-      throw Error(Code::kOutOfRange, "End of sequence");
-    }
+    const auto asked = std::chrono::steady_clock::now();
+    const bool has_element = iterator->next(*this);
+    const auto waited = std::chrono::steady_clock::now() - asked;
+    own.waited_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count();
+    if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);
@@ -115,7 +119,8 @@ Output make_iterator_op(Graph& graph,
 }
 
 Operation* make_iterator_initializer(const Output& iterator,
-                                     std::shared_ptr<const Dataset> dataset) {
+                                     std::shared_ptr<const Dataset> dataset,
+                                     const std::string& name) {
   const auto& dtypes = iterator.op->attr<std::vector<DType>>("output_types");
   const auto& shapes = iterator.op->attr<std::vector<Shape>>("output_shapes");
   const std::vector<Shape> own = dataset->shapes();
@@ -126,15 +131,16 @@ Operation* make_iterator_initializer(const Output& iterator,
         "The elements of the dataset have other types or shapes than those of the "
         "iterator.");
   }
-  Operation* op = iterator.graph().op("_MakeIterator", {iterator}).named("MakeIterator");
+  Operation* op = iterator.graph().op("_MakeIterator", {iterator}).named(name);
   op->payload = std::const_pointer_cast<Dataset>(dataset);
   return op;
 }
 
-std::vector<Output> iterator_get_next(const Output& iterator) {
+std::vector<Output> iterator_get_next(const Output& iterator, const std::string& name) {
   Operation* next =
       iterator.graph()
           .op("IteratorGetNext", {iterator})
+          .named(name)
           .attr("output_types", iterator.op->attr<std::vector<DType>>("output_types"))
           .attr("output_shapes", iterator.op->attr<std::vector<Shape>>("output_shapes"));
   std::vector<Output> components;
@@ -146,11 +152,6 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
   const std::vector<DType> dtypes = dataset->dtypes();
   const std::vector<Shape> shapes = dataset->shapes();
   return iterator_get_next(make_iterator_op(graph, dtypes, shapes, std::move(dataset)));
-}
-
-DatasetIterator* find_iterator(const ResourceManager& resources, const std::string& op_name) {
-  auto* resource = resources.find<IteratorResource>(op_name);
-  return resource ? resource->iterator.get() : nullptr;
 }
 
 }  // namespace runhooks

@@ -63,8 +63,9 @@ class IteratorSaveable : public StateSaveable {
     try {
       iterator->restore(subtree(state, kState));
     } catch (const Error& error) {
-      fail(Code::kDataLoss, "The position of iterator '", op_.name(), "' in checkpoint ", where,
-           " is damaged: ", error.message());
+      const bool is_damaged = error.code() == Code::kDataLoss;
+      fail(error.code(), "The position of iterator '", op_.name(), "' in checkpoint ", where,
+           is_damaged ? " is damaged: " : " cannot be taken up: ", error.message());
     }
     return iterator;
   }

@@ -113,7 +113,8 @@ class ParseExampleKernel : public ParseKernel {
     const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
     std::vector<ParsedFeature> all;
     int input = 2;
-    for (const DType dtype : sparse_types) all.push_back(sparse(c.input(input++).string_at(0), dtype));
+    for (const DType dtype : sparse_types)
+      all.push_back(sparse(c.input(input++).string_at(0), dtype));
     const auto n = static_cast<int>(shapes.size());
     for (int i = 0; i < n; ++i) {
       all.push_back(dense(c.input(input + i).string_at(0), c.input(input + n + i),

@@ -14,6 +14,7 @@ class RepeatDataset : public Transformation {
     if (count_ < 0) count_ = kForever;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const RowTable* row_table() const override { return input().row_table(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
 
  private:
@@ -29,15 +30,22 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
         has_element_ = true;
         return true;
       }
-      // of an input without elements there is no end to wait for
-      if (!has_element_) return false;
-      ++epoch_;
-      has_element_ = false;
-      if (dataset_->has_epoch(epoch_)) input_->rewind();
+      if (!end_pass()) return false;
     }
     return false;
   }
+  int64_t next_rows(int64_t n, int64_t* numbers) override {
+    int64_t taken = 0;
+    while (taken < n && dataset_->has_epoch(epoch_)) {
+      const int64_t got = input_->next_rows(n - taken, numbers + taken);
+      has_element_ = has_element_ || got > 0;
+      taken += got;
+      if (taken < n && !end_pass()) break;
+    }
+    return taken;
+  }
   int64_t epoch() const override { return passes_ + epoch_; }
+  std::string place() const override { return input_->place(); }
 
  protected:
   void rewind_own() override {
@@ -57,6 +65,15 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   }
 
  private:
+  // FALSE where the input has no elements: there is no end to wait for.
+  bool end_pass() {
+    if (!has_element_) return false;
+    ++epoch_;
+    has_element_ = false;
+    if (dataset_->has_epoch(epoch_)) input_->rewind();
+    return true;
+  }
+
   int64_t epoch_ = 0, passes_ = 0;  // of this pass through the repeated data, and before it
   bool has_element_ = false;        // in this epoch
 };

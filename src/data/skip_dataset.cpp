@@ -27,6 +27,7 @@ class SkipIterator : public TransformationIterator<SkipDataset> {
     }
     return input_->next(sink);
   }
+  std::string place() const override { return input_->place(); }
 
  protected:
   void rewind_own() override { skipped_ = 0; }

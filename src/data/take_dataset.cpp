@@ -1,4 +1,6 @@
 // The first elements of the input.
+#include <algorithm>
+
 #include "data/transformation.h"
 
 namespace runhooks {
@@ -10,7 +12,12 @@ class TakeDataset : public Transformation {
   explicit TakeDataset(const Args& args)
       : Transformation(dataset_argument(args)), count_(args.integer("count")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const RowTable* row_table() const override { return input().row_table(); }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
+  // Of `n` elements so many as may be taken after `taken` ones.
+  int64_t left(int64_t n, int64_t taken) const {
+    return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);
+  }
 
  private:
   int64_t count_;
@@ -24,6 +31,12 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
     ++taken_;
     return true;
   }
+  int64_t next_rows(int64_t n, int64_t* numbers) override {
+    const int64_t taken = input_->next_rows(dataset_->left(n, taken_), numbers);
+    taken_ += taken;
+    return taken;
+  }
+  std::string place() const override { return input_->place(); }
 
  protected:
   void rewind_own() override { taken_ = 0; }

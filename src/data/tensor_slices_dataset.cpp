@@ -1,10 +1,11 @@
 // An element for each row of tensors and sparse matrices.
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 
 #include "data/elements.h"
 #include "data/in_memory.h"
 #include "data/transformation.h"
+#include "tensor/copy_rows.h"
 
 namespace runhooks {
 
@@ -20,7 +21,7 @@ InMemoryColumn column_of(const Value& value, const Args& args) {
   return InMemoryColumn(std::move(sparse));
 }
 
-class TensorSlicesDataset : public Dataset {
+class TensorSlicesDataset : public Dataset, public RowTable {
  public:
   explicit TensorSlicesDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
@@ -34,10 +35,39 @@ class TensorSlicesDataset : public Dataset {
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const std::vector<InMemoryColumn>& columns() const { return columns_; }
-  int64_t rows() const { return rows_; }
+  const RowTable* row_table() const override { return this; }
+  int64_t num_rows() const override { return rows_; }
+  void put(int64_t number, ElementSink& sink) const override {
+    for (size_t k = 0; k < columns_.size(); ++k) {
+      put_rows(k, &number, 1, sink.allocate(static_cast<int>(k), dtypes_[k], shapes_[k]));
+    }
+  }
+  void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
+    const std::vector<Shape> shapes = batched_shapes(shapes_, n);
+    for (size_t k = 0; k < columns_.size(); ++k) {
+      put_rows(k, numbers, n, sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]));
+    }
+  }
 
  private:
+  // Rows of column `k`.
+  void put_rows(size_t k, const int64_t* numbers, int64_t n, Tensor& to) const {
+    const InMemoryColumn& column = columns_[k];
+    if (column.sparse) {
+      column.sparse->spread(to.data<double>(), numbers, 0, n);
+      return;
+    }
+    if (to.dtype() == DType::kString) to.set_dictionary(column.tensor.dictionary());
+    const size_t bytes = n == 0 ? 0 : to.num_bytes() / static_cast<size_t>(n);
+    if (bytes == 0) return;
+    const auto* from = static_cast<const char*>(column.tensor.raw());
+    auto* target = static_cast<char*>(to.raw());
+    copy_rows(
+        static_cast<size_t>(n), bytes,
+        [=](size_t i) { return from + static_cast<size_t>(numbers[i]) * bytes; },
+        [=](size_t i) { return target + i * bytes; });
+  }
+
   // Of a component with all its rows.
   void add_shape(const Shape& shape) {
     if (!shape.has_rank()) {
@@ -66,13 +96,19 @@ class TensorSlicesDataset : public Dataset {
 class TensorSlicesIterator : public DatasetIterator {
  public:
   explicit TensorSlicesIterator(std::shared_ptr<const TensorSlicesDataset> dataset)
-      : dataset_(std::move(dataset)), shapes_(dataset_->shapes()) {}
+      : dataset_(std::move(dataset)) {}
   bool next(ElementSink& sink) override {
-    if (position_ == dataset_->rows()) return false;
-    for (size_t i = 0; i < shapes_.size(); ++i) put_row(static_cast<int>(i), sink);
-    ++position_;
-    ++rows_seen_;
+    int64_t number;
+    if (next_rows(1, &number) == 0) return false;
+    dataset_->put(number, sink);
     return true;
+  }
+  int64_t next_rows(int64_t n, int64_t* numbers) override {
+    n = std::min(n, dataset_->num_rows() - position_);
+    std::iota(numbers, numbers + n, position_);
+    position_ += n;
+    rows_seen_ += n;
+    return n;
   }
   void rewind() override { position_ = 0; }
   NamedTensors save() const override {
@@ -81,8 +117,8 @@ class TensorSlicesIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     const int64_t position = state_count(state, "position");
     rows_seen_ = state_count(state, "rows_seen");
-    if (position > dataset_->rows()) {
-      fail(Code::kDataLoss, "There is no row ", position, " in ", dataset_->rows(),
+    if (position > dataset_->num_rows()) {
+      fail(Code::kDataLoss, "There is no row ", position, " in ", dataset_->num_rows(),
            " rows of data.");
     }
     position_ = position;
@@ -90,22 +126,7 @@ class TensorSlicesIterator : public DatasetIterator {
   int64_t rows_seen() const override { return rows_seen_; }
 
  private:
-  void put_row(int i, ElementSink& sink) const {
-    const InMemoryColumn& column = dataset_->columns()[static_cast<size_t>(i)];
-    Tensor& row = sink.allocate(i, column.dtype(), shapes_[static_cast<size_t>(i)]);
-    if (column.sparse) {
-      column.sparse->spread(row.data<double>(), nullptr, position_, 1);
-      return;
-    }
-    if (column.dtype() == DType::kString) row.set_dictionary(column.tensor.dictionary());
-    const size_t bytes = row.num_bytes();
-    if (bytes == 0) return;
-    const auto* from = static_cast<const char*>(column.tensor.raw());
-    std::memcpy(row.raw(), from + static_cast<size_t>(position_) * bytes, bytes);
-  }
-
   std::shared_ptr<const TensorSlicesDataset> dataset_;
-  std::vector<Shape> shapes_;
   int64_t position_ = 0, rows_seen_ = 0;
 };
 

@@ -248,7 +248,8 @@ class SampleIterator : public DatasetIterator {
  public:
   SampleIterator(std::shared_ptr<const SampleDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)),
-        random_(context.seeds(dataset_->seed())),
+        seeds_(context.seeds(dataset_->seed())),
+        random_(seeds_),
         inputs_(dataset_->inputs(), context),
         is_over_(inputs_.size(), 0) {}
   // One that has ended is passed over, and the rest goes on.
@@ -261,9 +262,11 @@ class SampleIterator : public DatasetIterator {
     }
     return false;
   }
+  // With a seed each pass has the same order, as in TensorFlow.
   void rewind() override {
     inputs_.rewind();
     is_over_.assign(is_over_.size(), 0);
+    if (dataset_->seed()) random_ = RandomStream(seeds_);
   }
   NamedTensors save() const override {
     NamedTensors state = {{"is_over", Tensor::vector(is_over_)}};
@@ -279,6 +282,7 @@ class SampleIterator : public DatasetIterator {
     const RandomStream random = RandomStream::restored(subtree(state, "random/"));
     inputs_.restore(state);
     random_ = random;
+    seeds_ = random.seeds();
     is_over_ = is_over;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
@@ -295,12 +299,27 @@ class SampleIterator : public DatasetIterator {
   }
   size_t draw() {
     const std::vector<double>& bounds = dataset_->bounds();
-    const double drawn = random_.next() / 4294967296.0 * bounds.back();
+    const double drawn = uniform() * bounds.back();
     return static_cast<size_t>(std::upper_bound(bounds.begin(), bounds.end(), drawn) -
                                bounds.begin());
   }
 
+  // Uniform over [0, 1): the first number of a generator whose seeds, from our stream, are mixed by
+  // another one, as TensorFlow's stateless operations do.
+  double uniform() {
+    const uint64_t seed = random_.next(), seed2 = random_.next();
+    uint32_t words[4];
+    Philox(uint64_t{0x02461e293ec8f720}, seed2).block(seed, words);
+    const uint64_t key = words[0] | static_cast<uint64_t>(words[1]) << 32,
+                   stream = words[2] | static_cast<uint64_t>(words[3]) << 32;
+    Philox(key, stream).block(0, words);
+    // 52 bits
+    const uint64_t bits = static_cast<uint64_t>(words[0] & 0xfffff) << 32 | words[1];
+    return static_cast<double>(bits) / static_cast<double>(uint64_t{1} << 52);
+  }
+
   std::shared_ptr<const SampleDataset> dataset_;
+  Seeds seeds_;
   RandomStream random_;
   InputIterators inputs_;
   std::vector<int64_t> is_over_;

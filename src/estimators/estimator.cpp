@@ -10,6 +10,7 @@
 #include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/model_folder.h"
+#include "estimators/resumable_run.h"
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
 #include "hooks/final_ops_hook.h"
@@ -191,6 +192,11 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
     hooks.push_back(saver);
   }
   if (saver && !saver->has_scaffold()) saver->set_scaffold(spec.scaffold);
+  if (!saver && config_.checkpoint_input_pipeline) {
+    invalid_argument(
+        "checkpoint_input_pipeline = TRUE needs checkpoints. Please set one of the "
+        "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs.");
+  }
   if (!saver && !options.saving_listeners.empty()) {
     invalid_argument(
         "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
@@ -228,7 +234,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
-  const FolderInTraining folder(config_.model_dir);
+  const FolderInTraining folder(config_.model_dir, options.leaves_events);
   TrainResult result;
   if (options.max_steps > 0) {
     result.global_step = saved_global_step(config_.model_dir);
@@ -243,6 +249,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
+  if (config_.checkpoint_input_pipeline) keep_run_resumable(*built.graph);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList hooks = training_hooks(built, options);
@@ -265,6 +272,11 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
     }
   });
   result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
+  if (!result.made_steps && config_.checkpoint_input_pipeline && result.global_step > 0) {
+    log_always(LogLevel::kInfo,
+               str_cat("No step was made: the input had ended at step ", result.global_step,
+                       ", and with checkpoint_input_pipeline = TRUE it stays there."));
+  }
   log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
   return result;
 }
@@ -343,7 +355,9 @@ void Evaluation::write(const std::string& model_dir,
                        const Named<Tensor>& metrics,
                        const std::string& checkpoint) const {
   try {
-    write_evaluation(*writer(model_dir, name), metrics, checkpoint);
+    const auto file = writer(model_dir, name);
+    RunningTraining::keep_open(model_dir, file);
+    write_evaluation(*file, metrics, checkpoint);
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;

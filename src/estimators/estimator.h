@@ -29,6 +29,8 @@ struct RunConfig {
   int64_t keep_checkpoint_max = 5;
   double keep_checkpoint_every_n_hours = 10000;
   int64_t log_step_count_steps = 100;
+  // Ours: where input and random numbers stand is in the model's checkpoints.
+  bool checkpoint_input_pipeline = false;
 };
 
 struct ServingReceiver;
@@ -44,6 +46,7 @@ struct TrainOptions {
   int64_t max_steps = 0;  // up to this global step; 0: not limited
   HookList hooks;
   std::vector<ListenerPtr> saving_listeners;
+  bool leaves_events = false;  // the event files stay beside the checkpoints
   // Where a first training takes initial values from; may be missing.
   std::shared_ptr<WarmStart> warm_start;
 };

@@ -165,10 +165,12 @@ void replace_saved_model(const std::string& from, const std::string& folder) {
     std::error_code error;
     fs::remove_all(join_path(folder, name), error);
     if (error) fail_system("Cannot replace", join_path(folder, name), error.value());
-    if (file_exists(join_path(from, name))) rename_file(join_path(from, name), join_path(folder, name));
+    if (file_exists(join_path(from, name)))
+      rename_file(join_path(from, name), join_path(folder, name));
   }
   for (const char* name : {kModel, kModelText}) {
-    if (file_exists(join_path(from, name))) rename_file(join_path(from, name), join_path(folder, name));
+    if (file_exists(join_path(from, name)))
+      rename_file(join_path(from, name), join_path(folder, name));
   }
   std::error_code ignored;
   fs::remove(from, ignored);

@@ -14,8 +14,8 @@ namespace runhooks {
 
 // tf.estimator.export.ServingInputReceiver.
 struct ServingReceiver {
-  ModelInput input;              // of the model function, without labels
-  Named<Feature> receivers;      // what requests feed, by the keys of the signatures
+  ModelInput input;          // of the model function, without labels
+  Named<Feature> receivers;  // what requests feed, by the keys of the signatures
 };
 
 struct ExportOptions {

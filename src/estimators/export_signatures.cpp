@@ -52,7 +52,8 @@ std::string problem_of(const ExportOutput& answer, const Named<Feature>& receive
 
 SignatureDef signature_of(const ExportOutput& answer, const Named<Feature>& receivers) {
   SignatureDef signature;
-  for (const auto& output : answer.outputs) signature.outputs[output.first] = TensorInfo(output.second);
+  for (const auto& output : answer.outputs)
+    signature.outputs[output.first] = TensorInfo(output.second);
   if (answer.kind == ExportOutput::Kind::kPredict) {
     signature.method_name = kPredict;
     for (const auto& input : receivers) signature.inputs[input.first] = info_of(input.second);

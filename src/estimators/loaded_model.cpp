@@ -70,9 +70,19 @@ ExampleFeature dense_feature(const std::string& key, const Output& otherwise, co
   return feature;
 }
 
+// What parses a batch of examples, and in which of its two forms.
+bool parses_batches(const Operation& op) {
+  const OpDef& def = op.def();
+  return !def.inputs.empty() && def.inputs[0].name == "serialized" &&
+         def.find_attr("dense_shapes") && !def.find_attr("dense_keys");
+}
+bool has_keys_in_vectors(const Operation& op) {
+  return op.def().find_attr("ragged_value_types") != nullptr;
+}
+
 // The features that a parsing op asks for; empty where its keys are no constants.
 std::vector<ExampleFeature> features_of(const Operation& op) {
-  const bool is_v2 = op.type() == "ParseExampleV2";
+  const bool is_v2 = has_keys_in_vectors(op);
   const auto& types = op.attr<std::vector<DType>>("sparse_types");
   const auto& shapes = op.attr<std::vector<Shape>>("dense_shapes");
   std::vector<ExampleFeature> features;
@@ -85,8 +95,8 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
   const int defaults = is_v2 ? 5 : dense_keys + static_cast<int>(shapes.size());
   for (size_t i = 0; i < types.size(); ++i) features.push_back(sparse_feature(key(2, i), types[i]));
   for (size_t i = 0; i < shapes.size(); ++i) {
-    features.push_back(dense_feature(key(dense_keys, i), op.input(defaults + static_cast<int>(i)),
-                                     shapes[i]));
+    features.push_back(
+        dense_feature(key(dense_keys, i), op.input(defaults + static_cast<int>(i)), shapes[i]));
   }
   return features;
 }
@@ -95,9 +105,7 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
 std::vector<ExampleFeature> parsed_from(const Graph& graph, const Output& examples) {
   std::vector<ExampleFeature> all;
   for (const auto& op : graph.operations()) {
-    const bool parses = (op->type() == "ParseExample" || op->type() == "ParseExampleV2") &&
-                        op->input(0) == examples;
-    if (!parses) continue;
+    if (!parses_batches(*op) || op->input(0) != examples) continue;
     for (const ExampleFeature& feature : features_of(*op)) {
       const bool is_known = std::any_of(all.begin(), all.end(), [&](const ExampleFeature& other) {
         return other.key == feature.key;
@@ -158,12 +166,13 @@ void LoadedModel::import() {
       problems.push_back(str_cat("Signature '", name, "': ", error.message()));
       continue;
     }
-    const bool is_text = runnable.inputs.size() == 1 && runnable.inputs[0].dtype() == DType::kString;
+    const bool is_text =
+        runnable.inputs.size() == 1 && runnable.inputs[0].dtype() == DType::kString;
     if (is_text) runnable.features = parsed_from(*graph_, runnable.inputs[0]);
   }
   if (!problems.empty() && problems.size() == runnables_.size()) {
-    throw Error(Code::kUnimplemented, str_cat("No signature of the model in '", folder_, "' can be run."),
-                problems);
+    throw Error(Code::kUnimplemented,
+                str_cat("No signature of the model in '", folder_, "' can be run."), problems);
   }
   std::vector<std::string> init;
   for (const char* name : kInitCollections) {
@@ -214,8 +223,8 @@ const LoadedModel::Runnable& LoadedModel::runnable(const std::string& name) cons
     for (const auto& entry : runnables_) names.push_back(entry.first);
     std::vector<std::string> hints = near_hint(name, names);
     hints.push_back(str_cat("It has: ", str_join(names, ", "), "."));
-    throw Error(Code::kNotFound, str_cat("The model in '", folder_, "' has no signature '", name, "'."),
-                hints);
+    throw Error(Code::kNotFound,
+                str_cat("The model in '", folder_, "' has no signature '", name, "'."), hints);
   }
   if (!found->second.problem.empty()) {
     fail(Code::kUnimplemented, "Signature '", name, "' cannot be run: ", found->second.problem);
@@ -237,7 +246,8 @@ std::vector<Tensor> LoadedModel::run(const std::string& name, const std::vector<
   const Executor::Hold hold(*runnable.executor);
   runnable.executor->run(inputs);
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < runnable.outputs.size(); ++i) outputs.push_back(runnable.executor->result(i));
+  for (size_t i = 0; i < runnable.outputs.size(); ++i)
+    outputs.push_back(runnable.executor->result(i));
   return outputs;
 }
 

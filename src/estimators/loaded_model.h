@@ -17,8 +17,8 @@ namespace runhooks {
 struct ExampleFeature {
   std::string key;
   DType dtype = DType::kInvalid;
-  bool is_dense = false;   // then `row_size` values in each example
-  int64_t row_size = -1;   // -1: any number
+  bool is_dense = false;  // then `row_size` values in each example
+  int64_t row_size = -1;  // -1: any number
   bool is_required = false;
   bool is_data = false;  // written as it is, not for a model
 };

@@ -59,14 +59,16 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
-FolderInTraining::FolderInTraining(std::string folder)
-    : folder_(std::move(folder)), was_there_(file_exists(folder_)) {}
+FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
+    : folder_(std::move(folder)),
+      was_there_(file_exists(folder_)),
+      leaves_events_(leaves_events) {}
 
 FolderInTraining::~FolderInTraining() {
   // Whatever goes wrong here, an error may be on its way already: files stay where they are.
   try {
     if (!is_directory(folder_)) return;
-    collect_event_files(folder_);
+    if (!leaves_events_) collect_event_files(folder_);
     if (has_checkpoint(folder_)) return;
     remove_file(join_path(folder_, kRecordName));
     if (!was_there_ && list_directory(folder_).empty()) remove_file(folder_);

@@ -17,18 +17,18 @@ constexpr const char* kRecordName = "runhooks.data";
 bool has_checkpoint(const std::string& folder);
 
 // While one lives a model is trained in the folder. Afterwards, however that ended, its event files
-// are in logs/, where TensorBoard, pointed at the folder, finds them; and where there is no
-// checkpoint yet nothing is left that training has made.
+// are in logs/, where TensorBoard, pointed at the folder, finds them (unless they are to be left
+// where they are); and where there is no checkpoint yet nothing is left that training has made.
 class FolderInTraining {
  public:
-  explicit FolderInTraining(std::string folder);
+  explicit FolderInTraining(std::string folder, bool leaves_events = false);
   ~FolderInTraining();
   FolderInTraining(const FolderInTraining&) = delete;
   FolderInTraining& operator=(const FolderInTraining&) = delete;
 
  private:
   std::string folder_;
-  bool was_there_;
+  bool was_there_, leaves_events_;
 };
 
 // Names and bytes.

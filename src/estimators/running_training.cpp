@@ -47,6 +47,13 @@ std::string RunningTraining::save_now(const std::string& folder, const std::stri
   return saver.save(session, join_path(scratch, "model.ckpt"), step, /*with_graph=*/false);
 }
 
+void RunningTraining::keep_open(const std::string& folder, std::shared_ptr<EventFileWriter> file) {
+  RunningTraining* training = find(folder);
+  if (!training) return;
+  auto& open = training->open_;
+  if (std::find(open.begin(), open.end(), file) == open.end()) open.push_back(std::move(file));
+}
+
 bool RunningTraining::is_in(const std::string& folder) { return find(folder) != nullptr; }
 
 bool RunningTraining::trains(const std::string& folder) const {

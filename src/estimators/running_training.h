@@ -3,8 +3,11 @@
 // What it must not know: any particular model or hook, R.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "io/event_file.h"
 #include "monitored/monitored_session.h"
 
 namespace runhooks {
@@ -23,11 +26,14 @@ class RunningTraining {
   // Writes a checkpoint of this moment into `scratch` and returns its path; "" where no session
   // trains in `folder`, or its newest checkpoint is of the step at hand.
   static std::string save_now(const std::string& folder, const std::string& scratch);
+  // The evaluations of a training go into one file of events, as long as it runs.
+  static void keep_open(const std::string& folder, std::shared_ptr<EventFileWriter> file);
   bool trains(const std::string& folder) const;
 
  private:
   std::string folder_;
   MonitoredSession& session_;
+  std::vector<std::shared_ptr<EventFileWriter>> open_;
 };
 
 }  // namespace runhooks

@@ -62,7 +62,8 @@ VocabInfo::VocabInfo(const Args& args)
       old_size(args.integer("old_vocab_size", -1)),
       axis(args.integer("axis", 0)) {
   if (args.has("backup_initializer")) backup = initializer_argument(args, "backup_initializer");
-  if (axis != 0 && axis != 1) invalid_argument("The axis of a VocabInfo is 0 or 1, not ", axis, ".");
+  if (axis != 0 && axis != 1)
+    invalid_argument("The axis of a VocabInfo is 0 or 1, not ", axis, ".");
 }
 
 Tensor remapped(const VocabInfo& info,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <regex>
 
-#include "io/checkpoint_state.h"
 #include "base/log.h"
+#include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
 #include "training/saver.h"
 
@@ -37,7 +37,8 @@ void check_chosen(const std::vector<VariablePtr>& chosen,
     return variable->save_name() == name;
   });
   if (is_there) return;
-  invalid_argument("`", argument, "` names '", name, "', which is no variable that is warm-started.");
+  invalid_argument("`", argument, "` names '", name,
+                   "', which is no variable that is warm-started.");
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ namespace runhooks {
 class WarmStart {
  public:
   explicit WarmStart(const Args& args);
-  // Reads the values of the graph's variables that are meant, and has the scaffold assign them after
-  // the variables were initialized: a session that is restored from a checkpoint does not get them.
+  // Reads the values of the graph's variables that are meant, and has the scaffold assign them
+  // after the variables were initialized: a session that is restored from a checkpoint does not get
+  // them.
   void apply(const Graph& graph, Scaffold& scaffold) const;
 
  private:

@@ -23,6 +23,7 @@ HistorySaverHook::HistorySaverHook(const Args& args)
 
 void HistorySaverHook::begin(Graph& graph) {
   runs_ = 0;
+  meter_ = InputMeter();
   *history_ = History();
   const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
@@ -42,8 +43,9 @@ void HistorySaverHook::begin(Graph& graph) {
   step_.find(graph, name());
 }
 
-const RunArgs* HistorySaverHook::before_run(RunContext&) {
+const RunArgs* HistorySaverHook::before_run(RunContext& context) {
   const int64_t run = runs_ + 1;
+  if (run == 1) meter_.start(context.session());
   is_due_ = !run_args_.fetches.empty() && (run == 1 || run % every_n_step_ == 0);
   return is_due_ ? &run_args_ : nullptr;
 }
@@ -61,6 +63,15 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
     column.values.push_back(mean_of(values.result(next++)));
   }
   history_->steps.push_back(static_cast<double>(step_.now(context.session())));
+  record_input(context.session());
+}
+
+void HistorySaverHook::record_input(Session& session) {
+  const InputMeter::Reading input = meter_.read(session);
+  if (!input.is_known) return;
+  history_->rows.push_back(input.rows);
+  history_->seconds.push_back(input.seconds);
+  history_->waited.push_back(input.waited);
 }
 
 // `evaluations` is for whoever makes the history of the record.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/input_progress.h"
 #include "hooks/hook_registry.h"
 
 namespace runhooks {
@@ -20,6 +21,9 @@ struct History {
     std::vector<double> values;  // means over the elements of the tensor
   };
   std::vector<Column> tensors;
+  // Of the input, where it is a dataset: rows read since the loop began, the seconds since then,
+  // and how many of these the steps have waited for rows.
+  std::vector<double> rows, seconds, waited;
 };
 
 // Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
@@ -38,11 +42,14 @@ class HistorySaverHook : public RunHook {
   void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:
+  void record_input(Session& session);
+
   int64_t every_n_step_;
   std::vector<std::pair<std::string, Value>> tensors_;
   int64_t runs_ = 0;
   bool has_loss_ = false;
   bool is_due_ = false;
+  InputMeter meter_;
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<History> history_ = std::make_shared<History>();

@@ -1,12 +1,14 @@
 // Tells the embedding language how far a loop has come; the language draws.
 #include "base/clock.h"
+#include "data/input_progress.h"
 #include "hooks/hook_registry.h"
 
 namespace runhooks {
 
 namespace {
 
-// `draw` is called as draw(run, loss, global_step, is_last), at most every `min_secs` seconds and
+// `draw` is called as draw(run, loss, global_step, is_last, rows, seconds, waited), the last three
+// as an InputMeter reads them (0 where the input is no dataset), at most every `min_secs` seconds and
 // once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
 // has ended well; runs of training are counted by the global step, which also knows what was lost
 // and made again.
@@ -28,7 +30,8 @@ class ProgressBarHook : public RunHook {
     run_args_.changed();
     step_.find(graph, name());
   }
-  const RunArgs* before_run(RunContext&) override {
+  const RunArgs* before_run(RunContext& context) override {
+    if (draw_ && runs_ == 0) meter_.start(context.session());
     return run_args_.fetches.empty() ? nullptr : &run_args_;
   }
   void after_create_session(Session& session, Coordinator&) override {
@@ -58,14 +61,17 @@ class ProgressBarHook : public RunHook {
   }
   void draw(Session& session, bool is_last) {
     const double step = static_cast<double>(step_.now(session));
+    const InputMeter::Reading input = meter_.read(session);
     draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
-                 Value::of(is_last)});
+                 Value::of(is_last), Value::of(input.rows), Value::of(input.seconds),
+                 Value::of(input.waited)});
   }
 
   std::shared_ptr<Callable> draw_, finish_;
   double min_secs_;
   GlobalStep step_;
   RunArgs run_args_;
+  InputMeter meter_;
   bool has_started_ = false;
   int64_t runs_ = 0, first_step_ = 0;
   double loss_ = 0, next_draw_ = 0;

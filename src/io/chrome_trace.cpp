@@ -1,4 +1,5 @@
 // Chrome's trace event format, in the layout of TensorFlow's timelines.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -9,7 +10,10 @@ namespace runhooks {
 
 namespace {
 
-enum Process { kAllocators, kCompute, kTensors };
+enum Process { kAllocators, kCompute, kTensors, kInput };
+
+// What waits for input is on a line of its own: how long, and what computes meanwhile, shows.
+Process process_of(const NodeStats& node) { return node.is_input ? kInput : kCompute; }
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -53,7 +57,7 @@ class Trace {
   }
   void add_spans() {
     for (const NodeStats& node : stats_.nodes) {
-      begin(node.op, "X", kCompute, "Op", node.start_ns);
+      begin(node.op, "X", process_of(node), "Op", node.start_ns);
       out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
                       ", \"args\": {\"name\": ", quoted(node.name), ", \"op\": ", quoted(node.op));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -69,9 +73,9 @@ class Trace {
         const auto found = position_.find(producer(input));
         if (input[0] == '^' || found == position_.end()) continue;
         const NodeStats& source = stats_.nodes[found->second];
-        begin(source.name, "s", kCompute, "DataFlow", source.end_ns);
+        begin(source.name, "s", process_of(source), "DataFlow", source.end_ns);
         out_ += str_cat(", \"id\": ", id, "}");
-        begin(source.name, "t", kCompute, "DataFlow", node.start_ns);
+        begin(source.name, "t", process_of(node), "DataFlow", node.start_ns);
         out_ += str_cat(", \"id\": ", id++, "}");
       }
     }
@@ -143,6 +147,9 @@ std::string chrome_trace(const StepStats& stats, bool show_dataflow, bool show_m
   trace.add_process(kAllocators, "Allocators");
   trace.add_process(kCompute, std::string(StepStats::kDevice) + " Compute");
   trace.add_process(kTensors, std::string(StepStats::kDevice) + " Tensors");
+  const bool has_input = std::any_of(stats.nodes.begin(), stats.nodes.end(),
+                                     [](const NodeStats& node) { return node.is_input; });
+  if (has_input) trace.add_process(kInput, "Input");
   trace.add_spans();
   if (show_dataflow) trace.add_dataflow();
   if (show_memory) trace.add_memory();

@@ -137,10 +137,6 @@ void EventFileWriter::add_event(Event event) {
   records_->flush();
 }
 
-void EventFileWriter::add_scalar(const std::string& tag, double value, int64_t step) {
-  add_summary({scalar_summary(tag, value)}, step);
-}
-
 void EventFileWriter::add_scalars(const std::vector<std::pair<std::string, double>>& values,
                                   int64_t step) {
   Summary summary;

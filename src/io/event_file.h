@@ -64,7 +64,6 @@ class EventFileWriter {
   const std::string& logdir() const { return logdir_; }
   const std::string& path() const { return records_->path(); }
 
-  void add_scalar(const std::string& tag, double value, int64_t step);
   void add_scalars(const std::vector<std::pair<std::string, double>>& values, int64_t step);
   // Metadata of a tag are written once in a file.
   void add_summary(Summary summary, int64_t step);

@@ -36,12 +36,8 @@ const FeatureView* find_feature(const ExampleView& example, std::string_view nam
 void read_bytes_list(const FeatureView& feature,
                      std::string_view where,
                      std::vector<std::string_view>& out);
-void read_float_list(const FeatureView& feature,
-                     std::string_view where,
-                     std::vector<float>& out);
-void read_int64_list(const FeatureView& feature,
-                     std::string_view where,
-                     std::vector<int64_t>& out);
+void read_float_list(const FeatureView& feature, std::string_view where, std::vector<float>& out);
+void read_int64_list(const FeatureView& feature, std::string_view where, std::vector<int64_t>& out);
 
 // Writes an example feature by feature.
 class ExampleWriter {

@@ -138,7 +138,8 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
   }
   if (problems.empty()) return;
   const std::string all = str_join(problems, "; ");
-  throw Error(Code::kUnimplemented, str_cat("The graph needs what runhooks does not have: ", all, "."));
+  throw Error(Code::kUnimplemented,
+              str_cat("The graph needs what runhooks does not have: ", all, "."));
 }
 
 Output GraphImporter::input(const NodeDef& node, const std::string& name) {
@@ -182,7 +183,8 @@ void GraphImporter::add(const NodeDef& node) {
   narrow(node, def, inputs);
   AttrMap attrs;
   for (const auto& attr : node.attrs.items()) {
-    if (attr.first[0] == '_' ? attr.first != "_output_shapes" : def.find_attr(attr.first) != nullptr) {
+    if (attr.first[0] == '_' ? attr.first != "_output_shapes"
+                             : def.find_attr(attr.first) != nullptr) {
       attrs.set(attr.first, attr.second);
     }
   }
@@ -190,9 +192,10 @@ void GraphImporter::add(const NodeDef& node) {
     made_[node.name] =
         graph_.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/", controls);
   } catch (const Error& error) {
-    throw Error(error.code(), str_cat("Node '", node.name, "' (", node.op,
-                                      ") cannot be imported: ", error.message()),
-                error.hints());
+    throw Error(
+        error.code(),
+        str_cat("Node '", node.name, "' (", node.op, ") cannot be imported: ", error.message()),
+        error.hints());
   }
 }
 

@@ -31,7 +31,6 @@ class GraphImporter {
   void import_all();
   // These nodes and those that they need.
   void import(const std::vector<std::string>& names);
-  bool has_node(const std::string& name) const { return nodes_.count(name) > 0; }
   // What a node has become; NULL where it was not imported.
   Operation* find(const std::string& name) const;
   // The same by what a fetch is called: "name:0".

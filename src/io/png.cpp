@@ -15,12 +15,12 @@ constexpr char kSignature[] = "\x89PNG\r\n\x1a\n";
 constexpr size_t kSignatureSize = 8;
 enum ColorType { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgbAlpha = 6 };
 
-[[noreturn]] void damaged(const char* what) {
-  invalid_argument("Invalid PNG data: ", what, ".");
-}
+[[noreturn]] void damaged(const char* what) { invalid_argument("Invalid PNG data: ", what, "."); }
 
 uint32_t load32(std::string_view bytes, size_t at) {
-  const auto b = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(bytes[at + i])); };
+  const auto b = [&](size_t i) {
+    return static_cast<uint32_t>(static_cast<uint8_t>(bytes[at + i]));
+  };
   return b(0) << 24 | b(1) << 16 | b(2) << 8 | b(3);
 }
 
@@ -107,11 +107,12 @@ Parts read_chunks(std::string_view bytes, int64_t max_samples) {
 std::string inflated(const std::string& data, size_t size) {
   std::string out(size, '\0');
   uLongf length = static_cast<uLongf>(size);
-  const int result = uncompress(reinterpret_cast<Bytef*>(&out[0]), &length,
-                                reinterpret_cast<const Bytef*>(data.data()),
-                                static_cast<uLong>(data.size()));
+  const int result =
+      uncompress(reinterpret_cast<Bytef*>(&out[0]), &length,
+                 reinterpret_cast<const Bytef*>(data.data()), static_cast<uLong>(data.size()));
   // more than is needed is left alone, as libpng does
-  if (result != Z_OK && !(result == Z_BUF_ERROR && length == size)) damaged("its pixels are damaged");
+  if (result != Z_OK && !(result == Z_BUF_ERROR && length == size))
+    damaged("its pixels are damaged");
   if (length != size) damaged("it has too few pixels");
   return out;
 }
@@ -299,6 +300,20 @@ std::string write_png(const Image& image, int compression) {
   append_chunk(out, "IDAT", data);
   append_chunk(out, "IEND", "");
   return out;
+}
+
+std::string encode_png(const uint8_t* pixels, int64_t width, int64_t height, int channels) {
+  constexpr int64_t kLargest = int64_t{1} << 30;
+  if (width < 1 || height < 1 || width > kLargest / height || channels < 1 || channels > 4) {
+    invalid_argument("An image of ", width, " x ", height, " pixels and ", channels,
+                     " channels cannot be encoded.");
+  }
+  Image image;
+  image.height = height;
+  image.width = width;
+  image.channels = channels;
+  image.samples.assign(pixels, pixels + width * height * channels);
+  return write_png(image);
 }
 
 }  // namespace runhooks

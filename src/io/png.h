@@ -24,5 +24,7 @@ struct Image {
 Image read_png(std::string_view bytes, int channels, int64_t max_samples = int64_t{1} << 28);
 // `compression` is zlib's level, -1 its default.
 std::string write_png(const Image& image, int compression = -1);
+// The same of 8 bits a sample, with pixels in a row.
+std::string encode_png(const uint8_t* pixels, int64_t width, int64_t height, int channels);
 
 }  // namespace runhooks

@@ -95,6 +95,18 @@ bool RecordReader::next(std::string& data) {
   return result == Result::kRecord;
 }
 
+bool RecordReader::skip() {
+  stream_.seek(offset_);
+  char header[kHeaderSize];
+  if (stream_.read(header, sizeof header) < sizeof header) return false;
+  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return false;
+  const uint64_t length = load_fixed64(header);
+  constexpr uint64_t kLargest = uint64_t{1} << 62;
+  if (length > kLargest || length > stream_.remaining()) return false;
+  seek(stream_.offset() + length + kFooterSize);
+  return true;
+}
+
 void RecordReader::seek(uint64_t offset) {
   stream_.seek(offset);
   offset_ = offset;

@@ -45,6 +45,8 @@ class RecordReader {
   Result read(std::string& data);
   // The same where a truncated file is an error too; FALSE at the end.
   bool next(std::string& data);
+  // Leaves the next record out, which is damaged; FALSE where nothing can be found behind it.
+  bool skip();
 
   const std::string& path() const { return stream_.path(); }
   // Where the next record begins; a place to come back to.

@@ -20,6 +20,7 @@ struct NodeStats {
     int64_t bytes = 0;
   };
   std::string name, op;
+  bool is_input = false;             // it waits for the elements of a dataset
   std::vector<std::string> inputs;   // names of operations, "^name" for control inputs
   int64_t start_ns = 0, end_ns = 0;  // since the run began
   std::vector<Output> outputs;

@@ -351,7 +351,10 @@ Value call_batch_normalization(Graph& g, const Args& args) {
 }
 Value call_top_k(Graph& g, const Args& args) {
   const Output input = tensor_argument(g, args, "input");
-  const Output k = g.scalar(DType::kInt32, args.number("k", 1), "k");
+  const Value* given = args.find("k");
+  const Output k = given && given->get_if<Output>()
+                       ? *given->get_if<Output>()
+                       : g.scalar(DType::kInt32, args.number("k", 1), "k");
   Operation* op = g.op("TopKV2", {input, k}).attr("sorted", args.flag("sorted", true));
   return value_list({op->output(0), op->output(1)});
 }

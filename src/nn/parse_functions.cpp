@@ -16,14 +16,14 @@ struct Wanted {
 void want_sparse(Wanted& wanted, const std::string& key, DType dtype) {
   const auto added = wanted.sparse.emplace(key, dtype);
   if (!added.second && added.first->second != dtype) {
-    invalid_argument("Conflicting type for feature ", key, ": ",
-                     dtype_name(added.first->second), " and ", dtype_name(dtype), ".");
+    invalid_argument("Conflicting type for feature ", key, ": ", dtype_name(added.first->second),
+                     " and ", dtype_name(dtype), ".");
   }
 }
 
 void check_spec(const FeatureSpec& spec) {
-  const bool good = spec.dtype == DType::kFloat32 || spec.dtype == DType::kInt64 ||
-                    spec.dtype == DType::kString;
+  const bool good =
+      spec.dtype == DType::kFloat32 || spec.dtype == DType::kInt64 || spec.dtype == DType::kString;
   if (!good) {
     throw Error(Code::kInvalidArgument,
                 str_cat("Feature '", spec.key, "' cannot be of type ", dtype_name(spec.dtype), "."),
@@ -102,7 +102,8 @@ class ParseOp {
     std::vector<Output> inputs = {serialized, names};
     if (!names) inputs[1] = graph_.constant(Tensor::strings(Shape{0}, {}), "names");
     int i = 0;
-    for (const auto& entry : wanted_.sparse) inputs.push_back(key("sparse_keys_", i++, entry.first));
+    for (const auto& entry : wanted_.sparse)
+      inputs.push_back(key("sparse_keys_", i++, entry.first));
     i = 0;
     for (const auto& entry : wanted_.dense) inputs.push_back(key("dense_keys_", i++, entry.first));
     add_defaults(inputs);
@@ -135,7 +136,8 @@ class ParseOp {
     return graph_.constant(Tensor::string_scalar(text), str_cat(name, i));
   }
   void add_defaults(std::vector<Output>& inputs) {
-    for (const auto& entry : wanted_.dense) inputs.push_back(graph_.constant(default_of(*entry.second)));
+    for (const auto& entry : wanted_.dense)
+      inputs.push_back(graph_.constant(default_of(*entry.second)));
   }
 
   Graph& graph_;
@@ -158,16 +160,17 @@ ParsedTensor merged(Graph& graph,
   result.dense_shape = graph.constant(Tensor::vector<int64_t>({spec.size}), "size");
   result.indices = place;
   if (!is_single) {
-    const Output rows = graph.op("Slice", {at.indices, graph.int_vector({0, 0}),
-                                           graph.int_vector({-1, 1})});
-    const Output first = graph.op("Slice", {at.dense_shape, graph.int_vector({0}),
-                                            graph.int_vector({1})});
+    const Output rows =
+        graph.op("Slice", {at.indices, graph.int_vector({0, 0}), graph.int_vector({-1, 1})});
+    const Output first =
+        graph.op("Slice", {at.dense_shape, graph.int_vector({0}), graph.int_vector({1})});
     result.indices = graph.op("ConcatV2", {rows, place, axis});
     result.dense_shape =
         graph.op("ConcatV2", {first, result.dense_shape, graph.scalar(DType::kInt32, 0, "axis")});
   }
   if (spec.already_sorted) return result;
-  Operation* sorted = graph.op("SparseReorder", {result.indices, result.values, result.dense_shape});
+  Operation* sorted =
+      graph.op("SparseReorder", {result.indices, result.values, result.dense_shape});
   result.indices = sorted->output(0);
   result.values = sorted->output(1);
   return result;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "io/summary.h"
 #include "base/log.h"
+#include "io/summary.h"
 
 namespace runhooks {
 
@@ -90,22 +90,6 @@ std::string clean_name(const std::string& name) {
   return clean;
 }
 
-Output add_summary(Graph& graph,
-                   const char* type,
-                   const char* tag_input,
-                   const std::string& name,
-                   Output value,
-                   const SummaryOptions& options) {
-  const std::string family = options.family.empty() ? "" : clean_name(options.family) + "/";
-  // The operation is called as its scope is, without the "/".
-  const NameScope scope(graph, family + clean_name(name));
-  const std::string tag = family + scope.name().substr(0, scope.name().size() - 1);
-  const Output tags = graph.constant(Tensor::string_scalar(tag), tag_input);
-  const Output summary = graph.op(type, {tags, value}).named(scope.name());
-  for (const std::string& key : options.collections) graph.add_to_collection(key, summary);
-  return summary;
-}
-
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("ScalarSummary")
@@ -144,18 +128,39 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .summary("The values of several serialized Summaries in one.")
     .example("s: s:");
 
+Output add_tagged_summary(Graph& graph,
+                          const char* tag_input,
+                          const std::string& name,
+                          const SummaryOptions& options,
+                          const MakeSummary& make) {
+  const std::string family = options.family.empty() ? "" : clean_name(options.family) + "/";
+  // The operation is called as its scope is, without the "/".
+  const NameScope scope(graph, family + clean_name(name));
+  const std::string tag = family + scope.name().substr(0, scope.name().size() - 1);
+  const Output summary =
+      make(graph, graph.constant(Tensor::string_scalar(tag), tag_input), scope.name());
+  for (const std::string& key : options.collections) graph.add_to_collection(key, summary);
+  return summary;
+}
+
 Output add_scalar_summary(Graph& graph,
                           const std::string& name,
                           Output value,
                           const SummaryOptions& options) {
-  return add_summary(graph, "ScalarSummary", "tags", name, value, options);
+  return add_tagged_summary(graph, "tags", name, options,
+                            [value](Graph& g, Output tag, const std::string& own) -> Output {
+                              return g.op("ScalarSummary", {tag, value}).named(own);
+                            });
 }
 
 Output add_histogram_summary(Graph& graph,
                              const std::string& name,
                              Output values,
                              const SummaryOptions& options) {
-  return add_summary(graph, "HistogramSummary", "tag", name, values, options);
+  return add_tagged_summary(graph, "tag", name, options,
+                            [values](Graph& g, Output tag, const std::string& own) -> Output {
+                              return g.op("HistogramSummary", {tag, values}).named(own);
+                            });
 }
 
 Output merge_summaries(Graph& graph,

@@ -3,6 +3,7 @@
 // What it must not know: when summaries are computed and where they are written, R.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@ struct SummaryOptions {
   std::string family;  // groups tags in TensorBoard; "": none
 };
 
+// A summary's tag and name as tf.summary makes them of what a script calls it: `make` adds the
+// operation of this name to the graph. The tag is a constant called `tag_input`.
+using MakeSummary = std::function<Output(Graph&, Output tag, const std::string& name)>;
+Output add_tagged_summary(Graph& graph,
+                          const char* tag_input,
+                          const std::string& name,
+                          const SummaryOptions& options,
+                          const MakeSummary& make);
 // An operation "<name>" whose value is a serialized Summary; its tag is its name. What a name of an
 // operation may not have becomes "_".
 Output add_scalar_summary(Graph& graph,

@@ -346,7 +346,7 @@ RUNHOOKS_REGISTER_OP("Split")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {Gradient(), concatenated(g, dy, op.input(0))};
     })
-    .endpoint("raw_ops.Split")
+    .r("raw_ops.Split(axis as split_dim, value, num_split, name = NULL)")
     .summary("Equal parts along a dimension.")
     .example("i:1 f[2,6] | num_split=3");
 
@@ -363,7 +363,7 @@ RUNHOOKS_REGISTER_OP("SplitV")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {concatenated(g, dy, op.input(2)), Gradient(), Gradient()};
     })
-    .endpoint("raw_ops.SplitV")
+    .r("raw_ops.SplitV(value, size_splits, axis as split_dim, num_split, name = NULL)")
     .summary("Parts of the given sizes along a dimension.")
     .example("f[2,6] i{1,3,2} i:1 | num_split=3")
     .example("f[5,2] i{-1,3} i:0 | num_split=2");

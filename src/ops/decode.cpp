@@ -32,8 +32,8 @@ class DecodeRawKernel : public Kernel {
       const std::string& bytes = x.string_at(i);
       if (bytes.size() != length) {
         invalid_argument("DecodeRaw requires input strings to all be the same size, but element ",
-                         i, " has size ", static_cast<int64_t>(bytes.size()), " != ",
-                         static_cast<int64_t>(length), ".");
+                         i, " has size ", static_cast<int64_t>(bytes.size()),
+                         " != ", static_cast<int64_t>(length), ".");
       }
       std::memcpy(to, bytes.data(), length);
     }
@@ -135,7 +135,8 @@ class DecodeCsvKernel : public Kernel {
                          static_cast<int64_t>(fields.size()), " in record ", row, ".");
       }
       for (size_t i = 0; i < n; ++i) {
-        set(c, static_cast<int>(i), row, fields[chosen.empty() ? i : static_cast<size_t>(chosen[i])]);
+        set(c, static_cast<int>(i), row,
+            fields[chosen.empty() ? i : static_cast<size_t>(chosen[i])]);
       }
     }
   }
@@ -199,8 +200,7 @@ void decode_csv_shape(ShapeContext& c) {
   const auto& types = op.attr<std::vector<DType>>("OUT_TYPE");
   for (const DType dtype : types) {
     const bool good = dtype == DType::kString || dtype == DType::kFloat32 ||
-                      dtype == DType::kFloat64 || dtype == DType::kInt32 ||
-                      dtype == DType::kInt64;
+                      dtype == DType::kFloat64 || dtype == DType::kInt32 || dtype == DType::kInt64;
     if (!good) invalid_argument("DecodeCSV cannot give fields of type ", dtype_name(dtype), ".");
   }
   const auto& chosen = op.attr<std::vector<int64_t>>("select_cols");

@@ -145,6 +145,7 @@ class ResourceGatherKernel : public Kernel {
 
 Shape variable_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
+// What is done with each element of the rows; 0 puts the new one in its place.
 template <typename T, int kSign>
 class ScatterKernel : public Kernel {
  public:
@@ -163,7 +164,9 @@ class ScatterKernel : public Kernel {
     for (int64_t i = 0; i < indices.size(); ++i, update += width) {
       T* row = value + indices.checked(i, rows) * width;
       for (int64_t j = 0; j < width; ++j) {
-        row[j] = kSign > 0 ? wrapping_add(row[j], update[j]) : wrapping_subtract(row[j], update[j]);
+        row[j] = kSign > 0   ? wrapping_add(row[j], update[j])
+                 : kSign < 0 ? wrapping_subtract(row[j], update[j])
+                             : update[j];
       }
     }
     if (c.num_outputs() > 0) {
@@ -176,6 +179,8 @@ template <typename T>
 using ScatterAddKernel = ScatterKernel<T, 1>;
 template <typename T>
 using ScatterSubKernel = ScatterKernel<T, -1>;
+template <typename T>
+using ScatterUpdateKernel = ScatterKernel<T, 0>;
 
 void scatter_shape(ShapeContext& c) { c.set_output(0, variable_shape(c)); }
 
@@ -225,7 +230,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
     .endpoint("raw_ops.ResourceGather")
     .summary("The rows of a resource variable at indices.");
 
-#define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, text)                    \
+#define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, locking, text)           \
   RUNHOOKS_REGISTER_OP(type)                                                   \
       .input("ref: Ref(T)")                                                    \
       .input("indices: Tindices")                                              \
@@ -233,7 +238,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       .output("output_ref: Ref(T)")                                            \
       .attr("T: {float, double, int32, int64}")                                \
       .attr("Tindices: {int32, int64}")                                        \
-      .attr("use_locking: bool = false")                                       \
+      .attr("use_locking: bool = " locking)                                    \
       .shape(scatter_shape)                                                    \
       .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>()) \
       .mutates(0)                                                              \
@@ -241,8 +246,12 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       .endpoint("raw_ops." type)                                               \
       .summary(text)
 
-RUNHOOKS_REGISTER_SCATTER("ScatterAdd", ScatterAddKernel, "Adds to rows of a variable.");
-RUNHOOKS_REGISTER_SCATTER("ScatterSub", ScatterSubKernel, "Subtracts from rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterAdd", ScatterAddKernel, "false", "Adds to rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterSub",
+                          ScatterSubKernel,
+                          "false",
+                          "Subtracts from rows of a variable.");
+RUNHOOKS_REGISTER_SCATTER("ScatterUpdate", ScatterUpdateKernel, "true", "New rows of a variable.");
 #undef RUNHOOKS_REGISTER_SCATTER
 
 #define RUNHOOKS_REGISTER_RESOURCE_SCATTER(type, kernel_class, text)                  \
@@ -265,6 +274,9 @@ RUNHOOKS_REGISTER_RESOURCE_SCATTER("ResourceScatterAdd",
 RUNHOOKS_REGISTER_RESOURCE_SCATTER("ResourceScatterSub",
                                    ScatterSubKernel,
                                    "Subtracts from rows of a resource variable.");
+RUNHOOKS_REGISTER_RESOURCE_SCATTER("ResourceScatterUpdate",
+                                   ScatterUpdateKernel,
+                                   "New rows of a resource variable.");
 #undef RUNHOOKS_REGISTER_RESOURCE_SCATTER
 
 }  // namespace runhooks

@@ -123,6 +123,8 @@ std::unique_ptr<Kernel> cast_kernel(DType to) {
       return std::make_unique<UnaryKernel<From, int64_t, CastFn<From, int64_t>>>();
     case DType::kBool:
       return std::make_unique<UnaryKernel<From, bool, CastFn<From, bool>>>();
+    case DType::kUint8:
+      return std::make_unique<UnaryKernel<From, uint8_t, CastFn<From, uint8_t>>>();
     default:
       return nullptr;
   }

@@ -1,10 +1,13 @@
 // Random numbers: TensorFlow's generator, bit for bit. Each op has a place in the stream of its two
 // seeds, which a session keeps; a run moves it by 256 numbers for each one drawn.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/random.h"
 #include "graph/op_registry.h"
 #include "graph/saveable.h"
+#include "ops/copy_elements.h"
 
 namespace runhooks {
 
@@ -40,6 +43,12 @@ class Generator : public StatefulResource {
   uint64_t reserve(int64_t n) {
     const uint64_t from = position_;
     position_ += static_cast<uint64_t>(n) * 256;
+    return from;
+  }
+  // Where n blocks of four words are.
+  uint64_t reserve_blocks(int64_t n) {
+    const uint64_t from = position_;
+    position_ += static_cast<uint64_t>(n);
     return from;
   }
   const Philox& philox() const { return philox_; }
@@ -211,6 +220,116 @@ class UniformIntKernel : public Kernel {
   Generator* generator_ = nullptr;
 };
 
+// The words of a generator one after another.
+class Words {
+ public:
+  Words(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
+  uint32_t next() {
+    if (used_ == 4) {
+      philox_.block(position_++, words_);
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+  double uniform() {
+    const uint32_t high = next();
+    return uniform_double(high, next());
+  }
+
+ private:
+  const Philox& philox_;
+  uint64_t position_;
+  uint32_t words_[4] = {};
+  int used_ = 4;
+};
+
+// The rows in another order (Fisher and Yates).
+class ShuffleKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    generator_ = &c.resources().get_or_create<Generator>(
+        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  }
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    copier_.begin(c.output(0), x);
+    const int64_t n = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
+    order_.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) order_[static_cast<size_t>(i)] = i;
+    if (n > 1) {
+      Words words(generator_->philox(), generator_->reserve_blocks((n - 1 + 3) / 4));
+      for (int64_t i = 0; i + 1 < n; ++i) {
+        const auto k = static_cast<size_t>(i + words.next() % static_cast<uint32_t>(n - i));
+        std::swap(order_[static_cast<size_t>(i)], order_[k]);
+      }
+    }
+    const int64_t width = n > 0 ? x.num_elements() / n : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      copier_.copy(x, order_[static_cast<size_t>(i)] * width, i * width, width);
+    }
+  }
+
+ private:
+  Generator* generator_ = nullptr;
+  std::vector<int64_t> order_;
+  ElementCopier copier_;
+};
+
+// Classes drawn with the probabilities softmax(logits), a row at a time.
+template <typename T>
+class MultinomialKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    generator_ = &c.resources().get_or_create<Generator>(
+        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  }
+  void compute(KernelContext& c) override {
+    const Tensor& logits = c.input(0);
+    const int64_t rows = logits.shape().dim(0), classes = logits.shape().dim(1);
+    const int64_t n = c.output(0).shape().dim(1);
+    if (classes < 1 && n > 0) invalid_argument("num_classes should be positive, got ", classes);
+    const uint64_t from = generator_->reserve(rows * ((n + 3) / 4 * 4) * 2);
+    Words words(generator_->philox(), from);
+    reached_.resize(static_cast<size_t>(classes));
+    for (int64_t row = 0; row < rows; ++row) {
+      const double total = add_up(logits.data<T>() + row * classes);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto found =
+            std::upper_bound(reached_.begin(), reached_.end(), words.uniform() * total);
+        const int64_t drawn = found - reached_.begin();
+        if (c.output(0).dtype() == DType::kInt64) {
+          c.output(0).template data<int64_t>()[row * n + i] = drawn;
+        } else {
+          c.output(0).template data<int32_t>()[row * n + i] = static_cast<int32_t>(drawn);
+        }
+      }
+    }
+  }
+
+ private:
+  double add_up(const T* logits) {
+    T largest = std::numeric_limits<T>::lowest();
+    for (size_t k = 0; k < reached_.size(); ++k) {
+      if (std::isfinite(logits[k])) largest = std::max(largest, logits[k]);
+    }
+    double total = 0;
+    for (size_t k = 0; k < reached_.size(); ++k) {
+      if (std::isfinite(logits[k])) {
+        total += std::exp(static_cast<double>(logits[k]) - static_cast<double>(largest));
+      }
+      reached_[k] = total;
+    }
+    return total;
+  }
+  Generator* generator_ = nullptr;
+  std::vector<double> reached_;  // the sum of the probabilities up to each class
+};
+
+void multinomial_shape(ShapeContext& c) {
+  const Tensor* n = c.value(1);
+  c.set_output(0, Shape{c.with_rank(0, 2).dim(0), n ? n->integers()[0] : -1});
+}
+
 void shape_of_value(ShapeContext& c) {
   const Tensor* shape = c.value(0);
   if (shape) {
@@ -265,5 +384,35 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .not_differentiable()
     .endpoint("raw_ops.RandomUniformInt")
     .summary("Random whole numbers from minval to maxval - 1.");
+
+RUNHOOKS_REGISTER_OP("RandomShuffle")
+    .input("value: T")
+    .output("output: T")
+    .attr("seed: int = 0")
+    .attr("seed2: int = 0")
+    .attr("T: type")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<ShuffleKernel>())
+    .stateful()
+    .keeps(Generator::make)
+    .not_differentiable()
+    .endpoint("raw_ops.RandomShuffle")
+    .summary("The rows of a tensor in a random order.");
+
+RUNHOOKS_REGISTER_OP("Multinomial")
+    .input("logits: T, rank 2")
+    .input("num_samples: int32, scalar, >= 0")
+    .output("output: output_dtype")
+    .attr("seed: int = 0")
+    .attr("seed2: int = 0")
+    .attr("T: {float, double}")
+    .attr("output_dtype: {int32, int64} = DT_INT64")
+    .shape(multinomial_shape)
+    .kernel(kernel_by_type<MultinomialKernel, float, double>())
+    .stateful()
+    .keeps(Generator::make)
+    .not_differentiable()
+    .endpoint("raw_ops.Multinomial")
+    .summary("Classes drawn by their logits, num_samples for each row.");
 
 }  // namespace runhooks

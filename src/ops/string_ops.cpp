@@ -130,43 +130,6 @@ class StringToNumberKernel : public Kernel {
   }
 };
 
-class StringJoinKernel : public Kernel {
- public:
-  void compute(KernelContext& c) override {
-    const auto& separator = c.op().attr<std::string>("separator");
-    Tensor& out = c.output(0);
-    out.set_dictionary(dictionary_.for_elements(out.num_elements()));
-    for (int64_t i = 0; i < out.num_elements(); ++i) {
-      std::string text;
-      for (int k = 0; k < c.num_inputs(); ++k) {
-        const Tensor& x = c.input(k);
-        if (k > 0) text += separator;
-        text += x.string_at(x.shape().rank() == 0 ? 0 : i);
-      }
-      out.data<int32_t>()[i] = out.dictionary()->code(text);
-    }
-  }
-
- private:
-  OutputDictionary dictionary_;
-};
-
-// Scalars go with every element of the others, which are of one shape.
-void string_join_shape(ShapeContext& c) {
-  Shape shape = c.input(0);
-  for (int i = 1; i < c.num_inputs(); ++i) {
-    const Shape& other = c.input(i);
-    if (!other.has_rank() || !shape.has_rank()) {
-      shape = Shape::unknown();
-    } else if (shape.rank() == 0) {
-      shape = other;
-    } else if (other.rank() > 0) {
-      shape = shape.merge_with(other);
-    }
-  }
-  c.set_output(0, shape);
-}
-
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("StringToHashBucketFast")
@@ -211,18 +174,5 @@ RUNHOOKS_REGISTER_OP("StringToNumber")
     .summary("Each text as a number.")
     .example("s{1,2.5,-3e2}")
     .example("s{1,2} | out_type=int64");
-
-RUNHOOKS_REGISTER_OP("StringJoin")
-    .input("inputs: N * string")
-    .output("output: string")
-    .attr("N: int >= 1")
-    .attr("separator: string = ''")
-    .shape(string_join_shape)
-    .kernel(kernel_of<StringJoinKernel>())
-    .not_differentiable()
-    .endpoint("string_join")
-    .endpoint("strings.join")
-    .summary("Strings put together element by element.")
-    .example("s{a,b} s:c");
 
 }  // namespace runhooks

@@ -1,5 +1,6 @@
 #include "session/step_stats_collector.h"
 
+#include "graph/op_registry.h"
 #include "graph/operation.h"
 
 namespace runhooks {
@@ -33,6 +34,8 @@ void StepStatsCollector::record(const Operation& op, KernelContext& context, int
   NodeStats stats;
   stats.name = op.name();
   stats.op = op.type();
+  const auto& arguments = op.def().inputs;
+  stats.is_input = !arguments.empty() && arguments[0].handle_of == "iterator";
   stats.inputs = input_names(op);
   stats.start_ns = start_ns;
   stats.end_ns = elapsed_ns();

@@ -33,6 +33,14 @@ void AdamFamily::create_own_variables(Graph& graph, const VariablePtr& first) {
   if (has_beta2_power_) beta2_power_ = power("beta2", kBeta2, "beta2_power");
 }
 
+std::vector<VariablePtr> AdamFamily::own_variables() const {
+  std::vector<VariablePtr> own;
+  for (const VariablePtr& power : {beta1_power_, beta2_power_}) {
+    if (power) own.push_back(power);
+  }
+  return own;
+}
+
 void AdamFamily::prepare(Graph& graph) {
   learning_rate_ = hyperparameter(graph, "learning_rate", 0.001);
   beta1_ = hyperparameter(graph, "beta1", kBeta1);

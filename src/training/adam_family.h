@@ -22,6 +22,7 @@ class AdamFamily : public Optimizer {
   void create_slots(Graph& graph, const VariablePtr& variable) override;
   // The powers of the betas belong to the optimizer: one pair for all variables.
   void create_own_variables(Graph& graph, const VariablePtr& first) override;
+  std::vector<VariablePtr> own_variables() const override;
   void prepare(Graph& graph) override;
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
 

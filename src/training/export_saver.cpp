@@ -10,8 +10,8 @@ std::string slice_spec(const Variable& variable) {
   std::string dims, extents;
   for (int i = 0; i < slice.shape.rank(); ++i) {
     dims += str_cat(slice.full_shape.dim(i), " ");
-    extents += str_cat(i > 0 ? ":" : "", slice.offset[static_cast<size_t>(i)], ",",
-                       slice.shape.dim(i));
+    extents +=
+        str_cat(i > 0 ? ":" : "", slice.offset[static_cast<size_t>(i)], ",", slice.shape.dim(i));
   }
   return dims + extents;
 }
@@ -64,8 +64,7 @@ class SaverOps {
                                   graph_.constant(slices_, "SaveV2/shape_and_slices")};
     for (const VariablePtr& variable : variables_) inputs.push_back(value_of(*variable));
     Operation* written = graph_.op("SaveV2", inputs).attr("dtypes", dtypes_).named("SaveV2");
-    const Output done =
-        graph_.op("Identity", {file}).named("control_dependency").after({written});
+    const Output done = graph_.op("Identity", {file}).named("control_dependency").after({written});
     const Output parts = graph_.op("Pack", {done}).named("MergeV2Checkpoints/checkpoint_prefixes");
     Operation* merged =
         graph_.op("MergeV2Checkpoints", {parts, prefix}).named("MergeV2Checkpoints");
@@ -73,11 +72,12 @@ class SaverOps {
   }
 
   Operation* restore(Output prefix) {
-    Operation* read = graph_
-                          .op("RestoreV2", {prefix, graph_.constant(names_, "RestoreV2/tensor_names"),
-                                            graph_.constant(slices_, "RestoreV2/shape_and_slices")})
-                          .attr("dtypes", dtypes_)
-                          .named("RestoreV2");
+    Operation* read =
+        graph_
+            .op("RestoreV2", {prefix, graph_.constant(names_, "RestoreV2/tensor_names"),
+                              graph_.constant(slices_, "RestoreV2/shape_and_slices")})
+            .attr("dtypes", dtypes_)
+            .named("RestoreV2");
     std::vector<Operation*> assigned;
     for (size_t i = 0; i < variables_.size(); ++i) {
       const Output value = read->output(static_cast<int>(i)), handle = handle_of(*variables_[i]);

@@ -14,8 +14,8 @@ namespace runhooks {
 // names, and says which of them are called. The scope is "save", made unique.
 SaverDef add_saver(Graph& graph, const std::vector<VariablePtr>& variables);
 
-// Where a variable lies in the tensor of a checkpoint, as RestoreV2 takes it: "7 2 0,3:0,2"; "" where
-// it is whole.
+// Where a variable lies in the tensor of a checkpoint, as RestoreV2 takes it: "7 2 0,3:0,2"; ""
+// where it is whole.
 std::string slice_spec(const Variable& variable);
 
 // The global variables of a graph in the order in which a checkpoint has them.

@@ -50,8 +50,9 @@ class Freezer {
       out.nodes.push_back(of_value(node, "Identity", {{"T", dtype_of_value(node)}}));
     } else if (node.op == "VariableShape") {
       const AttrValue* type = node.attrs.find("out_type");
-      out.nodes.push_back(of_value(node, "Shape", {{"T", dtype_of_value(node)},
-                                                   {"out_type", type ? *type : DType::kInt32}}));
+      out.nodes.push_back(
+          of_value(node, "Shape",
+                   {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
     } else if (node.op == "ResourceGather") {
       out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
       const AttrValue* indices = node.attrs.find("Tindices");
@@ -62,8 +63,8 @@ class Freezer {
       gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
       out.nodes.push_back(gather);
     } else if (uses_handle(node)) {
-      fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
-           "') uses variable '", node.inputs[0], "' in a way that a constant cannot be used.");
+      fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name, "') uses variable '",
+           node.inputs[0], "' in a way that a constant cannot be used.");
     } else {
       out.nodes.push_back(without_place(node));
     }

@@ -6,11 +6,13 @@ namespace runhooks {
 
 namespace {
 
-const std::vector<std::string> kVariableCollections = {
-    collection_keys::kGlobalVariables,    collection_keys::kLocalVariables,
-    collection_keys::kMetricVariables,    collection_keys::kModelVariables,
-    collection_keys::kTrainableVariables, collection_keys::kGlobalStep,
-    "moving_average_variables"};
+const std::vector<std::string> kVariableCollections = {collection_keys::kGlobalVariables,
+                                                       collection_keys::kLocalVariables,
+                                                       collection_keys::kMetricVariables,
+                                                       collection_keys::kModelVariables,
+                                                       collection_keys::kTrainableVariables,
+                                                       collection_keys::kGlobalStep,
+                                                       "moving_average_variables"};
 
 // Variables by name, so that several collections hold the same.
 class Variables {
@@ -80,8 +82,8 @@ void import_collections(Graph& graph,
                         const GraphImporter& importer) {
   Variables variables(importer);
   for (const auto& [name, collection] : meta_graph.collections) {
-    const bool holds_variables = std::count(kVariableCollections.begin(),
-                                            kVariableCollections.end(), name) > 0;
+    const bool holds_variables =
+        std::count(kVariableCollections.begin(), kVariableCollections.end(), name) > 0;
     if (collection.kind == CollectionDef::Kind::kNodeList) {
       import_nodes(graph, name, collection, importer);
     } else if (collection.kind == CollectionDef::Kind::kBytesList && holds_variables) {

@@ -13,7 +13,9 @@ namespace runhooks {
 
 // The graph's collections as the meta graph has them, as far as they name what was imported:
 // variables, tensors, operations and texts.
-void import_collections(Graph& graph, const MetaGraphDef& meta_graph, const GraphImporter& importer);
+void import_collections(Graph& graph,
+                        const MetaGraphDef& meta_graph,
+                        const GraphImporter& importer);
 
 // Adds a whole meta graph below `prefix` ("" or "scope/"). Where it has a saver, its variables are
 // what that saves.

@@ -1,5 +1,7 @@
 #include "training/optimizer.h"
 
+#include <set>
+
 #include "autodiff/gradients.h"
 #include "graph/endpoints.h"
 
@@ -117,6 +119,18 @@ Operation* Optimizer::finish(Graph& graph, const std::vector<Operation*>& update
   return graph.group(updates, "update");
 }
 
+std::vector<std::string> Optimizer::slot_names() const {
+  std::set<std::string> names;
+  for (const auto& entry : slots_) names.insert(entry.first.second);
+  return {names.begin(), names.end()};
+}
+
+std::vector<VariablePtr> Optimizer::slots() const {
+  std::vector<VariablePtr> all;
+  for (const auto& entry : slots_) all.push_back(entry.second);
+  return all;
+}
+
 VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_name) const {
   auto found = slots_.find({&variable, slot_name});
   return found == slots_.end() ? nullptr : found->second;
@@ -127,6 +141,8 @@ VariablePtr Optimizer::make_slot(Graph& graph,
                                  const std::string& slot_name,
                                  const Initializer& initializer,
                                  const std::string& variable_name) {
+  // A second step of the same optimizer goes on with what the first has made.
+  if (const VariablePtr made = slot(*variable, slot_name)) return made;
   VariableStore& store = graph.variables();
   const std::string base =
       variable->op_name() + "/" + (variable_name.empty() ? name_ : variable_name);

@@ -49,6 +49,10 @@ class Optimizer {
 
   // The slot of a variable ("momentum"), NULL where there is none.
   VariablePtr slot(const Variable& variable, const std::string& slot_name) const;
+  std::vector<std::string> slot_names() const;
+  std::vector<VariablePtr> slots() const;
+  // Variables that are of no one variable (Adam's beta1_power).
+  virtual std::vector<VariablePtr> own_variables() const { return {}; }
 
  protected:
   // Makes the slots of a variable with make_slot().

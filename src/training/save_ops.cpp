@@ -109,8 +109,8 @@ class RestoreKernel : public Kernel {
     for (int i = 0; i < c.num_outputs(); ++i) {
       const std::string& spec = slices.string_at(i);
       const std::string& name = names.string_at(i);
-      const Tensor value = spec.empty() ? reader.read(name)
-                                        : reader.read_slice(name, parse_slice_spec(spec).slice);
+      const Tensor value =
+          spec.empty() ? reader.read(name) : reader.read_slice(name, parse_slice_spec(spec).slice);
       const DType wanted = c.op().output_dtype(i);
       if (value.dtype() != wanted) {
         invalid_argument("Tensor '", name, "' of ", reader.prefix(), " is of type ",

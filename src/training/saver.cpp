@@ -60,11 +60,11 @@ class RenamedSaveable : public Saveable {
     const Tensor value = value_in(source);
     return [variable = variable_, value](ResourceManager& resources) {
       resources
-          .get_or_create<VariableState>(
-              variable->op_name(),
-              [&variable] {
-                return std::make_unique<VariableState>(variable->op_name(), variable->dtype);
-              })
+          .get_or_create<VariableState>(variable->op_name(),
+                                        [&variable] {
+                                          return std::make_unique<VariableState>(
+                                              variable->op_name(), variable->dtype);
+                                        })
           .assign(value);
     };
   }
@@ -211,9 +211,9 @@ void Saver::note_checkpoint(const std::string& path) {
 
 void Saver::write_state(const std::string& path) const {
   const std::string folder = parent_folder(path);
-  write_checkpoint_state(folder, make_checkpoint_state(folder, path, last_checkpoints(),
-                                                       options_.save_relative_paths),
-                         options_.state_name);
+  write_checkpoint_state(
+      folder, make_checkpoint_state(folder, path, last_checkpoints(), options_.save_relative_paths),
+      options_.state_name);
 }
 
 void Saver::delete_old() {

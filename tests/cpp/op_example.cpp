@@ -1,5 +1,6 @@
 #include "op_example.h"
 
+#include <cstring>
 #include <sstream>
 
 #include "test.h"
@@ -38,7 +39,9 @@ Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& r
   std::uniform_real_distribution<double> uniform(0.3, 2.5);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     double x = uniform(random);
-    if ((kind == 'f' || kind == 'm') && random() % 2 == 0) x = -x;
+    if (kind == 'u') x /= 2.8;
+    if (kind == 'o') x += 1;
+    if ((kind == 'f' || kind == 'm' || kind == 'u') && random() % 2 == 0) x = -x;
     if (dtype == DType::kFloat64) t.data<double>()[i] = x;
     if (dtype == DType::kFloat32) t.data<float>()[i] = static_cast<float>(x);
     const auto whole = static_cast<int64_t>(x < 0 && kind == 'f' ? x - 1 : x + 1);
@@ -128,6 +131,17 @@ OpExample build_example(const OpDef& def,
       for (int64_t v : numbers_between(word, '{', '}')) values.push_back(static_cast<int32_t>(v));
       Tensor t = Tensor::vector<int32_t>(values);
       if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
+      inputs.push_back(built.graph->constant(t));
+      continue;
+    }
+    if (word[0] == 'n') {
+      const std::vector<int64_t> numbers = numbers_between(word, '{', '}');
+      Tensor t(dtype, Shape{static_cast<int64_t>(numbers.size())});
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const Tensor one = Tensor::number(dtype, static_cast<double>(numbers[i]));
+        std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(dtype), one.raw(),
+                    dtype_size(dtype));
+      }
       inputs.push_back(built.graph->constant(t));
       continue;
     }

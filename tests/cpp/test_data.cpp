@@ -10,6 +10,7 @@
 #include "data/dataset_function.h"
 #include "data/element_queue.h"
 #include "data/in_memory.h"
+#include "data/input_progress.h"
 #include "datasets_test.h"
 #include "io/atomic_file.h"
 #include "ops/py_func.h"
@@ -135,7 +136,10 @@ TEST(next_element_is_an_operation_that_ends_out_of_range) {
   CHECK_EQ(first[1].string_at(1), "b");
   CHECK_EQ(session.run({next[0], next[1]})[1].string_at(0), "a");
   CHECK_THROWS(session.run(next[0]), Code::kOutOfRange, "End of sequence");
-  CHECK(find_iterator(session.resources(), "IteratorV2") != nullptr);
+  const InputProgress progress = input_progress(session);
+  CHECK(progress.is_known);
+  CHECK_EQ(progress.rows, 3);
+  CHECK(progress.waited_seconds > 0);
   Session anew(g);
   CHECK_EQ(anew.run(next[0]).shape(), (Shape{2, 2}));
 }

@@ -186,12 +186,54 @@ TEST(shuffles_refuse_states_that_do_not_fit) {
   bad["slices"] = Tensor::vector<int64_t>({2, 1000000});
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "The buffer of a shuffle is damaged");
   bad = good;
+  *bad["numbers"].data<int64_t>() = 20;
+  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "There is no row 20 in 20 rows");
+  bad = good;
   bad.erase("random/drawn");
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "no integer 'drawn'");
   const std::string rest = text_of(elements_of(*iterator));
   auto again = dataset->make_iterator();
   again->restore(good);
   CHECK_EQ(text_of(elements_of(*again)), rest);
+}
+
+TEST(rows_by_their_numbers_are_the_elements_one_by_one) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 50; ++i) {
+    // nobody hands on numbers through the second one
+    std::vector<DatasetPtr> both = {rows_of(20),
+                                    dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
+    CHECK(both[0]->row_table() && !both[1]->row_table());
+    for (int64_t steps = 0; steps < 4; ++steps) {
+      const uint64_t kind = random() % 4;
+      const auto size = static_cast<int64_t>(random() % 30) + 1;
+      for (DatasetPtr& of : both) {
+        const Value count = number(size);
+        if (kind == 0) of = dataset_of("TakeDataset", {{"count", count}}, of);
+        if (kind == 1) of = dataset_of("RepeatDataset", {{"count", number(size % 4)}}, of);
+        if (kind == 2) {
+          of = dataset_of("ShuffleDataset", {{"buffer_size", count}, {"seed", number(5)}}, of);
+        }
+        if (kind == 3) {
+          of = dataset_of("ShuffleAndRepeatDataset",
+                          {{"buffer_size", count}, {"seed", number(6)}, {"count", number(2)}}, of);
+        }
+      }
+    }
+    for (const bool batched : {false, true}) {
+      std::vector<std::string> texts;
+      std::vector<int64_t> seen;
+      for (DatasetPtr of : both) {
+        if (batched) of = dataset_of("BatchDataset", {{"batch_size", number(3)}}, of);
+        auto iterator = of->make_iterator();
+        texts.push_back(text_of(elements_of(*iterator, 7)));
+        seen.push_back(iterator->rows_seen());
+        texts.back() += text_of(elements_of(*iterator, 200));
+      }
+      CHECK_EQ(texts[0], texts[1]);
+      CHECK_EQ(seen[0], seen[1]);
+    }
+  }
 }
 
 TEST(descriptions_tell_pipelines_apart) {

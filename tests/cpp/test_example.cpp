@@ -85,7 +85,8 @@ TEST(example_is_parsed_in_batches) {
   Parsed parsed({spec_of("x", FeatureSpec::Kind::kFixedLen, DType::kFloat32, Shape{2}),
                  spec_of("w", FeatureSpec::Kind::kVarLen, DType::kString),
                  spec_of("n", FeatureSpec::Kind::kFixedLen, DType::kInt64, Shape())});
-  const auto values = parsed.run({example_of(1, {"a", "b"}), example_of(3, {}), example_of(5, {"c"})});
+  const auto values =
+      parsed.run({example_of(1, {"a", "b"}), example_of(3, {}), example_of(5, {"c"})});
   CHECK(values[0].equals(Tensor::of<float>(Shape{3, 2}, {1, 2, 3, 4, 5, 6})));
   CHECK(values[1].equals(Tensor::strings(Shape{3}, {"a", "b", "c"})));
   CHECK(values[2].equals(Tensor::of<int64_t>(Shape{3, 2}, {0, 0, 0, 1, 2, 0})));

@@ -14,7 +14,9 @@ void write_metrics(const std::string& folder,
                    const std::string& suffix,
                    const std::vector<std::pair<int64_t, std::pair<const char*, double>>>& rows) {
   EventFileWriter writer(folder, suffix);
-  for (const auto& row : rows) writer.add_scalar(row.second.first, row.second.second, row.first);
+  for (const auto& row : rows) {
+    writer.add_scalars({{row.second.first, row.second.second}}, row.first);
+  }
   writer.close();
 }
 
@@ -55,7 +57,7 @@ TEST(eval_metrics_that_were_read_are_not_read_again) {
   CHECK(reader.read().empty());
   EventFileWriter writer(folder);
   for (int64_t step = 1; step <= 50; ++step) {
-    writer.add_scalar("loss", 1.0 / static_cast<double>(step), step);
+    writer.add_scalars({{"loss", 1.0 / static_cast<double>(step)}}, step);
     writer.flush();
     CHECK_EQ(reader.read().size(), static_cast<size_t>(step));
   }

@@ -1,4 +1,5 @@
-// Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in graphs.
+// Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
+// graphs.
 #include "graph/graph.h"
 #include "graph/variable.h"
 #include "io/graph_def.h"
@@ -70,7 +71,8 @@ TEST(import_graph_below_a_scope_with_other_inputs) {
 
 TEST(import_graph_names_what_it_does_not_have) {
   GraphDef def;
-  def.nodes = {node_of("a", "NoSuchOp", {}), node_of("b", "NoOp", {"^a"}), node_of("c", "NoOp", {})};
+  def.nodes = {node_of("a", "NoSuchOp", {}), node_of("b", "NoOp", {"^a"}),
+               node_of("c", "NoOp", {})};
   Graph graph;
   GraphImporter importer(graph, def, {});
   const std::string message = message_of([&] { importer.import({"b"}); });
@@ -100,8 +102,8 @@ TEST(freeze_puts_values_in_the_place_of_variables) {
     auto to = std::make_shared<Graph>();
     GraphImporter(*to, frozen, {}).import_all();
     Session again(to);
-    const auto y = again.run({Fetch(to->tensor("y:0"))},
-                             {{to->tensor("x:0"), Tensor::scalar<float>(2)}});
+    const auto y =
+        again.run({Fetch(to->tensor("y:0"))}, {{to->tensor("x:0"), Tensor::scalar<float>(2)}});
     CHECK_EQ(y[0].number_at(0), 6.0);
   }
 }

@@ -82,7 +82,7 @@ TEST(io_event_writer_writes_at_once) {
   CHECK(base_name(writer.path()).rfind("events.out.tfevents.0000000100.", 0) == 0);
   CHECK_EQ(writer.path().substr(writer.path().size() - 7), ".suffix");
   CHECK_EQ(read_events(writer.path()).size(), 1u);
-  writer.add_scalar("loss", 0, 7);
+  writer.add_scalars({{"loss", 0}}, 7);
   writer.add_scalars({{"a", 1.5}, {"b", NAN}}, 8);
   writer.add_graph_def("graph");
   writer.add_meta_graph("meta");
@@ -100,7 +100,7 @@ TEST(io_event_writer_writes_at_once) {
   CHECK(events[5].session_log.status == SessionLog::kStart);
   CHECK(events[6].kind == Event::Kind::kRunMetadata && events[6].step == 9);
   writer.close();
-  CHECK_THROWS(writer.add_scalar("loss", 1, 9), Code::kFailedPrecondition, "closed");
+  CHECK_THROWS(writer.add_scalars({{"loss", 1}}, 9), Code::kFailedPrecondition, "closed");
 }
 
 TEST(io_event_writer_gives_tensorflows_first_record) {

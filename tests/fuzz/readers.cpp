@@ -6,12 +6,15 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "io/atomic_file.h"
+#include "arrow_input.h"
 #include "data/example_parser.h"
+#include "io/atomic_file.h"
 #include "io/attr_proto.h"
+#include "io/buffered_bytes.h"
 #include "io/bundle_format.h"
 #include "io/checkpoint_state.h"
 #include "io/crc32c.h"
+#include "io/csv_reader.h"
 #include "io/event_file.h"
 #include "io/example.h"
 #include "io/graph_def.h"
@@ -182,6 +185,63 @@ void read_example_of(const std::string& bytes) {
   parser.add(bytes, "");
 }
 
+void read_lines(const std::string& bytes, Compression compression) {
+  BufferedBytes file(file_of(bytes, "lines"), compression);
+  file.begin_text();
+  std::string line;
+  while (next_line(file, &line)) {
+  }
+}
+
+template <typename T>
+void parse_as(std::string_view field) {
+  T number;
+  parse_field(field, &number);
+}
+
+// Once as it is, and once leaving out what is ill.
+void read_csv(const std::string& bytes, char delim, bool has_quotes) {
+  const std::string path = file_of(bytes, "csv");
+  const CsvFormat format = {delim, has_quotes};
+  CsvReader lenient(path, Compression::kNone, format);
+  for (bool is_over = false; !is_over;) {
+    try {
+      is_over = !lenient.next();
+      for (const auto& field : lenient.fields()) {
+        parse_as<int32_t>(field);
+        parse_as<int64_t>(field);
+        parse_as<float>(field);
+        parse_as<double>(field);
+      }
+    } catch (const Error&) {
+      is_over = !lenient.skip();
+    }
+  }
+  CsvReader strict(path, Compression::kNone, format);
+  while (strict.next()) {
+  }
+}
+
+void read_arrow(const std::string& bytes) {
+  ArrowArrayStream stream = arrow_stream_of(bytes);
+  ArrowReader reader(&stream);
+  std::vector<Tensor> columns;
+  while (reader.next(&columns)) {
+  }
+}
+
+void read_records_leniently(const std::string& bytes) {
+  RecordReader reader(file_of(with_record_checksums(bytes), "records"));
+  std::string data;
+  for (bool is_over = false; !is_over;) {
+    try {
+      is_over = !reader.next(data);
+    } catch (const Error&) {
+      is_over = !reader.skip();
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -218,6 +278,13 @@ const std::vector<Reader>& readers() {
        }},
       {"records in gzip", [](const std::string& b) { read_compressed(b, Compression::kGzip); }},
       {"records in zlib", [](const std::string& b) { read_compressed(b, Compression::kZlib); }},
+      {"records but for ill ones", read_records_leniently},
+      {"lines", [](const std::string& b) { read_lines(b, Compression::kNone); }},
+      {"lines in gzip", [](const std::string& b) { read_lines(b, Compression::kGzip); }},
+      {"delimited text", [](const std::string& b) { read_csv(b, ',', true); }},
+      {"text with tabs", [](const std::string& b) { read_csv(b, '\t', true); }},
+      {"text without quotes", [](const std::string& b) { read_csv(b, ',', false); }},
+      {"Arrow stream", read_arrow},
       {"table", [](const std::string& b) { read_table(with_table_checksums(b), "table"); }},
       {"BundleHeaderProto", [](const std::string& b) { read_bundle_header(b, "header"); }},
       {"BundleEntryProto", [](const std::string& b) { read_bundle_entry(b, "entry", "file"); }},

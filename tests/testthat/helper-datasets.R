@@ -44,12 +44,59 @@ random_step <- function(dataset, draw) {
 }
 
 # Iterators of the pipelines with these seeds in the default graph, and a saver of all of them.
-pipelines_in_graph <- function(seeds) {
-  iterators <- lapply(seeds, function(seed) make_iterator_one_shot(random_pipeline(seed)))
+pipelines_in_graph <- function(seeds) iterators_in_graph(lapply(seeds, random_pipeline))
+
+iterators_in_graph <- function(datasets) {
+  iterators <- lapply(datasets, make_iterator_one_shot)
   for (iterator in iterators) {
     tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
   }
   list(values = lapply(iterators, iterator_get_next), saver = saver_of_graph())
+}
+
+# Each kind of source, on files in a folder that write_sources() has filled.
+sources_in <- function(folder) {
+  at <- function(...) file.path(folder, c(...))
+  spec <- csv_record_spec(at("a.csv"))
+  database <- DBI::dbConnect(RSQLite::SQLite(), at("base"))
+  stream <- utils::getFromNamespace("cpp_test_arrow_stream", "runhooks")
+  list(
+    lines = text_line_dataset(at("a.csv", "b.csv")),
+    zipped = text_line_dataset(at("lines.gz"), "GZIP"),
+    csv = text_line_dataset(at("a.csv", "b.csv"), record_spec = spec),
+    csv_batches = dataset_batch(text_line_dataset(at("a.csv", "b.csv"), record_spec = spec), 4),
+    decoded = dataset_decode_delim(text_line_dataset(at("fields")), spec),
+    make_csv = make_csv_dataset(at("*.csv"), 3, shuffle_buffer_size = 5, num_parallel_reads = 2,
+      num_epochs = 2),
+    records = tfrecord_dataset(at("records")),
+    records_zlib = tfrecord_dataset(at("records.zlib", "records.zlib"), "ZLIB"),
+    fixed = fixed_length_record_dataset(at("fixed"), 3, header_bytes = 2),
+    listed = file_list_dataset(at("*.csv")),
+    turns = read_files(at("*.csv"), text_line_dataset, parallel_files = 2, parallel_interleave = 2),
+    sql = sql_dataset(database, "SELECT * FROM data ORDER BY x", chunk_size = 4),
+    arrow = arrow_dataset(function() stream(4, -1)),
+    sparse = tensor_slices_dataset(Matrix::Matrix(diag(12), sparse = TRUE)),
+    frame = dataset_batch(dataset_shuffle(tensor_slices_dataset(mtcars), 20), 3)
+  )
+}
+
+write_sources <- function(folder) {
+  at <- function(...) file.path(folder, ...)
+  lines <- function(from) {
+    c("x,w", paste0(seq(from, length.out = 9), ",\"", letters[1:9], "\n\"\"q\"\"\""))
+  }
+  for (name in c("a", "b")) writeLines(lines(match(name, letters) * 10), at(paste0(name, ".csv")))
+  writeLines(paste0(1:9, ",\"", letters[1:9], "\"\"\""), at("fields")) # one line each
+  zipped <- gzfile(at("lines.gz"), "wb")
+  writeLines(paste("line", 1:20), zipped)
+  close(zipped)
+  golden <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  file.copy(golden, at("records"))
+  file.copy(paste0(golden, ".zlib"), at("records.zlib"))
+  writeBin(charToRaw(paste0("..", strrep("abc", 15))), at("fixed"))
+  database <- DBI::dbConnect(RSQLite::SQLite(), at("base"))
+  DBI::dbWriteTable(database, "data", data.frame(x = 1:15, w = letters[1:15]))
+  DBI::dbDisconnect(database)
 }
 
 # A saver needs a variable, too.

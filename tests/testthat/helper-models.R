@@ -56,3 +56,6 @@ with_graph <- function(graph, expr) {
   on.exit(cpp_graph_pop_default())
   force(expr)
 }
+
+# What a model gives that was never trained, where a test wants just that.
+untrained <- function(expr) suppressWarnings(expr, classes = "runhooks_warning_untrained")

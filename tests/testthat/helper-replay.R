@@ -11,6 +11,46 @@ hooks_of_ours <- c("HistorySaverHook", "ProgressBarHook", "LastStepHook")
 # H is a hook of the recorder's that writes down results only.
 is_traced_hook <- function(name) grepl("Hook$|^H$", name) && !name %in% hooks_of_ours
 
+# --- functions
+
+# In the place of functions of the package, for the length of a test.
+local_replaced <- function(..., .local_envir = parent.frame()) {
+  new <- list(...)
+  package <- asNamespace("runhooks")
+  old <- mget(names(new), envir = package)
+  put <- function(functions) {
+    for (name in names(functions)) {
+      unlockBinding(name, package)
+      assign(name, functions[[name]], envir = package)
+      lockBinding(name, package)
+    }
+  }
+  put(new)
+  withr::defer(put(old), envir = .local_envir)
+}
+
+# --- exports
+
+# In the place of saved_model_export(): what export_savedmodel() writes, as far as traces go.
+fake_export <- function(rec, dir) {
+  time <- 1700000000
+  function(...) {
+    function(estimator, export_path, checkpoint_path) {
+      rec$add("estimator", "export_saved_model",
+        export_dir_base = sub(dir, "<MODEL_DIR>", export_path, fixed = TRUE),
+        checkpoint = sub(dir, "<MODEL_DIR>", checkpoint_path, fixed = TRUE)
+      )
+      time <<- time + 1
+      folder <- file.path(export_path, format(time, scientific = FALSE))
+      dir.create(file.path(folder, "variables"), recursive = TRUE)
+      parts <- c("saved_model.pb", "variables/variables.index",
+        "variables/variables.data-00000-of-00001")
+      file.create(file.path(folder, parts))
+      folder
+    }
+  }
+}
+
 # --- time
 
 # The core's clock, which stands still unless it is moved.
@@ -36,7 +76,8 @@ observed <- function(rec, expr, each_run = function() {}) {
   last_call <- 0
   note_loop <- function(names) {
     loops <<- loops + 1
-    first_hooks <<- union(first_hooks, names[[1]])
+    # of a loop within a loop, too: ours are in both
+    first_hooks <<- union(first_hooks, utils::head(setdiff(names, hooks_of_ours), 1))
     shown <- as.list(setdiff(names, hooks_of_ours))
     rec$add("session", "created_with_hooks", session = loops, hooks = shown)
   }

@@ -249,14 +249,9 @@ hook_goldens <- function(...) {
 }
 `$.hook_goldens` <- function(x, name) x[[name]]
 
-# Scenarios of groups that are replayed which are not, with the reason.
-not_replayed <- c(
-  specs_and_exporters = "train_and_evaluate() and exporters are not there yet"
-)
-
 expect_all_replayed <- function(goldens) {
   goldens <- unclass(goldens)[[1]]
-  missing <- setdiff(names(goldens$scenarios), c(goldens$asked, names(not_replayed)))
+  missing <- setdiff(names(goldens$scenarios), goldens$asked)
   testthat::expect_identical(missing, character())
 }
 

@@ -86,7 +86,7 @@ test_that("the function is called with the arguments that it has", {
     seen <<- list(labels, mode, params, config$tf_random_seed)
     estimator_spec(mode, predictions = features)
   }
-  predict(estimator(model_fn, params = list(a = 1), config = config), cars_input())
+  untrained(predict(estimator(model_fn, params = list(a = 1), config = config), cars_input()))
   expect_equal(seen, list(NULL, "infer", list(a = 1), 7))
 })
 
@@ -97,23 +97,26 @@ test_that("features are a matrix in the order of the selection, or what the func
     all <- if (is.list(features)) features else list(x = features)
     estimator_spec(mode, predictions = all)
   })
-  out <- predict(model, input_fn(mtcars[1:2, ], c(mpg, cyl), mpg), simplify = FALSE)
+  out <- untrained(predict(model, input_fn(mtcars[1:2, ], c(mpg, cyl), mpg), simplify = FALSE))
   expect_match(shown, "shape=(?, 2), dtype=float64", fixed = TRUE)
   expect_equal(as.vector(out[[1]]$x), c(21, 6))
-  predict(model, input_fn(data.frame(a = 1:2, b = factor(c("u", "v"))), c(b, a))) |>
+  untrained(predict(model, input_fn(data.frame(a = 1:2, b = factor(c("u", "v"))), c(b, a)))) |>
     expect_message("'u' => 0")
   expect_match(shown, "shape=(?, 2), dtype=int32", fixed = TRUE)
-  predict(model, numpy_input_fn(list(x = array(1:24, c(2, 3, 4))), shuffle = FALSE))
+  untrained(predict(model, numpy_input_fn(list(x = array(1:24, c(2, 3, 4))), shuffle = FALSE)))
   expect_match(shown$x, "shape=(?, 3, 4), dtype=int32", fixed = TRUE)
   # an own function, of arrays of R
   own <- function() list(a = np_array(1:2, "float32"), b = list(c(1, 2), "w"))
   model$model_fn <- function(features, mode) {
     estimator_spec(mode, predictions = list(a = features$a, b = features$b[[1]] * 2))
   }
-  first <- iter_next(predict(model, own, as_iterable = TRUE, yield_single_examples = FALSE))
+  batches <- untrained(
+    predict(model, own, as_iterable = TRUE, yield_single_examples = FALSE)
+  )
+  first <- iter_next(batches)
   expect_equal(lapply(first, as.vector), list(a = c(1, 2), b = c(2, 4)))
   mixed <- input_fn(data.frame(a = 1, b = "w"), c(a, b))
-  expect_error(predict(model, mixed), "all numbers, or all strings")
+  expect_error(untrained(predict(model, mixed)), "all numbers, or all strings")
 })
 
 test_that("hooks of a specification are called in their modes, built-in ones and R's", {

@@ -181,6 +181,10 @@ test_that("iterators of a structure take several datasets", {
       iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "other types"
     )
     expect_error(iterator_initializer(iterator), "no initializer of its own")
+    # operations have the names that they are given
+    expect_equal(iterator$get_next("batch")$x$name, "batch:0")
+    expect_equal(iterator$make_initializer(one, "begin")$name, "begin")
+    expect_error(iterator_get_next(iterator, name = 3), "`name` must be a single string")
   })
 })
 

@@ -2,9 +2,8 @@
 
 test_that("200 random pipelines go on in a new process with the rest of their elements", {
   skip_if_not_installed("callr", "3.0") # which starts the process
-  first <- sample.int(1e6, 1)
+  first <- property_seed("random pipelines")
   seeds <- first + seq_len(200)
-  message("random pipelines: seeds ", first + 1, " to ", first + 200)
   path <- file.path(withr::local_tempdir(), "input.ckpt")
   rest <- with(tf$Graph()$as_default(), {
     built <- pipelines_in_graph(seeds)
@@ -30,6 +29,45 @@ test_that("200 random pipelines go on in a new process with the rest of their el
   )
   for (i in seq_along(seeds)) {
     expect_identical(resumed[[i]], rest[[i]], info = paste("seed", seeds[[i]]))
+  }
+})
+
+test_that("each kind of source goes on in a new process with the rest of its elements", {
+  skip_if_not_installed("callr", "3.0") # which starts the process
+  skip_if_not_installed("RSQLite", "2.0") # a database is one of the sources
+  skip_if_not_installed("Matrix", "1.0") # and a sparse matrix
+  folder <- withr::local_tempdir()
+  write_sources(folder)
+  path <- file.path(withr::local_tempdir(), "input.ckpt")
+  rest <- with(tf$Graph()$as_default(), {
+    sources <- sources_in(folder)
+    built <- iterators_in_graph(sources)
+    with(tf$Session() %as% session, {
+      stops <- rep_len(c(2, 1), length(sources))
+      for (i in seq_along(sources)) {
+        expect_gt(length(take_elements(session, built$values[[i]], stops[[i]])), 0)
+      }
+      built$saver$save(session, path)
+      lapply(built$values, function(value) take_elements(session, value, 40))
+    })
+  })
+  resumed <- callr::r(
+    function(helper, folder, path) {
+      library(runhooks)
+      source(helper, local = TRUE)
+      with(tf$Graph()$as_default(), {
+        built <- iterators_in_graph(sources_in(folder))
+        with(tf$Session() %as% session, {
+          built$saver$restore(session, path)
+          lapply(built$values, function(value) take_elements(session, value, 40))
+        })
+      })
+    },
+    list(normalizePath(test_path("helper-datasets.R")), folder, path)
+  )
+  for (name in names(rest)) {
+    expect_gt(length(rest[[name]]), 0)
+    expect_identical(resumed[[name]], rest[[name]], info = name)
   }
 })
 

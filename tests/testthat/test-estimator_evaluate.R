@@ -36,12 +36,10 @@ test_that("metrics do not depend on the batch size", {
 
 test_that("steps limit the batches; a message says where the input was shorter", {
   model <- mtcars_model()
-  expect_equal(
-    attr(evaluate(model, mtcars_input(), steps = 2, hooks = hook_history_saver(1)), "history")$step,
-    c(0, 0)
-  )
+  seen <- untrained(evaluate(model, mtcars_input(), steps = 2, hooks = hook_history_saver(1)))
+  expect_equal(attr(seen, "history")$step, c(0, 0))
   expect_message(
-    evaluate(model, mtcars_input(), steps = 9),
+    untrained(evaluate(model, mtcars_input(), steps = 9)),
     "Evaluation completed after 4 steps but 9 steps was specified"
   )
 })
@@ -51,7 +49,7 @@ test_that("an untrained model is evaluated with its initial values, and the log 
   tf$logging$set_verbosity(tf$logging$INFO)
   model <- mtcars_model()
   expect_message(
-    metrics <- evaluate(model, mtcars_input()),
+    metrics <- untrained(evaluate(model, mtcars_input())),
     paste0(
       "Could not find trained model in model_dir: ",
       model_dir(model),
@@ -81,11 +79,11 @@ test_that("weights count", {
     column_numeric("x"), weight_column = "w", model_dir = withr::local_tempdir()
   )
   input <- input_fn(data, features = c(x, w), response = y)
-  expect_equal(evaluate(model, input)$average_loss, (3 * 1 + 1 * 25) / 4)
+  expect_equal(untrained(evaluate(model, input))$average_loss, (3 * 1 + 1 * 25) / 4)
   column <- linear_regressor(
     column_numeric("x"), weight_column = column_numeric("w"), model_dir = withr::local_tempdir()
   )
-  expect_equal(evaluate(column, input)$`label/mean`, (3 * 1 + 5) / 4)
+  expect_equal(untrained(evaluate(column, input))$`label/mean`, (3 * 1 + 5) / 4)
 })
 
 test_that("bad arguments are refused", {

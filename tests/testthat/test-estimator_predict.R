@@ -17,7 +17,7 @@ test_that("predictions are one row an example, in the order of the data", {
 
 test_that("cells are arrays of class tf_prediction that show their numbers", {
   model <- mtcars_model()
-  predictions <- predict(model, mtcars_input(batch_size = 5))
+  predictions <- untrained(predict(model, mtcars_input(batch_size = 5)))
   cell <- predictions$predictions[[1]]
   expect_s3_class(cell, "tf_prediction")
   expect_equal(dim(cell), 1L)
@@ -28,22 +28,22 @@ test_that("cells are arrays of class tf_prediction that show their numbers", {
 
 test_that("the plain form is a list of named lists, the iterator gives one after the other", {
   model <- mtcars_model()
-  plain <- predict(model, mtcars_input(), simplify = FALSE)
+  plain <- untrained(predict(model, mtcars_input(), simplify = FALSE))
   expect_length(plain, 32)
   expect_named(plain[[1]], "predictions")
-  iterator <- predict(model, mtcars_input(), as_iterable = TRUE)
+  iterator <- untrained(predict(model, mtcars_input(), as_iterable = TRUE))
   expect_equal(iter_next(iterator), plain[[1]])
   expect_length(iterate(iterator), 31)
   expect_equal(iter_next(iterator, completed = "done"), "done")
   batches <- iterate(
-    predict(model, mtcars_input(), as_iterable = TRUE, yield_single_examples = FALSE)
+    untrained(predict(model, mtcars_input(), as_iterable = TRUE, yield_single_examples = FALSE))
   )
   expect_equal(vapply(batches, function(b) nrow(b$predictions), 0L), rep(8L, 4))
 })
 
 test_that("an iterator that is left early calls end() when it is closed", {
   hook <- recording_hook("end")
-  iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+  iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
   iter_next(iterator)
   expect_equal(calls_of(hook), character())
   iterator$close()
@@ -52,9 +52,10 @@ test_that("an iterator that is left early calls end() when it is closed", {
 
 test_that("keys may be asked for; unknown ones are listed beside the known", {
   model <- mtcars_model()
-  expect_named(predict(model, mtcars_input(), predict_keys = "predictions"), "predictions")
+  asked <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
+  expect_named(asked, "predictions")
   expect_error(
-    predict(model, mtcars_input(), predict_keys = "nope"),
+    untrained(predict(model, mtcars_input(), predict_keys = "nope")),
     "Expected to run at least one output from predictions, provided nope.", fixed = TRUE
   )
 })
@@ -79,7 +80,7 @@ test_that("labels of several numbers are predicted together", {
 
 test_that("the table of predictions shows their numbers", {
   model <- mtcars_model()
-  predictions <- predict(model, mtcars_input())
+  predictions <- untrained(predict(model, mtcars_input()))
   expect_match(capture.output(print(predictions))[[4]], "<0>", fixed = TRUE)
 })
 
@@ -88,7 +89,7 @@ test_that("an iterator that is not read to its end ends when it is closed or col
   ended <- 0
   hook <- session_run_hook(end = function(session) ended <<- ended + 1)
   start <- function() {
-    iterator <- predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE)
+    iterator <- untrained(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE))
     expect_length(iter_next(iterator), 1)
     iterator
   }
@@ -104,7 +105,7 @@ test_that("an iterator that is not read to its end ends when it is closed or col
   gc()
   expect_equal(ended, 2)
   # one that was read to its end has ended by itself
-  iterate(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE))
+  iterate(untrained(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE)))
   expect_equal(ended, 3)
   gc()
   expect_equal(ended, 3)
@@ -113,7 +114,7 @@ test_that("an iterator that is not read to its end ends when it is closed or col
 test_that("an error in end() of an iterator that was let go is a warning", {
   hook <- session_run_hook(end = function(session) stop("not so fast"))
   start <- function() {
-    iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+    iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
     iter_next(iterator)
     NULL
   }
@@ -122,7 +123,7 @@ test_that("an error in end() of an iterator that was let go is a warning", {
   withr::local_options(warn = 1)
   said <- capture.output(for (i in 1:2) gc(), type = "message")
   expect_match(said, "not so fast", all = FALSE)
-  iterator <- predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE)
+  iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
   iter_next(iterator)
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
 })

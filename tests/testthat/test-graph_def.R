@@ -39,7 +39,9 @@ test_that("a graph goes out and comes back", {
   other <- tf$GraphDef()
   other$ParseFromString(def$SerializeToString())
   expect_equal(format(other), format(def))
-  expect_error(with_graph(function() tf$import_graph_def(raw(3))), class = "runhooks_error_data_loss")
+  expect_error(
+    with_graph(function() tf$import_graph_def(raw(3))), class = "runhooks_error_data_loss"
+  )
   expect_error(
     with_graph(function() tf$import_graph_def(def, input_map = list("q:0" = tf$constant(1)))), "q:0"
   )
@@ -160,7 +162,9 @@ test_that("rows follow the words of a vocabulary", {
   writeLines(c("c", "d", "a"), files[[2]])
   data <- data.frame(w = rep(c("a", "b", "c"), 4), y = rep(1:3, 4))
   new_model <- function(file, size, ...) {
-    column <- column_categorical_with_vocabulary_file("w", vocabulary_file = file, vocabulary_size = size)
+    column <- column_categorical_with_vocabulary_file(
+      "w", vocabulary_file = file, vocabulary_size = size
+    )
     linear_regressor(column, config = run_config(tf_random_seed = 1), ...)
   }
   first <- new_model(files[[1]], 3)

@@ -25,7 +25,7 @@ test_that("labels that are no classes are refused with their value and row", {
   data$three[[4]] <- -1L
   model <- linear_classifier(columns(), n_classes = 3)
   expect_error(train(model, class_input("three", data)), "Got -1 in row 4")
-  expect_error(evaluate(model, class_input("three", data)), "Got -1 in row 4")
+  expect_error(untrained(evaluate(model, class_input("three", data))), "Got -1 in row 4")
   data$half <- data$two + 0.5
   model <- linear_classifier(columns(), n_classes = 3)
   expect_error(train(model, class_input("half", data)), "Got 0.5 in row 1")

@@ -9,8 +9,8 @@ test_that("methods are called in TensorFlow's order", {
 test_that("a hook works in evaluate() and predict(), alone and in a list", {
   model <- mtcars_model()
   hook <- recording_hook(c("begin", "end"))
-  evaluate(model, mtcars_input(), hooks = list(hook))
-  predict(model, mtcars_input(), hooks = hook)
+  untrained(evaluate(model, mtcars_input(), hooks = list(hook)))
+  untrained(predict(model, mtcars_input(), hooks = hook))
   expect_equal(calls_of(hook), c("begin", "end", "begin", "end"))
 })
 

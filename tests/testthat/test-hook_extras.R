@@ -45,7 +45,9 @@ test_that("on_error() is called for errors of every method, and of the core; not
     failures <<- failures + 1
     if (failures == 1) stop(tf$errors$AbortedError(NULL, NULL, "again"))
   })
-  train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
+  expect_warning(
+    train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook), "has not been increased"
+  )
   expect_length(attr(hook, "seen")(), 0)
 })
 
@@ -160,7 +162,9 @@ test_that("a recovered run goes on from the state of its checkpoint", {
     restore_state = function(state) count <<- state
   )
   model <- mtcars_model(save_checkpoints_steps = 2)
-  train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = hook)
+  expect_warning(
+    train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = hook), "has not been increased"
+  )
   expect_equal(steps, c(1, 2, 3, 3, 4))
 })
 

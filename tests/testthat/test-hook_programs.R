@@ -213,7 +213,7 @@ broken_promises <- function(program, log) {
 }
 
 test_that("random hook programs keep the contract of the loop", {
-  first <- as.integer(Sys.getenv("RUNHOOKS_SEED", sample(1e6, 1)))
+  first <- property_seed("hook programs")
   failed <- character()
   # closures that are called a few times are not worth compiling
   level <- compiler::enableJIT(0)

@@ -110,7 +110,10 @@ test_that("the best weights come from a checkpoint where the step is over", {
       restore_best_weights = TRUE
     )
     # both runs have the hook's variable
-    train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = list(first, stops))
+    expect_warning(
+      train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = list(first, stops)),
+      "never saw the metric"
+    )
     fake_evaluation(model, 2, 1)
     fake_evaluation(model, 9, 5)
     run <- function() train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = stops)

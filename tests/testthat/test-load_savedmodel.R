@@ -52,7 +52,9 @@ test_that("examples are made of data frames", {
 test_that("what is not there is said", {
   folder <- golden_path("files/saved_models/linear_regressor_raw")
   loaded <- load_savedmodel(folder)
-  expect_error(predict(loaded, list(x1 = 1), "regresion"), "predict", class = "runhooks_error_not_found")
+  expect_error(
+    predict(loaded, list(x1 = 1), "regresion"), "predict", class = "runhooks_error_not_found"
+  )
   expect_error(predict(loaded, list(x1 = 1)), "x2", class = "runhooks_error_not_found")
   expect_error(predict(loaded, list(x1 = "a", x2 = matrix(0, 1, 2))), "float32")
   expect_error(predict(loaded, list(x1 = NA_real_, x2 = matrix(0, 1, 2))), "NA")

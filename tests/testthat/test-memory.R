@@ -64,7 +64,7 @@ test_that("a run survives a collector that runs at every opportunity", {
     stopifnot(grepl('on purpose', said), seen[[1]]$a == 1, seen[[3]]$b[[1]] == 3)
     cat('survived\\n')"
   result <- processx::run(
-    child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE, timeout = 120
+    child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE, timeout = 300
   )
   expect_match(result$stdout, "survived", info = result$stderr)
 })

@@ -177,7 +177,11 @@ test_that("a state file that lists another model's checkpoint does not delete it
     sprintf("all_model_checkpoint_paths: \"%s\"", latest_checkpoint(model_dir(theirs))),
     "all_model_checkpoint_paths: \"model.ckpt-1\""
   ), state)
-  suppressMessages(train(mine, mtcars_input(num_epochs = NULL), steps = 3))
+  expect_warning(
+    train(mine, mtcars_input(num_epochs = NULL), steps = 3),
+    "of another folder, which is left alone"
+  ) |>
+    expect_warning("of another folder, which is left alone")
   expect_false(is.null(latest_checkpoint(model_dir(theirs))))
   expect_length(list.files(model_dir(mine), "[.]index$"), 1)
   expect_equal(variable_value(theirs, "global_step")[[1]], 1)

@@ -177,7 +177,7 @@ test_that("every kind of table and column is data", {
 
 test_that("a sparse matrix is a feature that never becomes dense as a whole", {
   skip_if_not_installed("Matrix")
-  seed <- sample.int(1e6, 1)
+  seed <- property_seed("sparse matrices")
   withr::local_seed(seed)
   n <- 37
   dense <- matrix(stats::rnorm(n * 9) * (stats::runif(n * 9) < 0.2), n)
@@ -318,7 +318,7 @@ random_frame <- function(n) {
 }
 
 test_that("rows of predictions are in order, whatever the data", {
-  seed <- sample.int(1e6, 1)
+  seed <- property_seed("order of predictions")
   columns <- feature_columns(
     column_numeric("d", "l"), column_numeric("m", shape = 2),
     column_categorical_with_identity("i", num_buckets = 11),

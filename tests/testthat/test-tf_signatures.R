@@ -15,6 +15,12 @@ others <- c(
   "^feature_column[.](numeric_column|categorical_column_.*)$",
   # tfestimators' RunConfig has the arguments that one machine has
   "^estimator[.]RunConfig$",
+  # refused whatever is given
+  "^(contrib[.]learn|keras)[.]",
+  # the modules' own functions are variants; here they are those of the shorter name
+  "^python[.]ops[.](math_ops[.]reduce_|variables[.]Variable)",
+  # arguments in the middle that other kernels than those of images on a CPU have
+  "^raw_ops[.](Conv2D|ImageSummary)",
   # by folder, not by estimator: tfestimators has no such hook
   "make_stop_at_checkpoint_step_hook$"
 )

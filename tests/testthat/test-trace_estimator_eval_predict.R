@@ -84,9 +84,8 @@ test_that("evaluate() has a name and a checkpoint", {
 
 test_that("evaluate() of a model that is not trained", {
   model <- golden_model_of()
-  compare_evaluation(
-    run_evaluate(model, endless(), steps = 1), goldens$evaluate_untrained, model
-  )
+  outcome <- untrained(run_evaluate(model, endless(), steps = 1))
+  compare_evaluation(outcome, goldens$evaluate_untrained, model)
 })
 
 test_that("a hook stops evaluate(), or fails it", {
@@ -216,7 +215,7 @@ test_that("a hook stops predict(), or fails it", {
   compare(model, golden$stopped, on = list(after_run = stops))
   raises <- function(...) raise("ValueError", "raised by A")
   compare(model, golden$raised, on = list(before_run = raises))
-  compare(golden_model_of(), golden$untrained, input = toy_batches(1))
+  untrained(compare(golden_model_of(), golden$untrained, input = toy_batches(1)))
 })
 
 test_that("no scenario is left out", {

@@ -45,13 +45,13 @@ expect_rows <- function(name, calls, left_out = character()) {
 
 fn <- function() TRUE
 dir <- tempdir()
-pipelines <- "input pipelines are not there yet"
 
 test_that("arguments of hooks are refused as in TensorFlow", {
   est <- toy_model(withr::local_tempdir())
   logging <- tf$train$LoggingTensorHook
   saver <- tf$train$CheckpointSaverHook
   summary <- tf$train$SummarySaverHook
+  input <- tf$data$experimental$CheckpointInputPipelineHook
   both <- "Only one of save_secs or save_steps can be specified"
   expect_rows("hook_constructors", list(
     "SecondOrStepTimer()" = function() tf$train$SecondOrStepTimer(),
@@ -168,11 +168,17 @@ test_that("arguments of hooks are refused as in TensorFlow", {
     ),
     "SessionRunArgs()" = says(
       function() tf$train$SessionRunArgs(), "argument \"fetches\" is missing", class = "error"
-    )
-  ), c(
-    "CheckpointInputPipelineHook(est, external_state_policy='other')" = pipelines,
-    "CheckpointInputPipelineHook(NULL)" = pipelines,
-    "CheckpointInputPipelineHook(est with neither save_checkpoints_steps nor _secs)" = pipelines
+    ),
+    "CheckpointInputPipelineHook(est, external_state_policy='other')" = says(
+      function() input(est, external_state_policy = "other"),
+      "`external_state_policy` must be one of \"fail\", \"warn\", and \"ignore\""
+    ),
+    "CheckpointInputPipelineHook(NULL)" = says(
+      function() input(NULL), "`estimator` must have type `tf.estimator.Estimator`. Got: NULL"
+    ),
+    "CheckpointInputPipelineHook(est with neither save_checkpoints_steps nor _secs)" = function() {
+      input(toy_model(dir, save_checkpoints_steps = NULL, save_checkpoints_secs = NULL))
+    }
   ))
 })
 
@@ -451,6 +457,110 @@ test_that("run_config() saves by steps or by seconds", {
       )
     }
   }
+})
+
+test_that("specifications and exporters are refused as in TensorFlow", {
+  est <- toy_model(withr::local_tempdir())
+  train <- tf$estimator$TrainSpec
+  eval <- tf$estimator$EvalSpec
+  both <- tf$estimator$train_and_evaluate
+  latest <- tf$estimator$LatestExporter
+  best <- tf$estimator$BestExporter
+  hook <- "must be a hook"
+  no_estimator <- "`estimator` must have type `tf.estimator.Estimator`. Got: \"e\""
+  none <- "cannot have a name that is `None` or empty. All exporter names: "
+  receivers <- "serving input receivers come with export_savedmodel()"
+  expect_rows("specs_and_exporters", list(
+    "TrainSpec(input_fn='x')" = says(
+      function() train("x"), "`input_fn` must be callable, given: \"x\""
+    ),
+    "TrainSpec(fn, max_steps=0)" = function() train(fn, max_steps = 0),
+    "TrainSpec(fn, max_steps=-1)" = function() train(fn, max_steps = -1),
+    "TrainSpec(fn, hooks=['h'])" = says(function() train(fn, hooks = list("h")), hook),
+    "TrainSpec(fn, saving_listeners=['l'])" = says(
+      function() train(fn, saving_listeners = list("l")),
+      "saving_listeners must be a list of CheckpointSaverListener"
+    ),
+    "EvalSpec(input_fn=NULL)" = says(
+      function() eval(NULL), "`input_fn` must be callable, given: NULL"
+    ),
+    "EvalSpec(fn, steps=0)" = function() eval(fn, steps = 0),
+    "EvalSpec(fn, steps=-1)" = function() eval(fn, steps = -1),
+    "EvalSpec(fn, name=123)" = says(
+      function() eval(fn, name = 123), "`name` must be a single string, not 123"
+    ),
+    "EvalSpec(fn, hooks=['h'])" = says(function() eval(fn, hooks = list("h")), hook),
+    "EvalSpec(fn, start_delay_secs=-1)" = function() eval(fn, start_delay_secs = -1),
+    "EvalSpec(fn, throttle_secs=-1)" = function() eval(fn, throttle_secs = -1),
+    "EvalSpec(fn, exporters='x')" = says(
+      function() eval(fn, exporters = "x"), "`exporters` must be an Exporter, an iterable of Exporter"
+    ),
+    "EvalSpec(fn, exporters=3)" = function() eval(fn, exporters = 3),
+    "EvalSpec(fn, exporters=[NULL])" = says(
+      function() eval(fn, exporters = list(NULL)),
+      "`exporters` must be an Exporter, an iterable of Exporter, or `None`, found a list with NULL."
+    ),
+    "EvalSpec(fn, two exporters of one name)" = says(
+      function() eval(fn, exporters = list(final_exporter("a"), latest("a"))),
+      "`exporters` must have unique names. Such a name cannot be `None`. All exporter names: \"a\", \"a\""
+    ),
+    "EvalSpec(fn, exporter with name '')" = says(
+      function() eval(fn, exporters = final_exporter("")), paste0(none, "\"\"")
+    ),
+    "EvalSpec(fn, exporter with name NULL)" = says(
+      function() eval(fn, exporters = final_exporter(NULL)), paste0(none, "NULL")
+    ),
+    "EvalSpec(fn, exporter with name 3)" = says(
+      function() eval(fn, exporters = final_exporter(3)),
+      "An Exporter must have a string name. Given: 3"
+    ),
+    "train_and_evaluate('e', t, e)" = says(
+      function() both("e", train(fn), eval(fn)), no_estimator
+    ),
+    "train_and_evaluate(est, NULL, e)" = says(
+      function() both(est, NULL, eval(fn)),
+      "`train_spec` must have type `tf.estimator.TrainSpec`. Got: NULL"
+    ),
+    "train_and_evaluate(est, t, NULL)" = says(
+      function() both(est, train(fn), NULL),
+      "`eval_spec` must have type `tf.estimator.EvalSpec`. Got: NULL"
+    ),
+    "train_and_evaluate(est, e, t)" = says(
+      function() both(est, eval(fn), train(fn)),
+      "`eval_spec` must have type `tf.estimator.EvalSpec`. Got: what train_spec() gives"
+    ),
+    "LatestExporter(exports_to_keep=0)" = function() latest("l", exports_to_keep = 0),
+    "LatestExporter(exports_to_keep=-1)" = function() latest("l", exports_to_keep = -1),
+    "LatestExporter(exports_to_keep=NULL)" = function() latest("l", exports_to_keep = NULL),
+    "BestExporter(exports_to_keep=0)" = function() best(exports_to_keep = 0),
+    "BestExporter(compare_fn=NULL)" = function() best(compare_fn = NULL),
+    "BestExporter(compare_fn=function(best_eval_result))" = says(
+      function() best(compare_fn = function(best_eval_result) TRUE),
+      "compare_fn must include current_eval_result argument."
+    ),
+    "BestExporter(compare_fn=function(current_eval_result))" = says(
+      function() best(compare_fn = function(current_eval_result) TRUE),
+      "compare_fn must include best_eval_result argument."
+    ),
+    "BestExporter(compare_fn with a third argument)" = says(
+      function() best(compare_fn = function(best_eval_result, current_eval_result, z) TRUE),
+      "compare_fn has following not expected args: z"
+    )
+  ), c(
+    "ServingInputReceiver(features=NULL)" = receivers,
+    "ServingInputReceiver(receiver_tensors=NULL)" = receivers,
+    "ServingInputReceiver(features={'a': 3})" = receivers,
+    "ServingInputReceiver(features={1: t})" = receivers,
+    "ServingInputReceiver(receiver_tensors={'a': 3})" = receivers
+  ))
+  defaults <- goldens$specs_and_exporters$defaults
+  own <- eval(fn)$args
+  scalars <- c("steps", "start_delay_secs", "throttle_secs")
+  expect_equal(own[scalars], defaults$EvalSpec[scalars])
+  expect_equal(own[c("hooks", "exporters")], list(hooks = list(), exporters = list()))
+  expect_null(own$name)
+  expect_equal(train(fn)$args$hooks, list())
+  expect_null(train(fn)$args$max_steps)
 })
 
 test_that("no scenario is left out", {

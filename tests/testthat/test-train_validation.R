@@ -133,7 +133,8 @@ test_that("a function of metrics that cannot be used is refused", {
   expect_error(add_metrics(model, function(label) 1), "Did you mean \"labels\"", class = invalid)
   for (bad in list(1, list(1), list(mae = 1))) {
     expect_error(
-      evaluate(add_metrics(model, function() bad), mtcars), "tf[$]metrics", class = invalid
+      untrained(evaluate(add_metrics(model, function() bad), mtcars)), "tf[$]metrics",
+      class = invalid
     )
   }
 })

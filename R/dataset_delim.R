@@ -1,0 +1,377 @@
+# Sources of delimited text: record specifications, CSV.
+
+#' How records of delimited text are read
+#'
+#' A specification says which columns a record has, of which types they are, and what stands for
+#' empty fields. What is not given is learnt of the first 1000 rows of an example file.
+#'
+#' @param example_file Path of a file like those that are to be read.
+#' @param skip How many lines at the beginning are left out, before the header.
+#' @param names Names of the columns. Without them the first line is a header with the names; with
+#'   them there is no header, unless `skip` leaves it out.
+#' @param types Types of the columns: `"integer"` (int32), `"double"` (float32), `"character"`, or
+#'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`; or one word of their first letters,
+#'   such as `"ddic"`. `NULL`: the smallest of these five that holds all fields seen.
+#' @param defaults What stands for an empty field, in a list with an element for each column;
+#'   `NULL`: 0 and `""`. A type in the place of a value (`tf$float32`) makes an empty field an error.
+#' @param delim What stands between fields, one character.
+#' @return A specification, for [text_line_dataset()] and [dataset_decode_delim()].
+#' @section Errors: `runhooks_error_invalid_argument` where rows have other numbers of fields than
+#'   the header.
+#' @family datasets
+#' @export
+#' @examples
+#' file <- tempfile()
+#' writeLines(c("id,size,word", "1,2.5,a", "2,,b"), file)
+#' spec <- csv_record_spec(file)
+#' spec
+#' text_line_dataset(file, record_spec = spec) %>% dataset_batch(2) %>% dataset_collect()
+csv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL) {
+  record_spec(example_file, ",", skip, names, types, defaults)
+}
+
+#' @rdname csv_record_spec
+#' @export
+tsv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL) {
+  record_spec(example_file, "\t", skip, names, types, defaults)
+}
+
+#' @rdname csv_record_spec
+#' @export
+delim_record_spec <- function(example_file, delim = ",", skip = 0, names = NULL, types = NULL,
+                              defaults = NULL) {
+  record_spec(example_file, delim, skip, names, types, defaults)
+}
+
+record_spec <- function(example_file, delim, skip, names, types, defaults,
+                        compression_type = NULL, use_quotes = TRUE, na_value = "", rows = 1000,
+                        has_header = is.null(names), call = parent.frame()) {
+  check_string(example_file, call = call)
+  check_string(delim, call = call)
+  check_whole(skip, call = call)
+  peeked <- cpp_csv_peek(
+    path.expand(example_file), if (is.null(compression_type)) "" else compression_type, delim,
+    use_quotes, skip, rows + has_header
+  )
+  if (length(peeked) == 0) {
+    stop_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
+  }
+  header <- if (has_header) peeked[[1]]
+  records <- if (has_header) peeked[-1] else peeked
+  if (is.null(names)) names <- header
+  names <- delim_names(names, peeked, example_file, call)
+  odd <- which(lengths(records) != length(names))
+  if (length(odd)) {
+    stop_runhooks(
+      "Row {odd[[1]]} of {.path {example_file}} has {length(records[[odd[[1]]]])} fields; there are
+       {length(names)} columns: {.val {names}}.",
+      kind = "invalid_argument", call = call
+    )
+  }
+  types <- column_types(types, records, names, na_value, call)
+  structure(
+    c(
+      list(
+        names = names, types = types, delim = delim, skip = skip, has_header = has_header,
+        header = header, use_quotes = use_quotes, na_value = na_value,
+        num_fields = length(names), fields = seq_along(names) - 1
+      ),
+      column_defaults(defaults, types, names, call)
+    ),
+    class = "tf_record_spec"
+  )
+}
+
+delim_names <- function(names, peeked, example_file, call) {
+  good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
+  if (!good) {
+    stop_runhooks(
+      "The columns of {.path {example_file}} must have names that differ, not {.val {names}}.",
+      kind = "invalid_argument", call = call
+    )
+  }
+  names
+}
+
+core_types <- c(
+  integer = "int32", double = "float32", character = "string", i = "int32", d = "float32",
+  c = "string", int32 = "int32", int64 = "int64", float32 = "float32", float64 = "float64",
+  string = "string"
+)
+
+column_types <- function(types, records, names, na_value, call) {
+  if (is.null(types)) {
+    return(vapply(seq_along(names), function(k) {
+      cpp_csv_type(vapply(records, `[[`, "", k), na_value)
+    }, ""))
+  }
+  if (is_string(types) && !types %in% base::names(core_types)) types <- strsplit(types, "")[[1]]
+  types <- vapply(types, function(type) if (is.character(type)) type else dtype_name(type), "")
+  known <- types %in% base::names(core_types)
+  if (!all(known)) {
+    stop_runhooks(
+      "{.arg types} must be {.or {.val {base::names(core_types)}}}, not {.val {types[!known]}}.",
+      kind = "invalid_argument", call = call
+    )
+  }
+  check_per_column(types, names, "types", call)
+  unname(core_types[types])
+}
+
+check_per_column <- function(x, names, arg, call) {
+  if (length(x) == length(names)) return()
+  stop_runhooks(
+    "{.arg {arg}} has {length(x)} element{?s}; there are {length(names)} columns: {.val {names}}.",
+    kind = "invalid_argument", call = call
+  )
+}
+
+# Defaults as text, the names of columns that have none, and types that were given instead.
+column_defaults <- function(defaults, types, names, call) {
+  if (is.null(defaults)) {
+    return(list(defaults = ifelse(types == "string", "", "0"), required = character()))
+  }
+  check_per_column(defaults, names, "defaults", call)
+  required <- vapply(defaults, is_dtype, NA)
+  text <- vapply(seq_along(names), function(k) {
+    value <- defaults[[k]]
+    if (required[[k]]) return(if (types[[k]] == "string") "" else "0")
+    good <- is.atomic(value) && length(value) == 1 && !is.na(value)
+    check_arg(good, value, "one value for each column", "defaults", call)
+    if (is.numeric(value)) format(value, digits = 17, scientific = FALSE) else as.character(value)
+  }, "")
+  list(defaults = text, required = names[unlist(required)])
+}
+
+is_dtype <- function(x) inherits(x, "tensorflow.dtype")
+
+check_record_spec <- function(x, arg = "record_spec", call = parent.frame()) {
+  good <- inherits(x, "tf_record_spec")
+  check_arg(good, x, "a specification such as csv_record_spec() gives", arg, call)
+}
+
+#' @rdname csv_record_spec
+#' @param x A specification.
+#' @param ... Without effect.
+#' @export
+print.tf_record_spec <- function(x, ...) {
+  # lint: allow stdout
+  cat("<record specification> ", paste0(x$names, ": ", x$types, collapse = ", "), "\n", sep = "")
+  invisible(x)
+}
+
+# What the core needs to know of the columns.
+csv_arguments <- function(spec) {
+  list(
+    delim = spec$delim, use_quotes = spec$use_quotes, na_value = spec$na_value,
+    num_fields = spec$num_fields,
+    names = as.list(spec$names), fields = as.list(spec$fields), dtypes = as.list(spec$types),
+    defaults = as.list(spec$defaults), required = as.list(spec$required)
+  )
+}
+
+csv_dataset <- function(fun, args, spec) {
+  own <- list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header))
+  made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
+  tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
+}
+
+#' Lines of delimited text as records
+#'
+#' @param dataset A dataset of lines, such as [text_line_dataset()] gives; a header must have been
+#'   left out ([dataset_skip()]).
+#' @param record_spec A specification, see [csv_record_spec()].
+#' @param parallel_records So many records are made ahead, by a thread of their own.
+#' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` with file, line and column for a field that is
+#'   not of its type, and for another number of fields; `runhooks_error_data_loss` for broken
+#'   quotes.
+#' @family datasets
+#' @export
+#' @examples
+#' file <- tempfile()
+#' writeLines(c("x,word", "1,a", "2,b"), file)
+#' text_line_dataset(file) %>%
+#'   dataset_skip(1) %>%
+#'   dataset_decode_delim(csv_record_spec(file)) %>%
+#'   dataset_collect()
+dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) {
+  check_dataset(dataset)
+  check_record_spec(record_spec)
+  check_positive_whole(parallel_records, null = TRUE)
+  args <- c(list(dataset = dataset), csv_arguments(record_spec))
+  made <- new_dataset("DecodeDelimDataset", "dataset_decode_delim", args)
+  form <- setNames(as.list(seq_along(record_spec$names)), record_spec$names)
+  made <- tf_dataset(made$handle, form)
+  if (is.null(parallel_records)) made else dataset_prefetch(made, parallel_records)
+}
+
+#' Batches of records of CSV files
+#'
+#' Files of delimited text as batches: read, shuffled, repeated, batched and prefetched.
+#'
+#' @param file_pattern Paths of files, with wildcards.
+#' @param batch_size How many rows a batch has; batches run on across files.
+#' @param column_names Names of all columns; `NULL`: those of the first file's header.
+#' @param column_defaults A list with what stands for an empty field of each column that is read: a
+#'   value, whose type is the column's, or a type, where a field must not be empty. `NULL`: types as
+#'   in [csv_record_spec()], and 0 or `""`.
+#' @param label_name Name of the column that is the label: elements are then tuples of a record and
+#'   the label.
+#' @param select_columns Names or numbers of the columns to be read; `NULL`: all.
+#' @param field_delim What stands between fields, one character.
+#' @param use_quote_delim Whether fields may stand in quotes.
+#' @param na_value Another word for an empty field.
+#' @param header Whether the files begin with a header. Without `column_names` it must be the same
+#'   in all of them.
+#' @param num_epochs How often the data are read; `NULL`: for ever.
+#' @param shuffle Whether the rows, and the files, come in a random order.
+#' @param shuffle_buffer_size,shuffle_seed See [dataset_shuffle()].
+#' @param prefetch_buffer_size How many batches are made ahead, by a thread of their own; 0: none.
+#' @param num_parallel_reads From how many files rows are taken in turn.
+#' @param sloppy Accepted; the order never depends on threads.
+#' @param num_rows_for_inference Types are learnt of so many rows of the first file.
+#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for plain files.
+#' @param on_error See [text_line_dataset()].
+#' @return A dataset, see [datasets].
+#' @inheritSection dataset_decode_delim Errors
+#' @family datasets
+#' @export
+#' @examples
+#' file <- tempfile()
+#' write.csv(mtcars, file, row.names = FALSE)
+#' cars <- make_csv_dataset(file, batch_size = 4, label_name = "mpg",
+#'   select_columns = c("mpg", "wt", "cyl"), num_epochs = 1, shuffle = FALSE)
+#' dataset_collect(cars, 1)
+make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, column_defaults = NULL,
+                             label_name = NULL, select_columns = NULL, field_delim = ",",
+                             use_quote_delim = TRUE, na_value = "", header = TRUE,
+                             num_epochs = NULL, shuffle = TRUE, shuffle_buffer_size = 10000,
+                             shuffle_seed = NULL, prefetch_buffer_size = 1, num_parallel_reads = 1,
+                             sloppy = FALSE, num_rows_for_inference = 100, compression_type = NULL,
+                             on_error = c("stop", "skip")) {
+  check_flag(shuffle)
+  check_flag(sloppy)
+  check_positive_whole(batch_size)
+  check_positive_whole(num_parallel_reads)
+  check_positive_whole(num_rows_for_inference)
+  on_error <- check_one_of(on_error, c("stop", "skip"))
+  files <- matching_files(file_pattern)
+  spec <- csv_file_spec(
+    files[[1]], field_delim, column_names, header, compression_type, use_quote_delim, na_value,
+    num_rows_for_inference
+  )
+  spec <- select_spec_columns(spec, select_columns, column_defaults)
+  label <- label_component(spec, label_name)
+  reader <- function(filenames) {
+    args <- list(
+      filenames = filenames, compression_type = compression_type, on_error = on_error
+    )
+    csv_dataset("make_csv_dataset", args, spec)
+  }
+  if (!shuffle && num_parallel_reads == 1) {
+    rows <- reader(as.list(files))
+  } else {
+    listed <- new_dataset("FileListDataset", "make_csv_dataset", list(filenames = as.list(files)))
+    if (shuffle) listed <- dataset_shuffle(listed, length(files), seed = shuffle_seed)
+    rows <- dataset_interleave(listed, reader, num_parallel_reads)
+    if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_size, seed = shuffle_seed)
+  }
+  if (is.null(num_epochs) || num_epochs != 1) rows <- dataset_repeat(rows, num_epochs)
+  rows <- dataset_batch(rows, batch_size)
+  rows <- tf_dataset(rows$handle, label)
+  if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
+}
+
+csv_file_spec <- function(file, delim, names, header, compression_type, use_quotes, na_value, rows,
+                          call = parent.frame()) {
+  check_flag(header, call = call)
+  check_flag(use_quotes, "use_quote_delim", call = call)
+  check_string(na_value, call = call)
+  if (is.null(names) && !header) {
+    stop_runhooks(
+      "Files without a header need {.arg column_names}.", kind = "invalid_argument", call = call
+    )
+  }
+  spec <- record_spec(
+    file, delim, 0, names, NULL, NULL, compression_type, use_quotes, na_value, rows, header, call
+  )
+  # names that were given need not be those of the header
+  if (!is.null(names)) spec["header"] <- list(NULL)
+  spec
+}
+
+# The specification with the selected columns only, their defaults, and the types that these are of.
+select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
+  chosen <- seq_along(spec$names)
+  if (is.character(select)) chosen <- match(select, spec$names)
+  if (is.numeric(select)) chosen <- match(select, chosen)
+  if (length(chosen) == 0 || anyNA(chosen) || anyDuplicated(chosen)) {
+    stop_runhooks(
+      "{.arg select_columns} must be names or numbers of columns, each once, not {.val {select}};
+       there are {.val {spec$names}}.",
+      kind = "invalid_argument", call = call
+    )
+  }
+  spec$fields <- chosen - 1
+  spec$names <- spec$names[chosen]
+  spec$types <- spec$types[chosen]
+  if (!is.null(defaults)) {
+    check_per_column(defaults, spec$names, "column_defaults", call)
+    spec$types <- vapply(defaults, default_type, "")
+  }
+  own <- column_defaults(defaults, spec$types, spec$names, call)
+  spec$defaults <- own$defaults
+  spec$required <- own$required
+  spec
+}
+
+# TensorFlow's class: tuples of the columns, of as many as `record_defaults` has. With `select_cols`
+# a record may have any number of fields behind the last one of these.
+tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
+                           header = FALSE, field_delim = ",", use_quote_delim = TRUE,
+                           na_value = "", select_cols = NULL) {
+  check_flag(header)
+  check_flag(use_quote_delim)
+  check_string(na_value)
+  check_positive_whole(buffer_size, null = TRUE)
+  if (!is.list(record_defaults)) record_defaults <- as.list(record_defaults)
+  count <- length(record_defaults)
+  fields <- if (is.null(select_cols)) seq_len(count) - 1 else as.numeric(select_cols)
+  if (length(fields) != count || is.unsorted(fields, strictly = TRUE)) {
+    stop_runhooks(
+      "{.arg select_cols} must be numbers of fields, from 0, in ascending order, one for each of
+       {.arg record_defaults}.",
+      kind = "invalid_argument"
+    )
+  }
+  names <- as.character(fields)
+  types <- vapply(record_defaults, default_type, "")
+  spec <- list(
+    names = names, types = types, delim = field_delim, skip = 0, has_header = header,
+    header = NULL, use_quotes = use_quote_delim, na_value = na_value,
+    num_fields = if (is.null(select_cols)) count, fields = fields
+  )
+  spec <- c(spec, column_defaults(record_defaults, types, names))
+  args <- list(filenames = file_names(filenames), compression_type = compression_type)
+  made <- csv_dataset("tf$data$experimental$CsvDataset", args, spec)
+  tf_dataset(made$handle, if (count == 1) 1L else as.list(seq_len(count)))
+}
+
+default_type <- function(x) {
+  if (is_dtype(x)) return(dtype_name(x))
+  switch(typeof(x), integer = "int32", double = "float32", "string")
+}
+
+# The form of elements: a record, or a tuple of a record and the label.
+label_component <- function(spec, label_name, call = parent.frame()) {
+  form <- setNames(as.list(seq_along(spec$names)), spec$names)
+  if (is.null(label_name)) return(form)
+  if (!is_string(label_name) || !label_name %in% spec$names) {
+    stop_runhooks(
+      "{.arg label_name} must be one of the columns {.val {spec$names}}, not {.val {label_name}}.",
+      kind = "invalid_argument", call = call
+    )
+  }
+  list(form[setdiff(spec$names, label_name)], form[[label_name]])
+}

@@ -1,0 +1,360 @@
+# tf$contrib$layers: convolutions and normalizations. Their variables are `weights`, `biases`,
+# `beta`, `gamma`, and are in the collection `model_variables`.
+
+contrib_layer_symbols <- function() {
+  activated <- function(activation) {
+    f <- fully_connected
+    formals(f)["activation_fn"] <- list(activation)
+    f
+  }
+  symbols <- list(
+    conv2d = contrib_conv2d, convolution2d = contrib_conv2d, batch_norm = contrib_batch_norm,
+    conv2d_transpose = contrib_conv2d_transpose, convolution2d_transpose = contrib_conv2d_transpose,
+    layer_norm = contrib_layer_norm, bias_add = contrib_bias_add,
+    linear = activated(NULL), relu = activated(quote(tf$nn$relu)),
+    relu6 = activated(quote(tf$nn$relu6)),
+    maxout = contrib_maxout, unit_norm = contrib_unit_norm,
+    softmax = function(logits, scope = NULL) {
+      with(variable_scope(scope, "softmax"), tf$nn$softmax(logits))
+    },
+    sum_regularizer = function(regularizer_list, scope = NULL) {
+      all <- Filter(Negate(is.null), regularizer_list)
+      if (length(all) == 0) return(NULL)
+      losses <- function(weights) {
+        found <- Filter(Negate(is.null), lapply(all, function(f) f(weights)))
+        if (length(found)) tf$add_n(found)
+      }
+      if (is.null(scope)) losses else function(weights) with(name_scope(scope), losses(weights))
+    },
+    variance_scaling_initializer = function(factor = 2, mode = "FAN_IN", uniform = FALSE,
+                                            seed = NULL, dtype = "float32") {
+      if (!mode %in% c("FAN_IN", "FAN_OUT", "FAN_AVG")) {
+        stop_runhooks("Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
+      }
+      distribution <- if (uniform) "uniform" else "truncated_normal"
+      tf$variance_scaling_initializer(factor, tolower(mode), distribution, seed, dtype)
+    },
+    xavier_initializer_conv2d = function(uniform = TRUE, seed = NULL, dtype = "float32") {
+      tf$contrib$layers$xavier_initializer(uniform, seed, dtype)
+    },
+    bow_encoder = contrib_bow_encoder,
+    summarize_tensor = summarize_tensor,
+    summarize_tensors = function(tensors, summarizer = summarize_tensor) {
+      lapply(as_targets(tensors), summarizer)
+    },
+    summarize_activation = summarize_activation,
+    summarize_collection = function(collection, name_filter = NULL, summarizer = summarize_tensor) {
+      lapply(cpp_graph_default()$get_collection(collection, name_filter), summarizer)
+    }
+  )
+  setNames(symbols, paste0("contrib.layers.", names(symbols)))
+}
+
+# Where the variables of a layer are found again.
+model_collections <- function(given, trainable_in = NULL) {
+  unique(c("variables", "model_variables", unlist(given), trainable_in))
+}
+
+# What follows the product of a layer: the normalizer in the bias's place, the activation, the
+# collections.
+finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_initializer,
+                         biases_regularizer, activation_fn, variables_collections,
+                         outputs_collections, trainable) {
+  if (!is.null(normalizer_fn)) {
+    x <- do.call(normalizer_fn, c(list(x), normalizer_params))
+  } else if (!is.null(biases_initializer)) {
+    biases <- get_variable(
+      "biases", list(filters), x$dtype, as_initializer(biases_initializer), biases_regularizer,
+      trainable, collections_of(variables_collections, "biases")
+    )
+    x <- tf$nn$bias_add(x, biases)
+  }
+  if (!is.null(activation_fn)) x <- activation_fn(x)
+  for (key in unlist(outputs_collections)) cpp_graph_default()$add_to_collection(key, x)
+  x
+}
+
+as_initializer <- function(x) if (is.numeric(x)) tf$constant_initializer(x) else x
+
+# One list for all variables, or by name.
+collections_of <- function(given, name) {
+  if (is.list(given) && !is.null(names(given))) given <- given[[name]]
+  model_collections(given)
+}
+
+two_of <- function(x, what, call = parent.frame()) {
+  x <- unlist(x)
+  good <- is.numeric(x) && length(x) %in% 1:2
+  check_arg(good, x, "one whole number or two", what, call)
+  as.integer(rep_len(x, 2))
+}
+
+channels_of <- function(inputs, call = parent.frame()) {
+  dims <- dim(inputs)
+  if (length(dims) != 4) {
+    stop_runhooks(
+      "{.arg inputs} must be images [batch, height, width, channels]; the shape of
+       {.val {inputs$name}} is {inputs$shape$text}.",
+      call = call
+    )
+  }
+  if (is.null(dims[[4]])) {
+    stop_runhooks("The channels of {.arg inputs} must be known.", call = call)
+  }
+  dims[[4]]
+}
+
+contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding = "SAME",
+                           data_format = NULL, rate = 1, activation_fn = tf$nn$relu,
+                           normalizer_fn = NULL, normalizer_params = NULL,
+                           weights_initializer = NULL, weights_regularizer = NULL,
+                           biases_initializer = 0, biases_regularizer = NULL, reuse = NULL,
+                           variables_collections = NULL, outputs_collections = NULL,
+                           trainable = TRUE, scope = NULL) {
+  check_data_format(data_format)
+  check_whole(num_outputs)
+  with(variable_scope(scope, "Conv", reuse = reuse), {
+    inputs <- as_tensor(inputs)
+    shape <- as.list(c(two_of(kernel_size, "kernel_size"), channels_of(inputs), num_outputs))
+    weights <- get_variable(
+      "weights", shape, inputs$dtype, weights_initializer, weights_regularizer, trainable,
+      collections_of(variables_collections, "weights")
+    )
+    product <- tf$nn$conv2d(
+      inputs, weights, c(1L, two_of(stride, "stride"), 1L), toupper(padding),
+      dilations = c(1L, two_of(rate, "rate"), 1L)
+    )
+    finish_layer(
+      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
+      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
+    )
+  })
+}
+
+check_data_format <- function(data_format, call = parent.frame()) {
+  if (!is.null(data_format) && data_format != "NHWC") {
+    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
+      kind = "unimplemented", call = call
+    )
+  }
+}
+
+contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 1,
+                                     padding = "SAME", data_format = "NHWC",
+                                     activation_fn = tf$nn$relu, normalizer_fn = NULL,
+                                     normalizer_params = NULL, weights_initializer = NULL,
+                                     weights_regularizer = NULL, biases_initializer = 0,
+                                     biases_regularizer = NULL, reuse = NULL,
+                                     variables_collections = NULL, outputs_collections = NULL,
+                                     trainable = TRUE, scope = NULL) {
+  check_data_format(data_format)
+  check_whole(num_outputs)
+  with(variable_scope(scope, "Conv2d_transpose", reuse = reuse), {
+    inputs <- as_tensor(inputs)
+    size <- two_of(kernel_size, "kernel_size")
+    strides <- two_of(stride, "stride")
+    weights <- get_variable(
+      "weights", as.list(c(size, num_outputs, channels_of(inputs))), inputs$dtype,
+      weights_initializer, weights_regularizer, trainable,
+      collections_of(variables_collections, "weights")
+    )
+    more <- if (toupper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
+    n <- tf$shape(inputs)
+    shape <- tf$stack(list(
+      n[1], n[2] * strides[[1]] + more[[1]], n[3] * strides[[2]] + more[[2]],
+      as.integer(num_outputs)
+    ))
+    product <- tf$nn$conv2d_transpose(inputs, weights, shape, c(1L, strides, 1L), toupper(padding))
+    known <- function(i) {
+      if (!is.null(dim(inputs)[[i]])) dim(inputs)[[i]] * strides[[i - 1]] + more[[i - 1]]
+    }
+    product$set_shape(list(NULL, known(2), known(3), num_outputs))
+    finish_layer(
+      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
+      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
+    )
+  })
+}
+
+# --- normalizations
+
+# As TensorFlow's fused kernel, which it takes for ranks 2 and 4: the moving variance is the
+# unbiased one.
+contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FALSE,
+                               epsilon = 0.001, activation_fn = NULL, param_initializers = NULL,
+                               param_regularizers = NULL, updates_collections = "update_ops",
+                               is_training = TRUE, reuse = NULL, variables_collections = NULL,
+                               outputs_collections = NULL, trainable = TRUE, batch_weights = NULL,
+                               fused = NULL, data_format = "NHWC",
+                               zero_debias_moving_mean = FALSE, scope = NULL, renorm = FALSE,
+                               renorm_clipping = NULL, renorm_decay = 0.99, adjustment = NULL) {
+  unsupported(
+    batch_weights, data_format, zero_debias_moving_mean, renorm, renorm_clipping, adjustment
+  )
+  check_number(renorm_decay)
+  if (!is.null(fused)) check_flag(fused)
+  layer_scope <- variable_scope(scope, "BatchNorm", reuse = reuse)
+  with(layer_scope, {
+    inputs <- as_tensor(inputs)
+    rank <- length(dim(inputs))
+    width <- as.integer(dim(inputs)[[rank]])
+    parameter <- function(name, initial, trainable) {
+      given <- param_initializers[[name]]
+      get_variable(
+        name, list(width), inputs$dtype, if (is.null(given)) tf$constant_initializer(initial) else given,
+        param_regularizers[[name]], trainable, collections_of(variables_collections, name)
+      )
+    }
+    beta <- if (center) parameter("beta", 0, trainable)
+    gamma <- if (scale) parameter("gamma", 1, trainable)
+    moving_mean <- parameter("moving_mean", 0, FALSE)
+    moving_variance <- parameter("moving_variance", 1, FALSE)
+    used <- list(moving_mean$value(), moving_variance$value())
+    if (is_graph_element(is_training) || is_training) {
+      batch <- tf$nn$moments(inputs, seq_len(rank - 1) - 1L)
+      unbiased <- batch[[2]]
+      if (!isFALSE(fused) && rank %in% c(2, 4)) {
+        n <- tf$cast(tf$size(inputs), inputs$dtype) / width
+        unbiased <- unbiased * (n / tf$maximum(n - 1, 1))
+      }
+      follow <- list(batch[[1]], unbiased)
+      if (is_graph_element(is_training)) {
+        choose <- function(a, b) Map(function(x, y) tf$where(as_mask(is_training, x), x, y), a, b)
+        follow <- choose(follow, used)
+        used <- choose(batch, used)
+      } else {
+        used <- batch
+      }
+      rate <- tf$constant(decay)
+      updates <- list(
+        assign_moving_average(moving_mean, follow[[1]], rate),
+        assign_moving_average(moving_variance, follow[[2]], rate)
+      )
+      for (key in unlist(updates_collections)) {
+        for (update in updates) cpp_graph_default()$add_to_collection(key, update)
+      }
+      # without a collection they are made with the output
+      if (is.null(updates_collections)) used[[1]] <- after_operations(updates, used[[1]])
+    }
+    outputs <- tf$nn$batch_normalization(inputs, used[[1]], used[[2]], beta, gamma, epsilon)
+    if (!is.null(dim(inputs))) outputs$set_shape(lapply(dim(inputs), identity))
+    if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
+    for (key in unlist(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
+    outputs
+  })
+}
+
+as_mask <- function(condition, x) {
+  tf$logical_and(tf$cast(condition, "bool"), tf$ones_like(x, dtype = "bool"))
+}
+
+contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_fn = NULL,
+                               reuse = NULL, variables_collections = NULL,
+                               outputs_collections = NULL, trainable = TRUE, begin_norm_axis = 1,
+                               begin_params_axis = -1, scope = NULL) {
+  with(variable_scope(scope, "LayerNorm", reuse = reuse), {
+    inputs <- as_tensor(inputs)
+    rank <- length(dim(inputs))
+    if (begin_norm_axis < 0) begin_norm_axis <- begin_norm_axis + rank
+    if (begin_params_axis < 0) begin_params_axis <- begin_params_axis + rank
+    if (begin_params_axis >= rank || begin_norm_axis >= rank) {
+      stop_runhooks("begin_params_axis ({begin_params_axis}) and begin_norm_axis
+        ({begin_norm_axis}) must be < rank(inputs) ({rank})")
+    }
+    shape <- as.list(dim(inputs))[(begin_params_axis + 1):rank]
+    if (any(vapply(shape, is.null, NA))) {
+      stop_runhooks("Inputs {inputs$name}: shape(inputs)[{begin_params_axis}:] is not fully
+        defined: {inputs$shape$text}")
+    }
+    parameter <- function(name, initial) {
+      get_variable(
+        name, shape, inputs$dtype, tf$constant_initializer(initial), NULL, trainable,
+        collections_of(variables_collections, name)
+      )
+    }
+    beta <- if (center) parameter("beta", 0)
+    gamma <- if (scale) parameter("gamma", 1)
+    axes <- as.integer(begin_norm_axis:(rank - 1))
+    moments <- tf$nn$moments(inputs, axes, keep_dims = TRUE)
+    outputs <- tf$nn$batch_normalization(inputs, moments[[1]], moments[[2]], beta, gamma, 1e-12)
+    if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
+    for (key in unlist(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
+    outputs
+  })
+}
+
+contrib_unit_norm <- function(inputs, dim, epsilon = 1e-07, scope = NULL) {
+  with(variable_scope(scope, "UnitNorm"), {
+    lengths <- tf$sqrt(epsilon + tf$reduce_sum(tf$square(inputs), as.integer(dim), keepdims = TRUE))
+    inputs / lengths
+  })
+}
+
+contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regularizer = NULL,
+                             reuse = NULL, variables_collections = NULL,
+                             outputs_collections = NULL, trainable = TRUE, data_format = "NHWC",
+                             scope = NULL) {
+  check_data_format(data_format)
+  with(variable_scope(scope, "BiasAdd", reuse = reuse), {
+    inputs <- as_tensor(inputs)
+    width <- dim(inputs)[[length(dim(inputs))]]
+    finish_layer(
+      inputs, width, NULL, NULL, initializer, regularizer, activation_fn, variables_collections,
+      outputs_collections, trainable
+    )
+  })
+}
+
+contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
+  with(variable_scope(scope, "MaxOut"), {
+    inputs <- as_tensor(inputs)
+    dims <- dim(inputs)
+    at <- if (axis < 0) length(dims) + axis + 1 else axis + 1
+    if (dims[[at]] %% num_units != 0) {
+      stop_runhooks("number of features({dims[[at]]}) is not a multiple of num_units({num_units})")
+    }
+    sizes <- lapply(seq_along(dims), function(i) {
+      if (is.null(dims[[i]])) tf$shape(inputs)[i] else as.integer(dims[[i]])
+    })
+    sizes[[at]] <- as.integer(num_units)
+    sizes <- append(sizes, list(as.integer(dims[[at]] / num_units)), at)
+    tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
+  })
+}
+
+contrib_bow_encoder <- function(ids, vocab_size, embed_dim, sparse_lookup = TRUE,
+                                initializer = NULL, regularizer = NULL, trainable = TRUE,
+                                scope = NULL, reuse = NULL) {
+  check_flag(sparse_lookup)
+  with(variable_scope(scope, "bow_encoder", reuse = reuse), {
+    embeddings <- get_variable(
+      "embeddings", list(vocab_size, embed_dim), initializer = initializer,
+      regularizer = regularizer, trainable = trainable, collections = model_collections(NULL)
+    )
+    if (is_sparse(ids)) return(safe_embedding_lookup_sparse(embeddings, ids))
+    tf$reduce_mean(tf$nn$embedding_lookup(embeddings, ids), 1L)
+  })
+}
+
+# --- summaries
+
+summarize_tensor <- function(tensor, tag = NULL) {
+  if (is.null(tag)) tag <- sub(":[0-9]+$", "", tensor$name)
+  is_scalar <- identical(length(dim(tensor)), 0L)
+  if (is_scalar) tf$summary$scalar(tag, tensor) else tf$summary$histogram(tag, tensor)
+}
+
+summarize_activation <- function(op) {
+  name <- sub(":[0-9]+$", "", op$name)
+  if (op$op$type %in% c("Relu", "Softplus", "Relu6")) {
+    zeros <- tf$reduce_mean(tf$cast(tf$less(op, if (op$op$type == "Softplus") 0.001 else 0), "float32"))
+    if (op$op$type != "Softplus") zeros <- tf$nn$zero_fraction(op)
+    tf$summary$scalar(paste0(name, "/zeros"), zeros)
+  }
+  if (op$op$type == "Relu6") {
+    tf$summary$scalar(
+      paste0(name, "/sixes"), tf$reduce_mean(tf$cast(tf$equal(op, 6), "float32"))
+    )
+  }
+  tf$summary$histogram(paste0(name, "/activation"), op)
+}

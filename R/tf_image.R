@@ -1,0 +1,315 @@
+# tf$image: images in other sizes, places and colours, made of other members of `tf`. An image is
+# [height, width, channels], or has a batch in front.
+
+image_symbols <- function() {
+  symbols <- list(
+    resize_images = resize_images, resize = resize_images,
+    flip_left_right = function(image) flip(image, 2),
+    flip_up_down = function(image) flip(image, 3),
+    transpose_image = transpose_image, transpose = transpose_image, rot90 = rotate_image,
+    central_crop = central_crop,
+    crop_to_bounding_box = crop_to_bounding_box, pad_to_bounding_box = pad_to_bounding_box,
+    resize_image_with_crop_or_pad = crop_or_pad, resize_with_crop_or_pad = crop_or_pad,
+    per_image_standardization = per_image_standardization,
+    convert_image_dtype = convert_image_dtype, rgb_to_grayscale = rgb_to_grayscale,
+    grayscale_to_rgb = function(images, name = NULL) {
+      with(name_scope(name, "grayscale_to_rgb"), {
+        rank <- image_rank(images)
+        tf$tile(images, c(rep(1L, rank - 1), 3L))
+      })
+    },
+    adjust_brightness = function(image, delta) {
+      with_floats(image, "adjust_brightness", function(x) x + as_tensor(delta, "float32"))
+    },
+    adjust_contrast = function(images, contrast_factor) {
+      with_floats(images, "adjust_contrast", function(x) {
+        tf_op("AdjustContrastv2", x, as_tensor(contrast_factor, "float32"))
+      })
+    },
+    adjust_hue = function(image, delta, name = NULL) {
+      with_floats(image, name_or(name, "adjust_hue"), function(x) {
+        tf_op("AdjustHue", x, as_tensor(delta, "float32"))
+      })
+    },
+    adjust_saturation = function(image, saturation_factor, name = NULL) {
+      with_floats(image, name_or(name, "adjust_saturation"), function(x) {
+        tf_op("AdjustSaturation", x, as_tensor(saturation_factor, "float32"))
+      })
+    },
+    adjust_gamma = function(image, gamma = 1, gain = 1) {
+      if (is_number(gamma) && gamma < 0) {
+        stop_runhooks("Gamma should be a non-negative real number, not {gamma}.")
+      }
+      with_floats(image, "adjust_gamma", function(x) gain * x^gamma)
+    },
+    random_flip_left_right = function(image, seed = NULL) random_flip(image, 2, seed),
+    random_flip_up_down = function(image, seed = NULL) random_flip(image, 3, seed),
+    random_brightness = function(image, max_delta, seed = NULL) {
+      check_limits(0, max_delta, "max_delta")
+      tf$image$adjust_brightness(image, drawn(-max_delta, max_delta, seed))
+    },
+    random_contrast = function(image, lower, upper, seed = NULL) {
+      check_limits(lower, upper, "upper")
+      tf$image$adjust_contrast(image, drawn(lower, upper, seed))
+    },
+    random_saturation = function(image, lower, upper, seed = NULL) {
+      check_limits(lower, upper, "upper")
+      tf$image$adjust_saturation(image, drawn(lower, upper, seed))
+    },
+    random_hue = function(image, max_delta, seed = NULL) {
+      check_limits(0, max_delta, "max_delta")
+      tf$image$adjust_hue(image, drawn(-max_delta, max_delta, seed))
+    },
+    random_crop = random_crop, total_variation = total_variation
+  )
+  methods <- list(BILINEAR = 0L, NEAREST_NEIGHBOR = 1L, BICUBIC = 2L, AREA = 3L)
+  c(
+    setNames(symbols, paste0("image.", names(symbols))),
+    setNames(methods, paste0("image.ResizeMethod.", names(methods)))
+  )
+}
+
+name_or <- function(name, otherwise) if (is.null(name)) otherwise else name
+
+image_rank <- function(image, call = parent.frame()) {
+  rank <- length(dim(image))
+  if (!rank %in% 3:4) {
+    stop_runhooks(
+      "{.arg image} must be [height, width, channels] or [batch, height, width, channels]; its
+       shape is {as_tensor(image)$shape$text}.",
+      call = call
+    )
+  }
+  rank
+}
+
+# Of one image a batch of one, for `change`.
+as_batch <- function(image, change) {
+  if (image_rank(image, parent.frame()) == 4) return(change(image))
+  tf$squeeze(change(tf$expand_dims(image, 0L)), 0L)
+}
+
+# --- sizes and places
+
+resize_images <- function(images, size, method = 0, align_corners = FALSE,
+                          preserve_aspect_ratio = FALSE, name = NULL) {
+  unsupported(preserve_aspect_ratio)
+  check_flag(align_corners)
+  kind <- c("resize_bilinear", "resize_nearest_neighbor")
+  known <- match(as.character(method), c("0", "1", "bilinear", "nearest"))
+  if (is.na(known)) {
+    stop_runhooks("{.arg method} must be {.code tf$image$ResizeMethod$BILINEAR} or
+      {.code NEAREST_NEIGHBOR}, not {.val {method}}.", kind = "unimplemented")
+  }
+  resize <- tf$image[[kind[[(known - 1) %% 2 + 1]]]]
+  images <- as_tensor(images)
+  with(name_scope(name, "resize"), {
+    # what has the size already stays as it is, and of its type
+    sizes <- tail(head(dim(images), -1), 2)
+    same <- !is_graph_element(size) && !any(vapply(sizes, is.null, NA)) &&
+      identical(as.numeric(unlist(sizes)), as.numeric(unlist(size)))
+    if (same) return(images)
+    as_batch(images, function(x) resize(x, as_tensor_of_sizes(size), align_corners))
+  })
+}
+
+as_tensor_of_sizes <- function(size) {
+  if (is_graph_element(size)) tf$cast(size, "int32") else as.integer(unlist(size))
+}
+
+# `from_end`: which dimension, counted from the end.
+flip <- function(image, from_end) {
+  image <- as_tensor(image)
+  tf$reverse(image, as.integer(image_rank(image) - from_end))
+}
+
+transpose_image <- function(image, name = NULL) {
+  image <- as_tensor(image)
+  perm <- if (image_rank(image) == 3) c(1L, 0L, 2L) else c(0L, 2L, 1L, 3L)
+  tf$transpose(image, perm, name = name_or(name, "transpose_image"))
+}
+
+rotate_image <- function(image, k = 1, name = NULL) {
+  check_whole(k)
+  with(name_scope(name, "rot90"), {
+    switch(k %% 4 + 1,
+      tf$identity(image),
+      flip(transpose_image(image), 3),
+      flip(flip(image, 3), 2),
+      flip(transpose_image(image), 2)
+    )
+  })
+}
+
+known_sizes <- function(image, call = parent.frame()) {
+  sizes <- tail(head(dim(image), -1), 2)
+  if (length(sizes) < 2 || any(vapply(sizes, is.null, NA))) {
+    stop_runhooks("The height and width of {.arg image} must be known.", call = call)
+  }
+  as.integer(unlist(sizes))
+}
+
+central_crop <- function(image, central_fraction) {
+  check_number(central_fraction)
+  if (central_fraction <= 0 || central_fraction > 1) {
+    stop_runhooks("central_fraction must be within (0, 1]")
+  }
+  image <- as_tensor(image)
+  if (central_fraction == 1) return(image)
+  size <- known_sizes(image)
+  begin <- as.integer(trunc((size - size * central_fraction) / 2))
+  crop_to_bounding_box(image, begin[[1]], begin[[2]], size[[1]] - 2 * begin[[1]],
+    size[[2]] - 2 * begin[[2]]
+  )
+}
+
+crop_to_bounding_box <- function(image, offset_height, offset_width, target_height, target_width) {
+  image <- as_tensor(image)
+  rank <- image_rank(image)
+  if (!is.list(dim(image))) {
+    size <- known_sizes(image)
+    good <- offset_height >= 0 && offset_width >= 0 && target_height > 0 && target_width > 0 &&
+      offset_height + target_height <= size[[1]] && offset_width + target_width <= size[[2]]
+    if (!good) {
+      stop_runhooks("A box of {target_height} x {target_width} at ({offset_height},
+        {offset_width}) is not inside of an image of {size[[1]]} x {size[[2]]}.")
+    }
+  }
+  batch <- rep(0L, rank - 3)
+  tf$slice(
+    image, as.integer(c(batch, offset_height, offset_width, 0)),
+    as.integer(c(batch - 1L, target_height, target_width, -1))
+  )
+}
+
+pad_to_bounding_box <- function(image, offset_height, offset_width, target_height, target_width) {
+  image <- as_tensor(image)
+  rank <- image_rank(image)
+  size <- known_sizes(image)
+  after <- c(target_height - offset_height, target_width - offset_width) - size
+  if (any(after < 0) || offset_height < 0 || offset_width < 0) {
+    stop_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
+      not inside of {target_height} x {target_width}.")
+  }
+  paddings <- rbind(c(offset_height, after[[1]]), c(offset_width, after[[2]]), 0)
+  if (rank == 4) paddings <- rbind(0, paddings)
+  storage.mode(paddings) <- "integer"
+  tf$pad(image, paddings)
+}
+
+crop_or_pad <- function(image, target_height, target_width) {
+  image <- as_tensor(image)
+  size <- known_sizes(image)
+  target <- c(target_height, target_width)
+  crop <- pmax(size - target, 0) %/% 2
+  cropped <- pmin(target, size)
+  image <- crop_to_bounding_box(image, crop[[1]], crop[[2]], cropped[[1]], cropped[[2]])
+  pad <- pmax(target - size, 0) %/% 2
+  pad_to_bounding_box(image, pad[[1]], pad[[2]], target_height, target_width)
+}
+
+# --- colours
+
+# Integers as shares of the type's largest number, and back.
+convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
+  check_flag(saturate)
+  image <- as_tensor(image)
+  largest <- c(uint8 = 255, int32 = 2147483647)
+  from <- image$dtype
+  to <- as_dtype(dtype)
+  if (from == to) return(tf$identity(image))
+  with(name_scope(name, "convert_image"), {
+    if (from$is_floating && to$is_floating) return(tf$cast(image, to))
+    limit <- function(type) {
+      if (!type$name %in% names(largest)) {
+        stop_runhooks("Images of dtype {type$name} cannot be converted.", kind = "unimplemented")
+      }
+      largest[[type$name]]
+    }
+    if (from$is_floating) {
+      scaled <- image * (limit(to) + 0.5)
+      if (saturate) scaled <- tf$clip_by_value(scaled, 0, limit(to))
+      return(tf$cast(scaled, to))
+    }
+    if (!to$is_floating) {
+      stop_runhooks("Images of dtype {from$name} cannot become {to$name}.", kind = "unimplemented")
+    }
+    tf$cast(image, to) * (1 / limit(from))
+  })
+}
+
+# In float32 and back to the image's own type.
+with_floats <- function(image, name, change) {
+  with(name_scope(name), {
+    image <- as_tensor(image)
+    if (image$dtype == "float32") return(tf$identity(change(image)))
+    changed <- change(convert_image_dtype(image, "float32"))
+    convert_image_dtype(changed, image$dtype, saturate = TRUE)
+  })
+}
+
+rgb_to_grayscale <- function(images, name = NULL) {
+  with_floats(images, name_or(name, "rgb_to_grayscale"), function(x) {
+    weights <- tf$constant(c(0.2989, 0.587, 0.114))
+    tf$reduce_sum(x * weights, -1L, keepdims = TRUE)
+  })
+}
+
+# Mean 0 and variance 1, of what is not all one colour.
+per_image_standardization <- function(image) {
+  with(name_scope("per_image_standardization"), {
+    image <- as_tensor(image)
+    rank <- image_rank(image)
+    if (!image$dtype$is_floating) image <- tf$cast(image, "float32")
+    axes <- as.integer(rank - 3:1)
+    n <- tf$cast(tf$reduce_prod(tf$shape(image)[(rank - 2):rank]), image$dtype)
+    mean <- tf$reduce_mean(image, axes, keepdims = TRUE)
+    variance <- tf$reduce_mean(tf$square(image), axes, keepdims = TRUE) - tf$square(mean)
+    deviation <- tf$sqrt(tf$nn$relu(variance))
+    (image - mean) / tf$maximum(deviation, tf$rsqrt(n))
+  })
+}
+
+total_variation <- function(images, name = NULL) {
+  with(name_scope(name, "total_variation"), {
+    images <- as_tensor(images)
+    rank <- image_rank(images)
+    step <- function(from_end) {
+      axis <- rank - from_end
+      n <- tf$shape(images)
+      at <- rep(0L, rank)
+      at[[axis + 1]] <- 1L
+      later <- tf$slice(images, at, n - at)
+      tf$abs(later - tf$slice(images, rep(0L, rank), n - at))
+    }
+    axes <- if (rank == 4) 1:3
+    tf$reduce_sum(step(3), axes) + tf$reduce_sum(step(2), axes)
+  })
+}
+
+# --- at random
+
+check_limits <- function(lower, upper, arg, call = parent.frame()) {
+  check_number(lower, call = call)
+  check_number(upper, arg = arg, call = call)
+  if (upper < lower) stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+}
+
+drawn <- function(from, to, seed) tf$random_uniform(list(), from, to, seed = seed)
+
+# Each image of a batch for itself.
+random_flip <- function(image, from_end, seed) {
+  image <- as_tensor(image)
+  rank <- image_rank(image)
+  flipped <- flip(image, from_end)
+  if (rank == 3) {
+    keep <- tf$less(tf$random_uniform(list(), 0, 1, seed = seed), 0.5)
+    chosen <- tf$cast(tf$reshape(keep, c(1L, 1L, 1L)), image$dtype)
+  } else {
+    n <- tf$shape(image)[1]
+    shares <- tf$random_uniform(tf$stack(list(n)), 0, 1, seed = seed)
+    chosen <- tf$reshape(tf$round(shares), c(-1L, 1L, 1L, 1L))
+    chosen <- tf$cast(chosen, image$dtype)
+  }
+  chosen * flipped + (1 - chosen) * image
+}

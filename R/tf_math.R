@@ -1,0 +1,375 @@
+# What tf and tf$math have that is made of other members: products by index, norms, orders, counts.
+
+math_symbols <- function() {
+  c(
+    list(
+      einsum = einsum, tensordot = tensordot, norm = tensor_norm, div = python_division,
+      accumulate_n = accumulate_n, confusion_matrix = confusion_matrix, sort = sort_tensor,
+      argsort = argsort_tensor, meshgrid = meshgrid, diag = tensor_diag,
+      unsorted_segment_mean = segment_share(function(n) n),
+      unsorted_segment_sqrt_n = segment_share(function(n) tf$sqrt(n)),
+      random_crop = random_crop, nn.conv1d = conv1d,
+      executing_eagerly = function() FALSE, is_tensor = function(x) is_graph_element(x),
+      as_dtype = function(type_value) as_dtype(type_value)
+    )
+  )
+}
+
+# --- products: sums over the indices that an equation leaves out
+
+# A product of tensors in the words of Einstein: "ij,jk->ik".
+einsum <- function(equation, ..., name = NULL) {
+  check_string(equation)
+  inputs <- lapply(list(...), as_tensor)
+  terms <- einsum_terms(equation, inputs)
+  with(name_scope(name, "einsum"), {
+    parts <- Map(function(x, labels) list(x = x, labels = labels), inputs, terms$inputs)
+    while (length(parts) > 1) {
+      later <- unlist(lapply(parts[-(1:2)], `[[`, "labels"))
+      joined <- contract(parts[[1]], parts[[2]], c(later, terms$output))
+      parts <- c(list(joined), parts[-(1:2)])
+    }
+    summed <- keep_labels(parts[[1]], terms$output)
+    in_order(summed$x, summed$labels, terms$output)
+  })
+}
+
+einsum_terms <- function(equation, inputs, call = parent.frame()) {
+  text <- gsub(" ", "", equation, fixed = TRUE)
+  if (!grepl("^[A-Za-z,]+(->[A-Za-z]*)?$", text)) {
+    stop_runhooks("Indices have incorrect format: {equation}.", call = call)
+  }
+  sides <- strsplit(paste0(text, " "), "->", fixed = TRUE)[[1]]
+  terms <- strsplit(strsplit(sub(" $", "", sides[[1]]), ",", fixed = TRUE)[[1]], "")
+  if (length(terms) != length(inputs)) {
+    stop_runhooks(
+      "Got {length(inputs)} argument{?s} for equation {.val {equation}}, expecting {length(terms)}.",
+      call = call
+    )
+  }
+  for (i in seq_along(terms)) {
+    rank <- length(dim(inputs[[i]]))
+    if (!is.null(dim(inputs[[i]])) && rank != length(terms[[i]])) {
+      stop_runhooks(
+        "Tensor {.val {inputs[[i]]$name}} of rank {rank} does not fit the indices
+         {.val {paste(terms[[i]], collapse = '')}} of {.val {equation}}.",
+        call = call
+      )
+    }
+    if (anyDuplicated(terms[[i]])) {
+      stop_runhooks("Subscript not supported: an axis appears more than once: {equation}.",
+        kind = "unimplemented", call = call
+      )
+    }
+  }
+  all <- unlist(terms)
+  output <- if (length(sides) > 1) {
+    strsplit(sub(" $", "", sides[[2]]), "")[[1]]
+  } else {
+    sort(names(which(table(all) == 1)), method = "radix")
+  }
+  wrong <- c(setdiff(output, all), output[duplicated(output)])
+  if (length(wrong)) {
+    stop_runhooks("Output index {.val {wrong[[1]]}} of {.val {equation}} must be in one of the
+      inputs, and once in the output.", call = call)
+  }
+  list(inputs = terms, output = output)
+}
+
+# Sums over the indices that nobody needs.
+keep_labels <- function(part, needed) {
+  gone <- which(!part$labels %in% needed)
+  if (length(gone) == 0) return(part)
+  list(x = tf$reduce_sum(part$x, as.integer(gone - 1)), labels = part$labels[-gone])
+}
+
+in_order <- function(x, labels, wanted) {
+  if (identical(labels, wanted) || length(labels) < 2) return(x)
+  tf$transpose(x, as.integer(match(wanted, labels) - 1))
+}
+
+# The sizes of some of a tensor's dimensions: numbers where all are known, else a tensor.
+sizes_of <- function(part, labels) {
+  at <- match(labels, part$labels)
+  sizes <- dim(part$x)
+  known <- !is.null(sizes) && !any(vapply(sizes[at], is.null, NA))
+  if (known) return(as.integer(unlist(sizes[at])))
+  tf$gather(tf$shape(part$x), array(as.integer(at - 1), length(at)))
+}
+
+joined_sizes <- function(...) {
+  sizes <- list(...)
+  if (!any(vapply(sizes, is_tensor, NA))) return(as.integer(unlist(sizes)))
+  sizes <- Filter(function(x) is_tensor(x) || length(x), sizes)
+  tf$concat(lapply(sizes, function(x) {
+    if (is_tensor(x)) x else tf$constant(array(as.integer(x), length(x)))
+  }), 0L)
+}
+
+# The product of two, by one matrix product over the indices that only they share.
+contract <- function(a, b, needed) {
+  a <- keep_labels(a, c(b$labels, needed))
+  b <- keep_labels(b, c(a$labels, needed))
+  shared <- intersect(a$labels, b$labels)
+  batch <- intersect(shared, needed)
+  summed <- setdiff(shared, needed)
+  rows <- setdiff(a$labels, shared)
+  columns <- setdiff(b$labels, shared)
+  x <- in_order(a$x, a$labels, c(batch, rows, summed))
+  y <- in_order(b$x, b$labels, c(batch, summed, columns))
+  batch_sizes <- sizes_of(a, batch)
+  product_of <- function(part, labels) {
+    if (length(labels) == 0) return(1L)
+    sizes <- sizes_of(part, labels)
+    if (is_tensor(sizes)) tf$reshape(tf$reduce_prod(sizes), 1L) else as.integer(prod(sizes))
+  }
+  n <- product_of(a, summed)
+  x <- tf$reshape(x, joined_sizes(batch_sizes, product_of(a, rows), n))
+  y <- tf$reshape(y, joined_sizes(batch_sizes, n, product_of(b, columns)))
+  product <- tf$matmul(x, y)
+  sizes <- joined_sizes(batch_sizes, sizes_of(a, rows), sizes_of(b, columns))
+  labels <- c(batch, rows, columns)
+  result <- tf$reshape(product, if (length(labels)) sizes else list())
+  static <- static_sizes(list(a, b), labels)
+  if (length(static)) result$set_shape(static)
+  list(x = result, labels = labels)
+}
+
+static_sizes <- function(parts, labels) {
+  lapply(labels, function(label) {
+    for (part in parts) {
+      at <- match(label, part$labels)
+      sizes <- dim(part$x)
+      if (!is.na(at) && !is.null(sizes) && !is.null(sizes[[at]])) return(sizes[[at]])
+    }
+  })
+}
+
+# `axes`: how many last ones of a go with first ones of b, or those of a and of b, from 0.
+tensordot <- function(a, b, axes, name = NULL) {
+  if (is_graph_element(axes)) {
+    stop_runhooks("{.arg axes} must be numbers, not a tensor.", kind = "unimplemented")
+  }
+  a <- as_tensor(a, if (is_graph_element(b)) b$dtype)
+  b <- as_tensor(b, a$dtype)
+  ranks <- c(length(dim(a)), length(dim(b)))
+  axes <- tensordot_axes(axes, ranks)
+  left <- letters[seq_len(ranks[[1]])]
+  right <- LETTERS[seq_len(ranks[[2]])]
+  right[axes[[2]] + 1] <- left[axes[[1]] + 1]
+  output <- c(left[!left %in% right], right[!right %in% left])
+  text <- function(labels) paste(labels, collapse = "")
+  with(name_scope(name, "Tensordot"), {
+    einsum(paste0(text(left), ",", text(right), "->", text(output)), a, b)
+  })
+}
+
+tensordot_axes <- function(axes, ranks, call = parent.frame()) {
+  if (is.list(axes) || is.matrix(axes)) {
+    pair <- if (is.matrix(axes)) list(axes[1, ], axes[2, ]) else axes
+  } else if (length(axes) == 1) {
+    check_whole(axes, call = call)
+    pair <- list(ranks[[1]] - axes + seq_len(axes) - 1, seq_len(axes) - 1)
+  } else {
+    pair <- as.list(axes)
+  }
+  good <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
+  if (!good) {
+    stop_runhooks("{.arg axes} must be an integer or have length 2, with as many axes of a as of b.",
+      call = call
+    )
+  }
+  Map(function(axis, rank) {
+    axis <- as.numeric(unlist(axis))
+    axis <- ifelse(axis < 0, axis + rank, axis)
+    if (any(axis < 0 | axis >= rank)) {
+      stop_runhooks("{.arg axes} must be in [{-rank}, {rank}).", call = call)
+    }
+    axis
+  }, pair, ranks)
+}
+
+# --- norms, quotients, sums
+
+tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL, name = NULL,
+                        keep_dims = NULL) {
+  if (is.null(keepdims)) keepdims <- isTRUE(keep_dims)
+  tensor <- as_tensor(tensor)
+  axis <- if (!is.null(axis)) as.integer(unlist(axis))
+  if (length(axis) > 2) stop_runhooks("{.arg axis} must be one or two axes.")
+  is_matrix <- length(axis) == 2
+  sum <- function(x, axis) tf$reduce_sum(x, axis, keepdims = TRUE)
+  with(name_scope(name, "norm"), {
+    size <- tf$abs(tensor)
+    result <- if (identical(ord, "euclidean") || identical(ord, "fro") && is_matrix ||
+      identical(as.numeric(ord), 2) && !is_matrix) {
+      tf$sqrt(sum(tf$square(tensor), axis))
+    } else if (is.character(ord)) {
+      stop_runhooks("{.arg ord} must be \"euclidean\", \"fro\" of a matrix, or a number, not
+        {.val {ord}}.")
+    } else if (is_matrix && ord %in% c(1, Inf)) {
+      inner <- axis[[if (ord == 1) 1 else 2]]
+      tf$reduce_max(sum(size, inner), setdiff(axis, inner), keepdims = TRUE)
+    } else if (is_matrix) {
+      stop_runhooks("{.arg ord} of a matrix must be \"euclidean\", \"fro\", 1 or Inf, not {ord}.",
+        kind = "unimplemented"
+      )
+    } else if (ord == Inf) {
+      tf$reduce_max(size, axis, keepdims = TRUE)
+    } else if (ord == 1) {
+      sum(size, axis)
+    } else {
+      tf$pow(sum(tf$pow(size, ord), axis), 1 / ord)
+    }
+    if (keepdims) result else tf$squeeze(result, axis)
+  })
+}
+
+# Python 2's: of integers the floor.
+python_division <- function(x, y, name = NULL) {
+  if (!is_graph_element(x)) x <- as_tensor(x, if (is_graph_element(y)) y$dtype)
+  if (x$dtype$is_floating) tf$realdiv(x, y, name = name) else tf$floordiv(x, y, name = name)
+}
+
+accumulate_n <- function(inputs, shape = NULL, tensor_dtype = NULL, name = NULL) {
+  inputs <- lapply(as_targets(inputs), as_tensor, tensor_dtype)
+  if (!is.null(tensor_dtype) && inputs[[1]]$dtype != tensor_dtype) {
+    stop_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
+      {inputs[[1]]$dtype$name}.")
+  }
+  total <- tf$add_n(inputs, name = name)
+  if (!is.null(shape)) total$set_shape(shape)
+  total
+}
+
+confusion_matrix <- function(labels, predictions, num_classes = NULL, dtype = "int32",
+                             name = NULL, weights = NULL) {
+  with(name_scope(name, "confusion_matrix"), {
+    labels <- tf$cast(as_tensor(labels, "int64"), "int64")
+    predictions <- tf$cast(as_tensor(predictions, "int64"), "int64")
+    if (is.null(num_classes)) {
+      num_classes <- tf$maximum(tf$reduce_max(labels), tf$reduce_max(predictions)) + 1
+    }
+    n <- tf$cast(num_classes, "int64")
+    values <- if (is.null(weights)) {
+      tf$ones_like(predictions, dtype = dtype)
+    } else {
+      tf$cast(as_tensor(weights), dtype) * tf$ones_like(predictions, dtype = dtype)
+    }
+    tf$scatter_nd(tf$stack(list(labels, predictions), axis = 1L), values, tf$stack(list(n, n)))
+  })
+}
+
+# --- orders
+
+sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL) {
+  with(name_scope(name, "sort"), along_last_axis(values, axis, direction, 1))
+}
+
+# TensorFlow's order of equal elements is stable in any case.
+argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = FALSE,
+                           name = NULL) {
+  check_flag(stable)
+  with(name_scope(name, "argsort"), along_last_axis(values, axis, direction, 2))
+}
+
+along_last_axis <- function(values, axis, direction, which, call = parent.frame()) {
+  if (!direction %in% c("ASCENDING", "DESCENDING")) {
+    stop_runhooks(
+      "Direction should be one of \"ASCENDING\", \"DESCENDING\", not {.val {direction}}.",
+      call = call
+    )
+  }
+  values <- as_tensor(values)
+  rank <- length(dim(values))
+  axis <- if (axis < 0) axis + rank else axis
+  swapped <- seq_len(rank) - 1
+  swapped[c(axis + 1, rank)] <- swapped[c(rank, axis + 1)]
+  is_last <- axis == rank - 1
+  turn <- function(x) if (is_last) x else tf$transpose(x, as.integer(swapped))
+  sign <- if (direction == "ASCENDING") -1 else 1
+  last <- turn(values)
+  sorted <- tf$nn$top_k(if (sign < 0) -last else last, tf$shape(last)[rank])[[which]]
+  turn(if (sign < 0 && which == 1) -sorted else sorted)
+}
+
+meshgrid <- function(..., indexing = "xy", name = NULL) {
+  inputs <- lapply(list(...), as_tensor)
+  if (!indexing %in% c("xy", "ij")) {
+    stop_runhooks("{.arg indexing} must be \"xy\" or \"ij\", not {.val {indexing}}.")
+  }
+  n <- length(inputs)
+  with(name_scope(name, "meshgrid"), {
+    place <- seq_len(n)
+    if (indexing == "xy" && n > 1) place[1:2] <- 2:1
+    sizes <- tf$stack(lapply(inputs[order(place)], tf$size))
+    lapply(seq_len(n), function(i) {
+      shape <- rep(1L, n)
+      shape[[place[[i]]]] <- -1L
+      ones <- tf$fill(sizes, as_tensor(1, inputs[[i]]$dtype))
+      tf$reshape(inputs[[i]], shape) * ones
+    })
+  })
+}
+
+tensor_diag <- function(diagonal, name = NULL) {
+  diagonal <- as_tensor(diagonal)
+  dims <- dim(diagonal)
+  if (length(dims) == 1) return(tf$matrix_diag(diagonal, name = name))
+  if (is.null(dims) || is.list(dims)) {
+    stop_runhooks("The diagonal needs a tensor of known shape.", kind = "unimplemented")
+  }
+  tf$reshape(tf$matrix_diag(tf$reshape(diagonal, -1L)), c(dims, dims), name = name)
+}
+
+# Sums of rows by what makes means of them.
+segment_share <- function(divisor) {
+  force(divisor)
+  function(data, segment_ids, num_segments, name = NULL) {
+    with(name_scope(name, "UnsortedSegmentMean"), {
+      data <- as_tensor(data)
+      segment_ids <- as_tensor(segment_ids)
+      ones <- tf$ones_like(segment_ids, dtype = data$dtype)
+      count <- tf$maximum(tf$unsorted_segment_sum(ones, segment_ids, num_segments), 1)
+      for (i in seq_len(length(dim(data)) - length(dim(segment_ids)))) {
+        count <- tf$expand_dims(count, -1L)
+      }
+      tf$unsorted_segment_sum(data, segment_ids, num_segments) / divisor(count)
+    })
+  }
+}
+
+random_crop <- function(value, size, seed = NULL, name = NULL) {
+  with(name_scope(name, "random_crop"), {
+    value <- as_tensor(value)
+    shape <- tf$shape(value)
+    size <- tf$cast(as_tensor(size, "int32"), "int32")
+    limit <- shape - size + 1L
+    # the type's largest number, as TensorFlow draws
+    drawn <- tf$random_uniform(
+      tf$shape(shape), maxval = .Machine$integer.max, dtype = "int32", seed = seed
+    )
+    tf$slice(value, drawn %% limit, size)
+  })
+}
+
+conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
+                   use_cudnn_on_gpu = NULL, data_format = NULL, name = NULL, input = NULL,
+                   dilations = NULL) {
+  if (!is.null(data_format) && !data_format %in% c("NHWC", "NWC")) {
+    stop_runhooks("{.arg data_format} must be \"NWC\", not {.val {data_format}}.",
+      kind = "unimplemented"
+    )
+  }
+  if (!is.null(use_cudnn_on_gpu)) check_flag(use_cudnn_on_gpu)
+  value <- if (is.null(value)) input else value
+  wide <- function(x) if (is.null(x)) 1L else unlist(x)[[if (length(unlist(x)) == 3) 2 else 1]]
+  with(name_scope(name, "conv1d"), {
+    images <- tf$expand_dims(value, 1L)
+    product <- tf$nn$conv2d(
+      images, tf$expand_dims(filters, 0L), c(1L, 1L, wide(stride), 1L), padding,
+      dilations = c(1L, 1L, wide(dilations), 1L)
+    )
+    tf$squeeze(product, 1L)
+  })
+}

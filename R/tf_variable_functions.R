@@ -1,0 +1,196 @@
+# What tf has of variables besides: rows changed in place, the current scope, names of what
+# variables and sessions are, checks of values; and what is refused with a word of what to do.
+
+variable_symbols <- function() {
+  list(
+    scatter_add = scatter_function("Add"), scatter_sub = scatter_function("Sub"),
+    scatter_update = scatter_function("Update"),
+    get_variable_scope = function() current_variable_scope(),
+    get_local_variable = get_local_variable,
+    assert_equal = assertion("assert_equal", "x == y", "equal"),
+    assert_none_equal = assertion("assert_none_equal", "x != y", "not_equal"),
+    assert_less = assertion("assert_less", "x < y", "less"),
+    assert_less_equal = assertion("assert_less_equal", "x <= y", "less_equal"),
+    assert_greater = assertion("assert_greater", "x > y", "greater"),
+    assert_greater_equal = assertion("assert_greater_equal", "x >= y", "greater_equal"),
+    assert_positive = assertion_of_one("assert_positive", "x > 0", "greater"),
+    assert_negative = assertion_of_one("assert_negative", "x < 0", "less"),
+    assert_non_negative = assertion_of_one("assert_non_negative", "x >= 0", "greater_equal"),
+    assert_non_positive = assertion_of_one("assert_non_positive", "x <= 0", "less_equal"),
+    assert_rank = assert_rank,
+    make_template = make_template,
+    InteractiveSession = interactive_session,
+    GPUOptions = function(...) list(...),
+    estimator.Estimator = estimator_of_tensorflow
+  )
+}
+
+# Rows of a reference variable; the variable after the change.
+scatter_function <- function(how) {
+  force(how)
+  f <- function(ref, indices, updates, use_locking = FALSE, name = NULL) {
+    check_flag(use_locking)
+    indices <- as_tensor(indices, "int32")
+    updates <- as_tensor(updates, ref$dtype)
+    # one number for all of them
+    if (identical(length(dim(updates)), 0L)) {
+      rows <- tf$gather(ref, indices)
+      updates <- tf$zeros_like(rows) + updates
+    }
+    if (cpp_element_info(ref)$is_ref) {
+      return(tf_op(paste0("Scatter", how), ref, indices, updates, name = name))
+    }
+    change <- cpp_op_create(
+      paste0("ResourceScatter", how), list(ref, indices, updates), list(), name
+    )
+    with(control_dependencies(change), cpp_variable_read(ref))
+  }
+  if (how == "Update") formals(f)$use_locking <- TRUE
+  f
+}
+
+# By rows as tf.IndexedSlices has them.
+scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
+  if (!inherits(rows, "tensorflow.indexed_slices")) {
+    stop_runhooks("sparse_delta is not IndexedSlices: {.obj_type_friendly {rows}}.", call = call)
+  }
+  scatter_function(how)(variable, rows$indices, rows$values, name = name)
+}
+
+get_local_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
+                               regularizer = NULL, trainable = FALSE, collections = NULL,
+                               caching_device = NULL, partitioner = NULL, validate_shape = TRUE,
+                               use_resource = NULL, custom_getter = NULL, constraint = NULL,
+                               synchronization = "auto", aggregation = "none") {
+  unsupported(trainable)
+  get_variable(
+    name, shape, dtype, initializer, regularizer, FALSE,
+    unique(c("local_variables", unlist(collections))), caching_device, partitioner,
+    validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation
+  )
+}
+
+# --- checks when the graph runs
+
+assertion <- function(scope, text, comparison) {
+  force(scope)
+  force(text)
+  force(comparison)
+  function(x, y, data = NULL, summarize = NULL, message = NULL, name = NULL) {
+    with(name_scope(name, scope), {
+      x <- as_tensor(x, if (is_graph_element(y)) y$dtype)
+      y <- as_tensor(y, x$dtype)
+      condition <- tf$reduce_all(tf[[comparison]](x, y))
+      what <- paste0("Condition ", text, " did not hold element-wise:")
+      said <- list(
+        tf$constant(paste(c(message, what), collapse = " ")),
+        tf$constant(paste0("x (", x$name, ") = ")), x, tf$constant(paste0("y (", y$name, ") = ")), y
+      )
+      tf$Assert(condition, if (is.null(data)) said else data, summarize = summarize)
+    })
+  }
+}
+
+assertion_of_one <- function(scope, text, comparison) {
+  of_two <- assertion(scope, text, comparison)
+  function(x, data = NULL, summarize = NULL, message = NULL, name = NULL) {
+    x <- as_tensor(x)
+    of_two(x, tf$zeros(list(), dtype = x$dtype), data, summarize, message, name)
+  }
+}
+
+# The rank is known when the graph is built.
+assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, name = NULL) {
+  unsupported(data, summarize)
+  check_string(message, null = TRUE)
+  x <- as_tensor(x)
+  if (is.null(dim(x))) {
+    stop_runhooks("The rank of {.val {x$name}} is not known.", kind = "unimplemented")
+  }
+  if (length(dim(x)) != rank) {
+    stop_runhooks("{message} Tensor {x$name} must have rank {rank}. Received rank
+      {length(dim(x))}, shape {x$shape$text}")
+  }
+  tf$no_op(name = name_or(name, "static_checks_determined_all_ok"))
+}
+
+# --- functions that share their variables
+
+# The variables that the first call makes are those of all others.
+make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ = NULL,
+                          custom_getter_ = NULL, ...) {
+  unsupported(create_scope_now_, custom_getter_)
+  check_string(name_)
+  check_string(unique_name_, null = TRUE)
+  check_function(func_)
+  given <- list(...)
+  scope <- NULL
+  function(...) {
+    is_first <- is.null(scope)
+    if (is_first) {
+      opened <- if (is.null(unique_name_)) {
+        variable_scope(NULL, name_)
+      } else {
+        variable_scope(unique_name_)
+      }
+      return(with(opened %as% current, {
+        scope <<- current
+        do.call(func_, c(list(...), given), quote = TRUE)
+      }))
+    }
+    with(variable_scope(scope, reuse = TRUE), do.call(func_, c(list(...), given), quote = TRUE))
+  }
+}
+
+# --- sessions
+
+# The default session until it is closed.
+interactive_session <- function(target = "", graph = NULL, config = NULL) {
+  session <- session_symbols()$Session(target, graph, config)
+  push_session(session)
+  close <- session$close
+  session$close <- function() {
+    session$close <- close
+    the$sessions <- Filter(function(other) !identical(other, session), the$sessions)
+    cpp_graph_pop_default()
+    close()
+  }
+  session
+}
+
+# --- tf.estimator.Estimator, in TensorFlow's order of arguments
+
+estimator_of_tensorflow <- function(model_fn, model_dir = NULL, config = NULL, params = NULL,
+                                    warm_start_from = NULL) {
+  estimator(model_fn, model_dir, config, params, warm_start_from = warm_start_from)
+}
+
+# --- what is known and not there
+
+refused_symbols <- function() {
+  refuse <- function(name, instead) {
+    force(name)
+    force(instead)
+    function(...) {
+      stop_runhooks(c("{.code tf${name}} is not available.", i = instead), kind = "unimplemented")
+    }
+  }
+  data <- "Read the files yourself: {.fn tensor_slices_dataset} takes arrays, {.fn csv_record_spec}
+    and {.fn text_line_dataset} read text."
+  list(
+    contrib.learn.datasets.load_dataset = refuse("contrib$learn$datasets$load_dataset", data),
+    contrib.learn.datasets.mnist.read_data_sets = refuse(
+      "contrib$learn$datasets$mnist$read_data_sets", data
+    ),
+    contrib.learn.read_batch_features = refuse(
+      "contrib$learn$read_batch_features", "{.fn tfrecord_dataset} reads TFRecord files."
+    ),
+    keras.Sequential = refuse(
+      "keras$Sequential", "Build the layers in a model function, with {.code tf$layers}."
+    ),
+    keras.Model = refuse(
+      "keras$Model", "Build the layers in a model function, with {.code tf$layers}."
+    ),
+    app.flags = flags
+  )
+}

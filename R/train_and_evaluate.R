@@ -1,0 +1,282 @@
+# train_and_evaluate(): one training, with an evaluation whenever there is a new checkpoint.
+
+#' Train, and evaluate at each checkpoint
+#'
+#' `train_and_evaluate()` is one [train()] up to `max_steps` in which each new checkpoint is
+#' evaluated; the last one always. The training's input goes on across the evaluations. How often
+#' there is a checkpoint says the configuration, [run_config()]. Exporters write a model after an
+#' evaluation, see [best_exporter()].
+#'
+#' The checkpoint that a training begins with is not evaluated. Where less than `throttle_secs` have
+#' passed since the last evaluation a checkpoint is left out.
+#'
+#' @param object An estimator.
+#' @param train_spec,eval_spec What `train_spec()` and `eval_spec()` give.
+#' @param input_fn An [input_fn()], or what else [train()] takes.
+#' @param max_steps Up to which global step; `NULL`: until the input ends, which no
+#'   [final_exporter()] can foresee.
+#' @param hooks A hook or a list of hooks: of the training, of the evaluations.
+#' @param saving_listeners A [checkpoint_saver_listener()] or a list of them, which come before the
+#'   evaluation.
+#' @param steps How many batches to evaluate; `NULL`: until the input ends.
+#' @param name A name for the evaluation: its events are in the folder `eval_<name>`, else `eval`.
+#' @param exporters What [latest_exporter()], [final_exporter()] or [best_exporter()] gives, or a
+#'   list of these.
+#' @param start_delay_secs As in TensorFlow this is for an evaluating process of its own, which
+#'   there is none of here: accepted, without effect.
+#' @param throttle_secs At least so many seconds between two evaluations begin.
+#' @param ... Must be empty.
+#' @return `train_and_evaluate()`: the history of the training, invisibly, as [train()] gives it.
+#'   `evaluations` has the metrics of all evaluations, `evaluation_metrics` the losses of the last
+#'   one, `exports` the folders that were written after the last evaluation by the names of their
+#'   exporters. The others: an object of the class of their name with the field `args`.
+#' @section Errors: As for [train()] and [evaluate()]; `runhooks_error_invalid_argument` where the
+#'   configuration asks for no checkpoints.
+#' @seealso `tf.estimator.train_and_evaluate` of TensorFlow 1.x, run locally.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- linear_regressor(
+#'   column_numeric("wt"), config = run_config(save_checkpoints_steps = 10)
+#' )
+#' history <- train_and_evaluate(
+#'   model,
+#'   train_spec(input_fn(mpg ~ wt, mtcars[1:24, ], num_epochs = NULL), max_steps = 30),
+#'   eval_spec(input_fn(mpg ~ wt, mtcars[25:32, ]), throttle_secs = 0)
+#' )
+#' history$evaluations
+train_and_evaluate <- function(object, ...) UseMethod("train_and_evaluate")
+
+#' @export
+train_and_evaluate.default <- function(object, ...) {
+  stop_plain(
+    sprintf("`estimator` must have type `tf.estimator.Estimator`. Got: %s", describe(object))
+  )
+}
+
+#' @rdname train_and_evaluate
+#' @export
+train_and_evaluate.tf_estimator <- function(object, train_spec, eval_spec, ...) {
+  check_no_more(...)
+  invisible(trained_and_evaluated(object, train_spec, eval_spec)$history)
+}
+
+#' @rdname train_and_evaluate
+#' @export
+train_spec <- function(input_fn, max_steps = NULL, hooks = NULL, saving_listeners = NULL) {
+  check_spec_input(input_fn)
+  check_steps(max_steps, "max_steps")
+  new_spec(
+    "train_spec",
+    list(
+      input_fn = input_fn, max_steps = max_steps, hooks = as_hook_list(hooks),
+      saving_listeners = as_listener_list(saving_listeners)
+    )
+  )
+}
+
+#' @rdname train_and_evaluate
+#' @export
+eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporters = NULL,
+                      start_delay_secs = 120, throttle_secs = 600) {
+  check_spec_input(input_fn)
+  check_steps(steps, "steps")
+  check_string(name, null = TRUE)
+  check_not_negative(start_delay_secs, "start_delay_secs")
+  check_not_negative(throttle_secs, "throttle_secs")
+  new_spec(
+    "eval_spec",
+    list(
+      input_fn = input_fn, steps = steps, name = name, hooks = as_hook_list(hooks),
+      exporters = as_exporter_list(exporters), start_delay_secs = start_delay_secs,
+      throttle_secs = throttle_secs
+    )
+  )
+}
+
+new_spec <- function(class, args) structure(list(args = args), class = class)
+
+check_spec_input <- function(input_fn, call = parent.frame()) {
+  if (!is.function(input_fn) && !is.data.frame(input_fn)) {
+    stop_plain(
+      sprintf("`input_fn` must be callable, given: %s", describe(input_fn)), call = call
+    )
+  }
+}
+
+check_not_negative <- function(x, arg, call = parent.frame()) {
+  check_number(x, arg = arg, call = call)
+  if (x < 0) stop_plain(sprintf("Must specify %s >= 0, given: %s", arg, format(x)), call = call)
+}
+
+check_no_more <- function(..., call = parent.frame()) {
+  if (...length() == 0) return(invisible())
+  given <- names(list(...)) # nolint: used by cli
+  stop_runhooks(
+    "{.fn train_and_evaluate} takes a model, a {.fn train_spec} and an {.fn eval_spec}, and nothing
+     more{if (!is.null(given)) ': '}{.arg {given}}.",
+    call = call
+  )
+}
+
+check_spec <- function(spec, class, type, call) {
+  if (inherits(spec, class)) return(invisible())
+  given <- if (inherits(spec, c("train_spec", "eval_spec"))) {
+    paste0("what ", class(spec)[[1]], "() gives")
+  } else {
+    describe(spec)
+  }
+  stop_plain(
+    sprintf("`%s` must have type `tf.estimator.%s`. Got: %s", class, type, given), call = call
+  )
+}
+
+# list(history, metrics, exports): what tf$estimator$train_and_evaluate() and the method make their
+# values of.
+trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.frame()) {
+  check_spec(eval_spec, "eval_spec", "EvalSpec", call)
+  check_spec(train_spec, "train_spec", "TrainSpec", call)
+  tf_log("Not using Distribute Coordinator.")
+  tf_log("Running training and evaluation locally (non-distributed).")
+  config <- core_config(object)
+  tf_log(
+    "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint ",
+    "frequency is determined based on RunConfig arguments: save_checkpoints_steps ",
+    none_or_number(config$save_checkpoints_steps), " or save_checkpoints_secs ",
+    none_or_number(config$save_checkpoints_secs), "."
+  )
+  evaluator <- checkpoint_evaluator(object, eval_spec$args, train_spec$args$max_steps)
+  history <- train_to_evaluate(object, train_spec$args, evaluator$listener, call)
+  done <- evaluator$done()
+  history$evaluations <- done$evaluations
+  history$evaluation_metrics <- done$losses
+  history$exports <- done$exports
+  the$last_history <- history
+  list(history = history, metrics = done$metrics, exports = done$exports)
+}
+
+tf_log <- function(...) {
+  level <- log_levels[["INFO"]]
+  if (level >= cpp_log_verbosity(NULL)) show_line(level, paste0(...))
+}
+
+none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
+
+# train() of what a specification says; its events stay in the folder of the model.
+train_to_evaluate <- function(object, args, listener, call) {
+  max_steps <- args$max_steps
+  input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
+  planned <- planned_steps(input)
+  limit <- NULL
+  if (!is.null(max_steps)) {
+    planned <- limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
+  }
+  hooks <- name_evaluations(args$hooks, object, call)
+  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
+  run_training(
+    object, args$input_fn, input, NULL, max_steps, hooks,
+    c(args$saving_listeners, list(listener)), leaves_events = TRUE, call = call
+  )
+}
+
+# What evaluates each new checkpoint: a listener of the saver, and done(), which says what came of
+# it.
+checkpoint_evaluator <- function(object, args, max_steps) {
+  timer <- NULL
+  is_first <- TRUE
+  evaluated <- NULL
+  last <- list()
+  tables <- list()
+  evaluate_now <- function(step) {
+    timer$update_last_triggered_step(step)
+    checkpoint <- cpp_latest_checkpoint(model_dir(object))
+    if (is.null(checkpoint) || identical(checkpoint, evaluated)) {
+      stop_plain(
+        "There was no new checkpoint after the training. Eval status: no new checkpoint",
+        kind = "failed_precondition", call = NULL
+      )
+    }
+    evaluated <<- checkpoint
+    metrics <- evaluate(
+      object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
+      hooks = with_silent_bar(args$hooks), simplify = FALSE
+    )
+    tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
+    losses <- lapply(attr(metrics, "history")$losses[c("mean_losses", "total_losses")], last_of)
+    last <<- list(losses = c(losses, step = metrics$global_step))
+    attr(metrics, "history") <- NULL
+    last$metrics <<- metrics
+    is_final <- !is.null(max_steps) && metrics$global_step >= max_steps
+    last$exports <<- export_all(args$exporters, object, checkpoint, metrics, is_final)
+  }
+  listener <- checkpoint_saver_listener(
+    begin = function() {
+      timer <<- second_or_step_timer(every_secs = args$throttle_secs)
+      is_first <<- TRUE
+    },
+    after_save = function(session, global_step) {
+      # what training begins with
+      if (is_first) {
+        is_first <<- FALSE
+        return(FALSE)
+      }
+      if (timer$should_trigger_for_step(global_step)) {
+        evaluate_now(global_step)
+      } else {
+        tf_log(
+          "Skip the current checkpoint eval due to throttle secs (",
+          format(args$throttle_secs, scientific = FALSE), " secs)."
+        )
+      }
+      FALSE
+    },
+    end = function(session, global_step) {
+      if (!identical(timer$last_triggered_step(), global_step)) evaluate_now(global_step)
+    }
+  )
+  list(listener = listener, done = function() {
+    c(last, list(evaluations = do.call(rbind, tables)))
+  })
+}
+
+# Data of fewer batches than `steps`, of which there is a default, are nothing to tell each time.
+with_silent_bar <- function(hooks) {
+  types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
+  if ("hook_progress_bar" %in% types) return(hooks)
+  make <- hook_progress_bar()$hook_fn
+  silent <- function(mode, steps, watch = list()) {
+    make(mode, steps, c(watch, list(may_stop = TRUE)))
+  }
+  c(hooks, list(new_deferred_hook("hook_progress_bar", silent)))
+}
+
+# As read_evaluations() gives what is in files.
+evaluation_rows <- function(metrics, name) {
+  values <- metrics[names(metrics) != "global_step"]
+  is_scalar <- vapply(values, is_number_or_nan, NA)
+  values <- values[is_scalar]
+  data.frame(
+    step = rep(metrics$global_step, length(values)),
+    metric = paste0(if (!is.null(name)) paste0(name, "/"), names(values)),
+    value = as.numeric(unlist(values, use.names = FALSE)), stringsAsFactors = FALSE
+  )
+}
+
+is_number_or_nan <- function(x) is.numeric(x) && length(x) == 1
+
+# --- tf$estimator
+
+train_and_evaluate_symbols <- function() {
+  list(
+    estimator.train_and_evaluate = function(estimator, train_spec, eval_spec) {
+      if (!is_estimator(estimator)) train_and_evaluate.default(estimator)
+      done <- trained_and_evaluated(estimator, train_spec, eval_spec)
+      list(done$metrics, if (!is.null(done$metrics)) unname(done$exports))
+    },
+    estimator.TrainSpec = train_spec,
+    estimator.EvalSpec = eval_spec,
+    estimator.LatestExporter = latest_exporter,
+    estimator.FinalExporter = final_exporter,
+    estimator.BestExporter = best_exporter
+  )
+}

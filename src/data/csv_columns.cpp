@@ -1,0 +1,115 @@
+#include "data/csv_columns.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace runhooks {
+
+CsvColumns::CsvColumns(const Args& args) : na_value_(args.text("na_value", "")) {
+  const std::string delim = args.text("delim", ",");
+  if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
+    invalid_argument("The delimiter of ", args.owner(), " must be one character, not \"", delim,
+                     "\".");
+  }
+  format_.delim = delim[0];
+  format_.has_quotes = args.flag("use_quotes", true);
+  const std::vector<std::string> names = args.texts("names"), dtypes = args.texts("dtypes"),
+                                 defaults = args.texts("defaults"),
+                                 required = args.texts("required");
+  const std::vector<int64_t> fields = args.integers("fields");
+  if (names.empty() || dtypes.size() != names.size() || defaults.size() != names.size() ||
+      fields.size() != names.size()) {
+    invalid_argument("The columns of ", args.owner(), " need a name, a type and a default each.");
+  }
+  fewest_ = most_ = static_cast<size_t>(args.integer("num_fields", 0));
+  if (most_ == 0) {
+    fewest_ = static_cast<size_t>(*std::max_element(fields.begin(), fields.end()) + 1);
+    most_ = std::numeric_limits<size_t>::max();
+  }
+  for (size_t k = 0; k < names.size(); ++k) {
+    CsvColumn column;
+    column.name = names[k];
+    column.dtype = dtype_from_name(dtypes[k]);
+    column.fallback = defaults[k];
+    column.is_required = std::count(required.begin(), required.end(), names[k]) > 0;
+    if (fields[k] < 0 || fields[k] >= static_cast<int64_t>(fewest_)) {
+      invalid_argument("Column '", names[k], "' cannot be field ", fields[k] + 1, " of ",
+                       static_cast<unsigned long>(fewest_), ".");
+    }
+    column.field = static_cast<size_t>(fields[k]);
+    columns_.push_back(std::move(column));
+  }
+  check_defaults(args);
+}
+
+void CsvColumns::check_defaults(const Args& args) const {
+  for (const CsvColumn& column : columns_) {
+    const bool is_known = column.dtype == DType::kInt32 || column.dtype == DType::kInt64 ||
+                          column.dtype == DType::kFloat32 || column.dtype == DType::kFloat64 ||
+                          column.dtype == DType::kString;
+    if (!is_known) {
+      invalid_argument("Column '", column.name, "' of ", args.owner(),
+                       " must be int32, int64, float32, float64 or string.");
+    }
+    double place;
+    StringDictionary dictionary;
+    if (!column.is_required && read(column, "", &place, &dictionary) != Problem::kNone) {
+      invalid_argument("The default of column '", column.name, "', '", column.fallback, "', is no ",
+                       dtype_name(column.dtype), ".");
+    }
+  }
+}
+
+std::vector<DType> CsvColumns::dtypes() const {
+  std::vector<DType> all;
+  for (const CsvColumn& column : columns_) all.push_back(column.dtype);
+  return all;
+}
+
+CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
+                                     std::string_view field,
+                                     void* place,
+                                     StringDictionary* dictionary) const {
+  if (field.empty() || field == na_value_) {
+    if (column.is_required) return Problem::kEmpty;
+    field = column.fallback;
+  }
+  bool is_good = true;
+  switch (column.dtype) {
+    case DType::kInt32:
+      is_good = parse_field(field, static_cast<int32_t*>(place));
+      break;
+    case DType::kInt64:
+      is_good = parse_field(field, static_cast<int64_t*>(place));
+      break;
+    case DType::kFloat32:
+      is_good = parse_field(field, static_cast<float*>(place));
+      break;
+    case DType::kFloat64:
+      is_good = parse_field(field, static_cast<double*>(place));
+      break;
+    default:
+      *static_cast<int32_t*>(place) = dictionary->code(field);
+  }
+  return is_good ? Problem::kNone : Problem::kOtherType;
+}
+
+void CsvColumns::fail_count(size_t count, const std::string& where) const {
+  invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected are ",
+                   most_ > fewest_ ? "at least " : "", static_cast<unsigned long>(fewest_), ".");
+}
+
+void CsvColumns::fail_field(const CsvColumn& column,
+                            std::string_view field,
+                            Problem problem,
+                            const std::string& where) const {
+  if (problem == Problem::kEmpty) {
+    invalid_argument(where, ", column '", column.name,
+                     "': the field is empty, and the column has no default.");
+  }
+  constexpr size_t kShown = 60;
+  invalid_argument(where, ", column '", column.name, "': '", std::string(field.substr(0, kShown)),
+                   field.size() > kShown ? "..." : "", "' is no ", dtype_name(column.dtype), ".");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,111 @@
+// What lives here: CsvColumns, the columns of delimited text: their fields, types, defaults.
+// Who may use it: data.
+// What it must not know: where the text stands, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/transformation.h"
+#include "io/csv_reader.h"
+
+namespace runhooks {
+
+struct CsvColumn {
+  std::string name;
+  size_t field = 0;  // its number in a record
+  DType dtype = DType::kInvalid;
+  bool is_required = false;
+  std::string fallback;  // of an empty field, as text
+};
+
+// Arguments that datasets of delimited text share, as lines of a registration.
+#define RUNHOOKS_CSV_ARGUMENTS                                                                \
+  "delim = \",\": string. What stands between fields.",                                       \
+      "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                         \
+      "na_value = \"\": string. Another word for an empty field.",                            \
+      "num_fields = NULL: number in [1, Inf). How many fields a record has.",                 \
+      "names: any. The columns' names.", "fields: any. The numbers of their fields, from 0.", \
+      "dtypes: any. Their types.", "defaults: any. What stands for an empty field, as text.", \
+      "required: any. The names of columns without a default."
+
+class CsvColumns {
+ public:
+  explicit CsvColumns(const Args& args);
+
+  const CsvFormat& format() const { return format_; }
+  const std::vector<CsvColumn>& columns() const { return columns_; }
+  std::vector<DType> dtypes() const;
+  // Throws where a record has not so many fields, or too few of any number; `where` makes the words
+  // for its place.
+  template <typename Where>
+  void check_count(size_t count, Where where) const {
+    if (count < fewest_ || count > most_) fail_count(count, where());
+  }
+  // Field of column `k`, to an element of its type; strings as codes of the dictionary.
+  template <typename Where>
+  void read(size_t k,
+            std::string_view field,
+            void* place,
+            StringDictionary* dictionary,
+            Where where) const {
+    const Problem problem = read(columns_[k], field, place, dictionary);
+    if (problem != Problem::kNone) fail_field(columns_[k], field, problem, where());
+  }
+
+ private:
+  enum class Problem { kNone, kEmpty, kOtherType };
+  Problem read(const CsvColumn& column,
+               std::string_view field,
+               void* place,
+               StringDictionary* dictionary) const;
+  void check_defaults(const Args& args) const;
+  [[noreturn]] void fail_count(size_t count, const std::string& where) const;
+  [[noreturn]] void fail_field(const CsvColumn& column,
+                               std::string_view field,
+                               Problem problem,
+                               const std::string& where) const;
+
+  CsvFormat format_;
+  std::string na_value_;
+  size_t fewest_ = 0, most_ = 0;  // fields of a record
+  std::vector<CsvColumn> columns_;
+};
+
+// Dictionaries of string columns, which elements share until they are large.
+class ColumnDictionaries {
+ public:
+  explicit ColumnDictionaries(size_t columns) : all_(columns) {}
+  const std::shared_ptr<StringDictionary>& at(size_t k) {
+    constexpr int32_t kLargest = 1 << 14;
+    if (!all_[k] || all_[k]->size() > kLargest) all_[k] = std::make_shared<StringDictionary>();
+    return all_[k];
+  }
+
+ private:
+  std::vector<std::shared_ptr<StringDictionary>> all_;
+};
+
+// A record as scalars, or row by row.
+template <typename Where>
+void put_record(const CsvColumns& columns,
+                const std::vector<std::string_view>& fields,
+                ColumnDictionaries& dictionaries,
+                ElementSink& sink,
+                Where where) {
+  columns.check_count(fields.size(), where);
+  for (size_t k = 0; k < columns.columns().size(); ++k) {
+    const CsvColumn& column = columns.columns()[k];
+    Tensor& tensor = sink.allocate(static_cast<int>(k), column.dtype, Shape());
+    StringDictionary* dictionary = nullptr;
+    if (column.dtype == DType::kString) {
+      tensor.set_dictionary(dictionaries.at(k));
+      dictionary = tensor.dictionary().get();
+    }
+    columns.read(k, fields[column.field], tensor.raw(), dictionary, where);
+  }
+}
+
+}  // namespace runhooks

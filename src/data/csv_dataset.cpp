@@ -1,0 +1,153 @@
+// The records of files of delimited text.
+#include "data/csv_columns.h"
+#include "data/file_source.h"
+
+namespace runhooks {
+
+namespace {
+
+class CsvDataset : public FileSource {
+ public:
+  explicit CsvDataset(const Args& args)
+      : FileSource(args),
+        columns_(args),
+        skip_(args.integer("skip", 0)),
+        header_(args.texts("header")),
+        has_header_(args.flag("has_header", false)) {}
+  std::vector<DType> dtypes() const override { return columns_.dtypes(); }
+  std::vector<Shape> shapes() const override {
+    return std::vector<Shape>(columns_.columns().size());
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  std::unique_ptr<FileRecords> open(const std::string& path) const override;
+  const char* unit() const override { return "record"; }
+
+  const CsvColumns& columns() const { return columns_; }
+  int64_t skip() const { return skip_; }
+  bool has_header() const { return has_header_; }
+  const std::vector<std::string>& header() const { return header_; }
+
+ private:
+  CsvColumns columns_;
+  int64_t skip_;
+  std::vector<std::string> header_;  // what it must say; empty: anything
+  bool has_header_;
+};
+
+class CsvRecords : public FileRecords {
+ public:
+  CsvRecords(const CsvDataset& dataset, const std::string& path)
+      : dataset_(dataset),
+        reader_(path, dataset.compression(), dataset.columns().format()),
+        dictionaries_(dataset.columns().columns().size()) {
+    reader_.skip_lines(dataset.skip());
+    if (dataset.has_header() && reader_.next()) check_header();
+  }
+  bool next() override {
+    if (!reader_.next()) return false;
+    ++records_;
+    return true;
+  }
+  bool skip() override { return reader_.skip(); }
+  void put(ElementSink& sink) override {
+    put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink,
+               [this] { return where(); });
+  }
+  FilePlace place() const override { return {reader_.offset(), records_, reader_.lines()}; }
+  void seek(const FilePlace& place) override {
+    reader_.seek(place.offset, place.lines);
+    records_ = place.records;
+  }
+  const std::vector<std::string_view>& fields() const { return reader_.fields(); }
+  std::string where() const {
+    return str_cat("Line ", reader_.line(), " of '", reader_.path(), "'");
+  }
+
+ private:
+  void check_header() {
+    const std::vector<std::string>& expected = dataset_.header();
+    if (expected.empty()) return;
+    const auto& found = reader_.fields();
+    if (std::vector<std::string>(found.begin(), found.end()) == expected) return;
+    std::vector<std::string> words(found.begin(), found.end());
+    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has the columns ",
+         str_join(words, ", "), "; expected are ", str_join(expected, ", "), ".");
+  }
+
+  const CsvDataset& dataset_;
+  CsvReader reader_;
+  ColumnDictionaries dictionaries_;
+  int64_t records_ = 0;
+};
+
+std::unique_ptr<FileRecords> CsvDataset::open(const std::string& path) const {
+  return std::make_unique<CsvRecords>(*this, path);
+}
+
+class CsvIterator : public FileIterator {
+ public:
+  explicit CsvIterator(std::shared_ptr<const CsvDataset> dataset)
+      : FileIterator(dataset),
+        columns_(dataset->columns()),
+        dictionaries_(columns_.columns().size()),
+        values_(columns_.columns().size()),
+        strings_(columns_.columns().size()) {}
+  // Fields go where their column is stacked.
+  int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
+    for (size_t k = 0; k < values_.size(); ++k) {
+      if (columns_.columns()[k].dtype == DType::kString) strings_[k] = dictionaries_.at(k);
+    }
+    int64_t rows = 0;
+    while (rows < n && read_row(rows)) ++rows;
+    rows_seen_ += rows;
+    if (rows == 0 || (rows < n && only_whole)) return rows;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      const DType dtype = columns_.columns()[k].dtype;
+      Tensor& tensor = sink.allocate(static_cast<int>(k), dtype, Shape{rows});
+      if (dtype == DType::kString) tensor.set_dictionary(strings_[k]);
+      std::memcpy(tensor.raw(), values_[k].data(), tensor.num_bytes());
+    }
+    return rows;
+  }
+
+ private:
+  bool read_row(int64_t row) {
+    return cursor_.next([&](FileRecords& records) {
+      const auto& csv = static_cast<const CsvRecords&>(records);
+      const auto where = [&csv] { return csv.where(); };
+      columns_.check_count(csv.fields().size(), where);
+      for (size_t k = 0; k < values_.size(); ++k) {
+        const CsvColumn& column = columns_.columns()[k];
+        const size_t size = dtype_size(column.dtype), at = static_cast<size_t>(row) * size;
+        if (values_[k].size() < at + size) values_[k].resize(2 * at + size);
+        columns_.read(k, csv.fields()[column.field], values_[k].data() + at, strings_[k].get(),
+                      where);
+      }
+    });
+  }
+
+  const CsvColumns& columns_;
+  ColumnDictionaries dictionaries_;
+  std::vector<std::vector<char>> values_;  // of each column, of the rows that are stacked
+  std::vector<std::shared_ptr<StringDictionary>> strings_;
+};
+
+std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {
+  return std::make_unique<CsvIterator>(self(this));
+}
+
+// R's functions make these arguments of a record specification.
+RUNHOOKS_REGISTER_DATASET(
+    "CsvDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },
+    "",
+    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
+     "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
+     "has_header = FALSE: flag. Whether a header follows them.",
+     "header: any. What it must say; nothing where it may say anything.",
+     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_CSV_ARGUMENTS},
+    "The records of files of delimited text.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,85 @@
+// Lines of delimited text as records.
+#include "data/csv_columns.h"
+
+namespace runhooks {
+
+namespace {
+
+class DecodeDelimDataset : public Transformation {
+ public:
+  explicit DecodeDelimDataset(const Args& args)
+      : Transformation(dataset_argument(args)), columns_(args) {
+    const std::vector<DType> given = input().dtypes();
+    const bool is_text = given.size() == 1 && given[0] == DType::kString &&
+                         input().shapes()[0].is_compatible_with(Shape());
+    if (!is_text) {
+      invalid_argument(args.owner(), " takes lines: a dataset of which each element is a string.");
+    }
+  }
+  std::vector<DType> dtypes() const override { return columns_.dtypes(); }
+  std::vector<Shape> shapes() const override {
+    return std::vector<Shape>(columns_.columns().size());
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const CsvColumns& columns() const { return columns_; }
+
+ private:
+  CsvColumns columns_;
+};
+
+class DecodeDelimIterator : public TransformationIterator<DecodeDelimDataset> {
+ public:
+  DecodeDelimIterator(std::shared_ptr<const DecodeDelimDataset> dataset, IteratorContext& context)
+      : TransformationIterator(std::move(dataset), context),
+        splitter_(dataset_->columns().format()),
+        dictionaries_(dataset_->columns().columns().size()) {}
+  bool next(ElementSink& sink) override {
+    ComponentsSink line;
+    if (!input_->next(line)) return false;
+    ++elements_;
+    const Components element = line.take();
+    const std::string& text = element[0].string_at(0);
+    const auto where = [this] { return this->where(); };
+    if (splitter_.split(text, true) != CsvSplit::kRecord || splitter_.size() < text.size()) {
+      fail(Code::kDataLoss, where(), ": broken quotes, or more than one line, in '", text, "'.");
+    }
+    put_record(dataset_->columns(), splitter_.fields(), dictionaries_, sink, where);
+    return true;
+  }
+  std::string place() const override { return input_->place(); }
+
+ protected:
+  void rewind_own() override { elements_ = 0; }
+  NamedTensors save_own() const override { return {{"elements", Tensor::scalar(elements_)}}; }
+  void restore_own(const NamedTensors& state) override {
+    elements_ = state_count(state, "elements");
+  }
+
+ private:
+  std::string where() const {
+    const std::string place = input_->place();
+    return place.empty() ? str_cat("Element ", elements_, " of a dataset") : place;
+  }
+
+  CsvSplitter splitter_;
+  ColumnDictionaries dictionaries_;
+  int64_t elements_ = 0;
+};
+
+std::unique_ptr<DatasetIterator> DecodeDelimDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<DecodeDelimIterator>(self(this), context);
+}
+
+// R's function makes these arguments of a record specification.
+RUNHOOKS_REGISTER_DATASET(
+    "DecodeDelimDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<DecodeDelimDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
+    "Lines of delimited text as records.");
+
+}  // namespace
+
+}  // namespace runhooks

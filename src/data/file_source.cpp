@@ -1,0 +1,179 @@
+#include "data/file_source.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "io/atomic_file.h"
+#include "io/crc32c.h"
+
+namespace runhooks {
+
+namespace {
+
+// One string or several: plain ones, or a tensor of them. Nothing where they are a tensor that is
+// not known yet.
+std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  if (value && value->get_if<Output>()) return {};
+  const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
+  if (!tensor) return args.texts(name);
+  if (tensor->dtype() != DType::kString) {
+    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
+  }
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
+  return all;
+}
+
+}  // namespace
+
+FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filenames")) {
+  compression_ = compression_from_name(args.text("compression_type", ""));
+  const std::string on_error = args.text("on_error", "stop");
+  skips_errors_ = on_error == "skip";
+  if (!skips_errors_ && on_error != "stop") {
+    invalid_argument("`on_error` of ", args.owner(), " must be \"stop\" or \"skip\", not \"",
+                     on_error, "\".");
+  }
+}
+
+// --- FileCursor
+
+namespace {
+
+// A checksum of the bytes at both ends: what can be seen of another file without reading all.
+uint32_t ends_of(InputFile& file) {
+  char bytes[4096];
+  const size_t first = file.read_at(0, bytes, sizeof bytes);
+  const uint32_t crc = crc32c(bytes, first);
+  const uint64_t last = file.size() > sizeof bytes ? file.size() - sizeof bytes : 0;
+  return crc32c_extend(crc, bytes, file.read_at(last, bytes, sizeof bytes));
+}
+
+}  // namespace
+
+bool FileCursor::open_next() {
+  if (records_) return true;
+  if (file_ >= source_.files().size()) return false;
+  open();
+  return true;
+}
+
+void FileCursor::open() {
+  const std::string& path = source_.files()[file_];
+  InputFile file(path);
+  size_ = file.size();
+  ends_ = ends_of(file);
+  records_ = source_.open(path);
+}
+
+void FileCursor::close() {
+  tell_skipped();
+  records_.reset();
+  ++file_;
+}
+
+void FileCursor::leave_out(const Error& error) {
+  const bool is_ill_record =
+      error.code() == Code::kDataLoss || error.code() == Code::kInvalidArgument;
+  if (!source_.skips_errors() || !is_ill_record) throw error;
+  if (skipped_++ == 0) first_skipped_ = error.message();
+  if (!records_->skip()) close();
+}
+
+void FileCursor::tell_skipped() {
+  if (skipped_ > 0) {
+    log_later(LogLevel::kWarn,
+              str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s", " of '",
+                      source_.files()[file_], "'. The first: ", first_skipped_));
+  }
+  skipped_ = 0;
+  first_skipped_.clear();
+}
+
+std::string FileCursor::last() const {
+  if (!records_) return "";
+  const FilePlace place = records_->place();
+  const bool is_line = std::string(source_.unit()) == "line";
+  return str_cat(is_line ? "Line " : "Record ", is_line ? place.lines : place.records, " of '",
+                 source_.files()[file_], "'");
+}
+
+void FileCursor::rewind() {
+  records_.reset();
+  file_ = 0;
+  skipped_ = 0;
+  first_skipped_.clear();
+}
+
+NamedTensors FileCursor::save() const {
+  NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
+                        {"is_open", Tensor::scalar(records_ != nullptr)}};
+  if (!records_) return state;
+  const FilePlace place = records_->place();
+  state["offset"] = Tensor::scalar(static_cast<int64_t>(place.offset));
+  state["records"] = Tensor::scalar(place.records);
+  state["lines"] = Tensor::scalar(place.lines);
+  state["size"] = Tensor::scalar(static_cast<int64_t>(size_));
+  state["ends"] = Tensor::scalar(static_cast<int64_t>(ends_));
+  state["skipped"] = Tensor::scalar(skipped_);
+  state["first_skipped"] = Tensor::string_scalar(first_skipped_);
+  return state;
+}
+
+void FileCursor::restore(const NamedTensors& state) {
+  const int64_t file = state_count(state, "file"),
+                count = static_cast<int64_t>(source_.files().size());
+  const bool is_open = state_flag(state, "is_open");
+  if (file > count || (is_open && file == count)) {
+    fail(Code::kDataLoss, "There is no file number ", file, " of ", count, ".");
+  }
+  rewind();
+  file_ = static_cast<size_t>(file);
+  if (!is_open) return;
+  FilePlace place;
+  place.offset = static_cast<uint64_t>(state_count(state, "offset"));
+  place.records = state_count(state, "records");
+  place.lines = state_count(state, "lines");
+  open();
+  const auto size = static_cast<uint64_t>(state_count(state, "size")),
+             ends = static_cast<uint64_t>(state_count(state, "ends"));
+  if (size != size_ || ends != ends_) {
+    records_.reset();
+    fail(Code::kFailedPrecondition, "'", source_.files()[file_],
+         "' is not the file that was read: it had ", size, " bytes and has ", size_,
+         size == size_ ? ", others than before" : "", ".");
+  }
+  records_->seek(place);
+  skipped_ = state_count(state, "skipped");
+  const auto text = state.find("first_skipped");
+  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
+                       text->second.num_elements() == 1;
+  if (!is_text) fail(Code::kDataLoss, "The state has no text 'first_skipped'.");
+  first_skipped_ = text->second.string_at(0);
+}
+
+// --- FileIterator
+
+bool FileIterator::next(ElementSink& sink) {
+  if (!cursor_.next([&sink](FileRecords& records) { records.put(sink); })) return false;
+  ++rows_seen_;
+  return true;
+}
+
+NamedTensors FileIterator::save() const {
+  NamedTensors state = cursor_.save();
+  state["rows_seen"] = Tensor::scalar(rows_seen_);
+  return state;
+}
+
+void FileIterator::restore(const NamedTensors& state) {
+  rows_seen_ = state_count(state, "rows_seen");
+  cursor_.restore(state);
+}
+
+std::unique_ptr<DatasetIterator> FileSource::iterator(IteratorContext&) const {
+  return std::make_unique<FileIterator>(self(this));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,96 @@
+// Records of one length.
+#include <algorithm>
+
+#include "data/file_source.h"
+#include "io/atomic_file.h"
+
+namespace runhooks {
+
+namespace {
+
+struct RecordFormat {
+  uint64_t header, record, footer;
+};
+
+class FixedRecords : public FileRecords {
+ public:
+  FixedRecords(const std::string& path, const RecordFormat& format) : file_(path), format_(format) {
+    const uint64_t around = format.header + format.footer;
+    const uint64_t body = file_.size() >= around ? file_.size() - around : 0;
+    if (file_.size() < around || body % format.record != 0) {
+      invalid_argument("Excluding the header (", format.header, " bytes) and footer (",
+                       format.footer, " bytes), input file '", path, "' has body length ",
+                       file_.size() >= around ? str_cat(body) : "below 0",
+                       " bytes, which is not an exact multiple of the record length (",
+                       format.record, " bytes).");
+    }
+    count_ = static_cast<int64_t>(body / format.record);
+  }
+  bool next() override {
+    if (at_ == count_) return false;
+    const uint64_t offset = format_.header + static_cast<uint64_t>(at_) * format_.record;
+    data_.resize(static_cast<size_t>(format_.record));
+    if (file_.read_at(offset, data_.data(), data_.size()) < data_.size()) {
+      fail(Code::kDataLoss, "Record ", at_ + 1, " of '", file_.path(),
+           "' is cut off: the file has become shorter.");
+    }
+    ++at_;
+    return true;
+  }
+  bool skip() override { return false; }
+  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  FilePlace place() const override {
+    FilePlace place;
+    place.records = at_;
+    return place;
+  }
+  void seek(const FilePlace& place) override {
+    if (place.records > count_) {
+      fail(Code::kDataLoss, "There is no record ", place.records, " in '", file_.path(), "'.");
+    }
+    at_ = place.records;
+  }
+
+ private:
+  InputFile file_;
+  RecordFormat format_;
+  std::string data_;
+  int64_t at_ = 0, count_ = 0;
+};
+
+class FixedLengthRecordDataset : public FileSource {
+ public:
+  explicit FixedLengthRecordDataset(const Args& args) : FileSource(args) {
+    constexpr int64_t kLargest = int64_t{1} << 31;
+    const int64_t record = args.integer("record_bytes"), header = args.integer("header_bytes", 0),
+                  footer = args.integer("footer_bytes", 0);
+    if (std::max({record, header, footer}) > kLargest) {
+      invalid_argument("The sizes of ", args.owner(), " must not be above ", kLargest, " bytes.");
+    }
+    format_ = {static_cast<uint64_t>(header), static_cast<uint64_t>(record),
+               static_cast<uint64_t>(footer)};
+  }
+  std::unique_ptr<FileRecords> open(const std::string& path) const override {
+    return std::make_unique<FixedRecords>(path, format_);
+  }
+  const char* unit() const override { return "record"; }
+
+ private:
+  RecordFormat format_;
+};
+
+// R's function checks `buffer_size`.
+RUNHOOKS_REGISTER_DATASET(
+    "FixedLengthRecordDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<FixedLengthRecordDataset>(args);
+    },
+    "",
+    {"filenames: any. The files.", "record_bytes: number in [1, Inf). How long a record is.",
+     "header_bytes = NULL: number in [0, Inf). So much is left out at the beginning of each file.",
+     "footer_bytes = NULL: number in [0, Inf). So much is left out at the end of each file."},
+    "Records of one length.");
+
+}  // namespace
+
+}  // namespace runhooks

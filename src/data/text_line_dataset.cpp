@@ -1,0 +1,69 @@
+// The lines of text files.
+#include "data/file_source.h"
+#include "io/buffered_bytes.h"
+
+namespace runhooks {
+
+namespace {
+
+class Lines : public FileRecords {
+ public:
+  Lines(const std::string& path, Compression compression, int64_t skip)
+      : bytes_(path, compression) {
+    bytes_.begin_text();
+    while (place_.lines < skip && next()) {
+    }
+    place_.records = 0;
+  }
+  bool next() override {
+    if (!next_line(bytes_, &line_)) return false;
+    ++place_.lines;
+    ++place_.records;
+    return true;
+  }
+  // Lines are ill only where a compressed file is: there is nothing behind.
+  bool skip() override { return false; }
+  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(line_)); }
+  FilePlace place() const override {
+    FilePlace place = place_;
+    place.offset = bytes_.offset();
+    return place;
+  }
+  void seek(const FilePlace& place) override {
+    bytes_.seek(place.offset);
+    place_ = place;
+  }
+
+ private:
+  BufferedBytes bytes_;
+  FilePlace place_;
+  std::string line_;
+};
+
+class TextLineDataset : public FileSource {
+ public:
+  explicit TextLineDataset(const Args& args) : FileSource(args), skip_(args.integer("skip", 0)) {}
+  std::unique_ptr<FileRecords> open(const std::string& path) const override {
+    return std::make_unique<Lines>(path, compression(), skip_);
+  }
+  const char* unit() const override { return "line"; }
+
+ private:
+  int64_t skip_;
+};
+
+// R's function takes a record specification, too: then it makes a CsvDataset.
+RUNHOOKS_REGISTER_DATASET(
+    "TextLineDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<TextLineDataset>(args);
+    },
+    "",
+    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
+     "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
+     "on_error = \"stop\": string. What to do about an ill line."},
+    "The lines of text files.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,67 @@
+// The records of TFRecord files.
+#include "data/file_source.h"
+#include "io/record.h"
+
+namespace runhooks {
+
+namespace {
+
+class Records : public FileRecords {
+ public:
+  Records(const std::string& path, Compression compression) : reader_(path, compression) {}
+  bool next() override {
+    try {
+      if (!reader_.next(data_)) return false;
+    } catch (const Error& error) {
+      if (error.code() != Code::kDataLoss) throw;
+      fail(Code::kDataLoss, "Record ", count_ + 1, " of '", reader_.path(),
+           "' cannot be read: ", error.message());
+    }
+    ++count_;
+    return true;
+  }
+  bool skip() override {
+    ++count_;
+    return reader_.skip();
+  }
+  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  FilePlace place() const override {
+    FilePlace place;
+    place.offset = reader_.offset();
+    place.records = count_;
+    return place;
+  }
+  void seek(const FilePlace& place) override {
+    reader_.seek(place.offset);
+    count_ = place.records;
+  }
+
+ private:
+  RecordReader reader_;
+  std::string data_;
+  int64_t count_ = 0;
+};
+
+class TFRecordDataset : public FileSource {
+ public:
+  using FileSource::FileSource;
+  std::unique_ptr<FileRecords> open(const std::string& path) const override {
+    return std::make_unique<Records>(path, compression());
+  }
+  const char* unit() const override { return "record"; }
+};
+
+// R's function may read several files in turn.
+RUNHOOKS_REGISTER_DATASET(
+    "TFRecordDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<TFRecordDataset>(args);
+    },
+    "",
+    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
+     "on_error = \"stop\": string. What to do about an ill record."},
+    "The records of TFRecord files.");
+
+}  // namespace
+
+}  // namespace runhooks

@@ -1,0 +1,101 @@
+#include "estimators/resumable_run.h"
+
+#include <set>
+
+#include "base/log.h"
+#include "data/dataset.h"
+
+namespace runhooks {
+
+namespace {
+
+// One of a checkpoint that knows nothing of it begins anew, which is said.
+class InputPosition : public Saveable {
+ public:
+  explicit InputPosition(const Output& handle) : position_(make_saveable_from_iterator(handle)) {}
+  const std::string& name() const override { return position_->name(); }
+  std::vector<SaveSpec> save(ResourceManager& resources) override {
+    return position_->save(resources);
+  }
+  Assign read(const TensorSource& source) override {
+    if (source.names_with(name()).empty()) {
+      log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(),
+                                          " does not say where the input stood: it begins at the "
+                                          "first element."));
+      return {};
+    }
+    return position_->read(source);
+  }
+
+ private:
+  SaveablePtr position_;
+};
+
+// Where dropout and its like stand in their streams of random numbers.
+class RandomPositions : public StateSaveable {
+ public:
+  explicit RandomPositions(const Graph& graph)
+      : StateSaveable("runhooks/random/"), graph_(graph) {}
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    NamedTensors state;
+    for (const auto& op : graph_.operations()) {
+      const StatefulResource* resource = stateful_resource(resources, *op);
+      if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+    }
+    return state;
+  }
+  // An operation that is new in the model begins its stream.
+  Assign read_state(const NamedTensors& state, const std::string&) override {
+    return [this, state](ResourceManager& resources) {
+      for (const auto& op : graph_.operations()) {
+        const NamedTensors own = subtree(state, path_part(op->name()) + "/");
+        if (own.empty()) continue;
+        StatefulResource* resource = stateful_resource(resources, *op);
+        if (resource) resource->restore_state(own);
+      }
+    };
+  }
+
+ private:
+  const Graph& graph_;
+};
+
+// One that an initializer begins would begin anew after it was restored.
+void check_begins(const Operation& iterator) {
+  if (iterator.payload) return;
+  throw Error(Code::kInvalidArgument,
+              str_cat("Where iterator '", iterator.name(),
+                      "' stands cannot be kept: it waits for an initializer."),
+              {"With run_config(checkpoint_input_pipeline = TRUE) let the input function return the "
+               "dataset, or use make_iterator_one_shot()."});
+}
+
+}  // namespace
+
+void keep_run_resumable(Graph& graph) {
+  const std::vector<CollectionItem> iterators = graph.collection("iterators");
+  if (iterators.empty()) {
+    throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
+                {"run_config(checkpoint_input_pipeline = TRUE) saves where the iterators of "
+                 "datasets stand, and the input function makes none."});
+  }
+  std::set<std::string> known;
+  for (const CollectionItem& item : graph.collection(collection_keys::kSaveableObjects)) {
+    if (const auto* object = std::get_if<SaveablePtr>(&item)) known.insert((*object)->name());
+  }
+  const auto add = [&](SaveablePtr saveable) {
+    if (!known.insert(saveable->name()).second) return;
+    graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
+  };
+  for (const CollectionItem& item : iterators) {
+    if (const auto* handle = std::get_if<Output>(&item)) {
+      check_begins(*handle->op);
+      add(std::make_shared<InputPosition>(*handle));
+    }
+  }
+  add(std::make_shared<RandomPositions>(graph));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,17 @@
+# The suite is the same in each run: files begin with a seed of their own (tools/run_tests.R, here for
+# others). A test of properties begins elsewhere in each run and says where: RUNHOOKS_SEED repeats it.
+set.seed(1)
+
+property_seed <- function(what) {
+  given <- Sys.getenv("RUNHOOKS_SEED")
+  seed <- if (nzchar(given)) {
+    as.integer(given)
+  } else {
+    withr::with_preserve_seed({
+      set.seed(NULL)
+      sample.int(1e6, 1)
+    })
+  }
+  message(what, ": RUNHOOKS_SEED=", seed, " repeats it")
+  seed
+}

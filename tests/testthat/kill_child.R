@@ -1,0 +1,33 @@
+# A training that may be killed at any moment and started again: Rscript kill_child.R folder steps
+
+library(runhooks)
+args <- commandArgs(TRUE)
+folder <- args[[1]]
+# a run that goes on has to take its random numbers from the checkpoint
+set.seed(if (is.null(latest_checkpoint(folder))) 1 else Sys.getpid())
+
+n <- 60
+x <- matrix(sin(seq_len(3 * n)), n)
+data <- tensor_slices_dataset(list(x = x, y = cos(seq_len(n)))) %>%
+  dataset_map(function(record) {
+    record$x <- record$x + tf$cast(tf$random_normal(3L, stddev = 0.1), "float64")
+    record
+  }) %>%
+  dataset_shuffle(40) %>%
+  dataset_repeat() %>%
+  dataset_batch(8) %>%
+  dataset_prefetch(2)
+model <- dnn_regressor(
+  c(16, 8), column_numeric("x", shape = 3), model_dir = folder, optimizer = "Adam", dropout = 0.3,
+  config = run_config(save_checkpoints_steps = 5, checkpoint_input_pipeline = TRUE)
+)
+# slow enough to be hit
+slow <- session_run_hook(
+  after_create_session = function(session, coord) {
+    cat("training\n")
+    flush(stdout())
+  },
+  after_run = function(context, values) Sys.sleep(0.002)
+)
+train(model, input_fn(data, x, y), max_steps = as.numeric(args[[2]]), hooks = slow)
+cat("done\n")

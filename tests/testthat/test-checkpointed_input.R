@@ -1,0 +1,139 @@
+# run_config(checkpoint_input_pipeline = TRUE): input and random numbers in the model's checkpoints.
+
+set_of_rows <- function(n = 30) {
+  tensor_slices_dataset(list(x = seq_len(n) / n, y = (seq_len(n) * 7) %% 11))
+}
+
+shuffled_rows <- function(batch_size = 4) {
+  set_of_rows() %>%
+    dataset_map(function(record) {
+      record$x <- record$x + tf$random_uniform(list())
+      record
+    }) %>%
+    dataset_shuffle(10) %>%
+    dataset_repeat() %>%
+    dataset_batch(batch_size)
+}
+
+kept_config <- function(...) run_config(checkpoint_input_pipeline = TRUE, ...)
+
+dropping_model <- function(dir = withr::local_tempdir(.local_envir = parent.frame()),
+                           config = kept_config()) {
+  dnn_regressor(
+    8, column_numeric("x"), model_dir = dir, optimizer = "Adam", dropout = 0.4, config = config
+  )
+}
+
+test_that("parts of a run end with the bits of the whole, with dropout and drawn seeds", {
+  input <- input_fn(shuffled_rows(), x, y)
+  weights <- function(calls) {
+    set.seed(3)
+    model <- dropping_model()
+    for (steps in calls) {
+      train(model, input, steps = steps)
+      stats::runif(1) # what a script does meanwhile
+    }
+    variable_value(model)
+  }
+  expect_identical(weights(c(7, 6, 9)), weights(22))
+})
+
+test_that("the positions are in the model's own checkpoint, and nowhere else", {
+  model <- dropping_model()
+  train(model, input_fn(shuffled_rows(), x, y), steps = 2)
+  dir <- model_dir(model)
+  own <- grep("^runhooks/", cpp_checkpoint_names(latest_checkpoint(dir)), value = TRUE)
+  expect_true(any(startsWith(own, "runhooks/iterator/")))
+  expect_true(any(startsWith(own, "runhooks/random/")))
+  expect_false(any(startsWith(variable_names(model), "runhooks/")))
+  expect_length(dir(dir, pattern = "input"), 0)
+  # without the field TensorFlow's checkpoints are as they were
+  plain <- dropping_model(config = run_config())
+  train(plain, input_fn(shuffled_rows(), x, y), steps = 2)
+  names <- cpp_checkpoint_names(latest_checkpoint(model_dir(plain)))
+  expect_false(any(startsWith(names, "runhooks/")))
+})
+
+test_that("a checkpoint that knows no positions begins at the first element, with a word", {
+  dir <- withr::local_tempdir()
+  data <- dataset_batch(set_of_rows(), 5)
+  train(dropping_model(dir, run_config()), input_fn(data, x, y), steps = 2)
+  expect_message(
+    train(dropping_model(dir), input_fn(data, x, y), steps = 1),
+    "does not say where the input stood: it begins at the first element", fixed = TRUE
+  )
+  expect_silent(suppressMessages(
+    train(dropping_model(dir), input_fn(data, x, y), steps = 1), "encoded"
+  ))
+})
+
+test_that("another pipeline is refused by its name, and the model is as it was", {
+  model <- dropping_model()
+  train(model, input_fn(shuffled_rows(), x, y), steps = 2)
+  before <- variable_value(model)
+  expect_error(
+    train(model, input_fn(shuffled_rows(5), x, y), steps = 2), "another input pipeline",
+    class = "runhooks_error_failed_precondition"
+  )
+  expect_identical(variable_value(model), before)
+})
+
+test_that("data that have ended stay ended, which is said", {
+  model <- dropping_model()
+  input <- input_fn(dataset_batch(set_of_rows(), 10), x, y)
+  train(model, input)
+  expect_message(train(model, input), "No step was made: the input had ended at step 3")
+  expect_equal(variable_value(model, "global_step")[[1]], 3)
+})
+
+test_that("what could not be kept is refused before anything is written", {
+  no_iterator <- function() list(list(x = matrix(1:4 / 4)), matrix(c(1, 2, 3, 4)))
+  refused <- function(config, words, input = input_fn(shuffled_rows(), x, y)) {
+    model <- dropping_model(config = config)
+    expect_error(
+      train(model, input, steps = 1), words, class = "runhooks_error_invalid_argument"
+    )
+    expect_length(dir(model_dir(model)), 0)
+  }
+  refused(kept_config(), "no position to be saved", no_iterator)
+  waits <- function() {
+    iterator <- make_iterator_initializable(dataset_batch(set_of_rows(), 2))
+    tf$add_to_collection("table_initializer", iterator$initializer)
+    batch <- iterator$get_next()
+    list(list(x = batch$x), batch$y)
+  }
+  refused(kept_config(), "waits for an initializer", waits)
+  never <- kept_config(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
+  refused(never, "needs checkpoints")
+  expect_error(hook_checkpoint_input_pipeline(dropping_model()), "would be saved twice")
+  expect_error(run_config(checkpoint_input_pipeline = "yes"), "must be TRUE or FALSE")
+})
+
+test_that("input_fn(<data frame>) keeps its own position, and goes on with another pass", {
+  model <- dropping_model()
+  input <- input_fn(
+    data.frame(x = 1:30 / 30, y = 1:30), features = "x", response = "y", batch_size = 10
+  )
+  train(model, input, steps = 2)
+  train(model, input)
+  train(model, input)
+  expect_equal(variable_value(model, "global_step")[[1]], 6)
+})
+
+test_that("a session that takes the place of a lost one goes on with its checkpoint's element", {
+  data <- set_of_rows() %>% dataset_batch(1)
+  model <- dropping_model(config = kept_config(save_checkpoints_steps = 5))
+  seen <- numeric()
+  has_failed <- FALSE
+  hook <- session_run_hook(
+    before_run = function(context) session_run_args("IteratorGetNext:0", "global_step:0"),
+    after_run = function(context, values) {
+      seen <<- c(seen, round(values$results[[1]] * 30))
+      if (length(seen) < 8 || has_failed) return()
+      has_failed <<- TRUE
+      stop(tf$errors$AbortedError(NULL, NULL, "lost"))
+    }
+  )
+  train(model, input_fn(data, x, y), hooks = hook)
+  expect_equal(as.vector(seen), c(1:8, 6:30))
+})

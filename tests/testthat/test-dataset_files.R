@@ -1,0 +1,161 @@
+lines_file <- function(text, name = "lines", env = parent.frame()) {
+  path <- file.path(withr::local_tempdir(.local_envir = env), name)
+  writeBin(charToRaw(text), path)
+  path
+}
+
+values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
+
+test_that("lines of text, whatever their ends", {
+  path <- lines_file("\xef\xbb\xbfone\r\ntwo\n\nlast")
+  expect_identical(values(text_line_dataset(path)), c("one", "two", "", "last"))
+  expect_identical(output_types(text_line_dataset(path))$name, "string")
+  expect_identical(values(text_line_dataset(c(path, path)), 5)[5], "one")
+  ahead <- text_line_dataset(path, parallel_records = 2)
+  expect_identical(values(ahead), c("one", "two", "", "last"))
+  zipped <- withr::local_tempfile()
+  con <- gzfile(zipped, "wb")
+  writeLines(c("a", "b"), con)
+  close(con)
+  expect_identical(values(text_line_dataset(zipped, "GZIP")), c("a", "b"))
+  expect_error(values(text_line_dataset(zipped)), "is compressed")
+  expect_error(values(text_line_dataset(path, "GZIP")), class = "runhooks_error_data_loss")
+})
+
+test_that("files that are not there, and arguments", {
+  missing <- text_line_dataset("/nowhere/at/all") # lint: allow path
+  expect_error(dataset_collect(missing), "/nowhere/at/all", # lint: allow path
+    class = "runhooks_error_not_found")
+  expect_error(text_line_dataset(3), "`filenames` must be paths of files")
+  expect_error(text_line_dataset(character()), "`filenames` must be paths of files")
+  expect_error(text_line_dataset("a", "BZIP"), "must be \"\", \"GZIP\" or \"ZLIB\"")
+  expect_error(text_line_dataset("a", on_error = "ignore"), "on_error")
+  expect_error(text_line_dataset("a", parallel_records = 0), "positive whole")
+  expect_error(fixed_length_record_dataset("a", 0), "record_bytes")
+})
+
+test_that("records of one length", {
+  path <- lines_file("headaaabbbcccend")
+  records <- fixed_length_record_dataset(path, 3, header_bytes = 4, footer_bytes = 3)
+  expect_identical(values(records), c("aaa", "bbb", "ccc"))
+  expect_error(values(fixed_length_record_dataset(path, 3)),
+    "body length 16 bytes, which is not an exact multiple of the record length (3 bytes)",
+    fixed = TRUE)
+  expect_error(values(fixed_length_record_dataset(path, 3, header_bytes = 99)), "below 0")
+})
+
+test_that("records of TensorFlow's files", {
+  path <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  records <- dataset_collect(tfrecord_dataset(path))
+  expect_gt(length(records), 1)
+  expect_identical(dataset_collect(tfrecord_dataset(paste0(path, ".gz"), "GZIP")), records)
+  expect_identical(dataset_collect(tfrecord_dataset(paste0(path, ".zlib"), "ZLIB")), records)
+  expect_true(all(vapply(records, is.raw, NA) | vapply(records, is.character, NA)))
+  both <- tfrecord_dataset(c(path, path), num_parallel_reads = 2)
+  expect_identical(dataset_collect(both), rep(records, each = 2))
+  bytes <- readBin(path, "raw", file.size(path))
+  bytes[[14]] <- xor(bytes[[14]], as.raw(1))
+  damaged <- lines_file("")
+  writeBin(bytes, damaged)
+  expect_error(dataset_collect(tfrecord_dataset(damaged)),
+    paste0("Record 1 of '", damaged, "' cannot be read: Corrupted record at 0"),
+    class = "runhooks_error_data_loss", fixed = TRUE)
+  writeBin(readBin(path, "raw", file.size(path) - 1), damaged)
+  expect_error(dataset_collect(tfrecord_dataset(damaged)), "Truncated record",
+    class = "runhooks_error_data_loss")
+})
+
+test_that("lists of files, and their elements in turn", {
+  folder <- withr::local_tempdir()
+  for (i in 1:4) writeLines(paste0(i, letters[1:3]), file.path(folder, paste0(i, ".txt")))
+  pattern <- file.path(folder, "*.txt")
+  listed <- basename(values(file_list_dataset(pattern, shuffle = FALSE)))
+  expect_identical(listed, paste0(1:4, ".txt"))
+  shuffled <- basename(values(file_list_dataset(pattern, seed = 2)))
+  expect_setequal(shuffled, listed)
+  expect_identical(basename(values(file_list_dataset(pattern, seed = 2))), shuffled)
+  expect_error(file_list_dataset(file.path(folder, "*.csv")), "No files matched",
+    class = "runhooks_error_not_found")
+  all <- values(read_files(pattern, text_line_dataset))
+  expect_identical(all, paste0(rep(1:4, each = 3), letters[1:3]))
+  turns <- values(read_files(pattern, text_line_dataset, parallel_files = 2))
+  expect_identical(turns[1:6], c("1a", "2a", "1b", "2b", "1c", "2c"))
+  blocks <- read_files(pattern, text_line_dataset, parallel_files = 2, parallel_interleave = 2)
+  expect_identical(values(blocks)[1:5], c("1a", "1b", "2a", "2b", "1c"))
+  shard <- read_files(pattern, text_line_dataset, num_shards = 2, shard_index = 1)
+  expect_identical(values(shard), paste0(rep(c(2, 4), each = 3), letters[1:3]))
+  expect_error(read_files(pattern, text_line_dataset, num_shards = 2), "belong together")
+})
+
+test_that("tf$data has TensorFlow's names for sources of files", {
+  path <- lines_file("aabbcc\n")
+  expect_identical(values(tf$data$TextLineDataset(path)), "aabbcc")
+  expect_identical(values(tf$data$TextLineDataset(path)$`repeat`(2)$batch(2)), c("aabbcc", "aabbcc"))
+  fixed <- tf$data$FixedLengthRecordDataset(path, 2, footer_bytes = 1)
+  expect_identical(values(fixed), c("aa", "bb", "cc"))
+  listed <- tf$data$Dataset$list_files(path)
+  expect_identical(values(listed), path)
+  expect_identical(values(listed$flat_map(tf$data$TextLineDataset)), "aabbcc")
+  records <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  expect_identical(dataset_collect(tf$data$TFRecordDataset(records)),
+    dataset_collect(tfrecord_dataset(records)))
+})
+
+test_that("a file that disappears or changes while others are read is named", {
+  folder <- withr::local_tempdir()
+  paths <- file.path(folder, c("a", "b"))
+  for (path in paths) writeLines(c("1", "2"), path)
+  with(tf$Graph()$as_default(), {
+    value <- iterator_get_next(make_iterator_one_shot(text_line_dataset(paths)))
+    with(tf$Session() %as% session, {
+      expect_identical(session$run(value), "1")
+      unlink(paths[[2]])
+      expect_identical(session$run(value), "2")
+      expect_error(session$run(value), "b", class = "runhooks_error_not_found")
+    })
+  })
+  writeBin(raw(1e6), paths[[1]])
+  fixed <- fixed_length_record_dataset(paths[[1]], 1e5)
+  with(tf$Graph()$as_default(), {
+    value <- iterator_get_next(make_iterator_one_shot(fixed))
+    with(tf$Session() %as% session, {
+      session$run(value)
+      writeBin(raw(1), paths[[1]])
+      expect_error(session$run(value), "Record 2 of '.*' is cut off: the file has become shorter",
+        class = "runhooks_error_data_loss")
+    })
+  })
+})
+
+test_that("damaged records are left out and counted where that is asked for", {
+  path <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
+  records <- dataset_collect(tfrecord_dataset(path))
+  bytes <- readBin(path, "raw", file.size(path))
+  bytes[[14]] <- xor(bytes[[14]], as.raw(1)) # in the first record
+  damaged <- withr::local_tempfile()
+  writeBin(bytes, damaged)
+  expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
+    "Skipped 1 record of '.*'. The first: Record 1 of")
+  expect_identical(found, records[-1])
+  writeBin(readBin(path, "raw", file.size(path) - 1), damaged) # cut off
+  expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
+    paste0("Skipped 1 record of '.*'. The first: Record ", length(records)))
+  expect_identical(found, head(records, -1))
+})
+
+test_that("a file that is not the one that was read is refused when an iterator goes on", {
+  path <- withr::local_tempfile()
+  writeLines(as.character(1:5), path)
+  saved <- file.path(withr::local_tempdir(), "input.ckpt")
+  in_session <- function(run) with(tf$Graph()$as_default(), {
+    built <- iterators_in_graph(list(text_line_dataset(path)))
+    with(tf$Session() %as% session, run(session, built))
+  })
+  in_session(function(session, built) {
+    take_elements(session, built$values[[1]], 2)
+    built$saver$save(session, saved)
+  })
+  writeLines(as.character(5:1), path)
+  expect_error(in_session(function(session, built) built$saver$restore(session, saved)),
+    "is not the file that was read", class = "runhooks_error_failed_precondition")
+})

@@ -1,0 +1,69 @@
+# Runs that are killed at random moments and started again. RUNHOOKS_KILLS says how often (`make
+# kills` has 20); RUNHOOKS_SEED repeats the moments, as far as a machine can.
+
+train_child <- function(folder, steps) {
+  script <- normalizePath(test_path("kill_child.R"))
+  processx::process$new(
+    child_rscript(), c(script, folder, steps), stdout = "|", stderr = "2>&1", env = child_env()
+  )
+}
+
+# All that it says until the line `last`, or until it has ended.
+wait_for <- function(child, last) {
+  said <- character()
+  while (child$is_alive() || child$is_incomplete_output()) {
+    child$poll_io(1000)
+    said <- c(said, child$read_output_lines())
+    if (last %in% said) break
+  }
+  said
+}
+
+run_to_end <- function(folder, steps) {
+  child <- train_child(folder, steps)
+  said <- wait_for(child, "done")
+  child$wait()
+  if (!"done" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
+}
+
+# TRUE where it was hit while it trained.
+run_and_kill <- function(folder, steps, seconds) {
+  child <- train_child(folder, steps)
+  said <- wait_for(child, "training")
+  if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
+  Sys.sleep(seconds)
+  hit <- child$kill() # SIGKILL
+  child$wait()
+  hit && identical(child$get_exit_status(), -9L)
+}
+
+values_in <- function(folder) {
+  path <- latest_checkpoint(folder)
+  cpp_checkpoint_values(path, checkpoint_names(path))
+}
+
+test_that("a run that was killed again and again ends with the bits of one that never was", {
+  skip_if_not_installed("processx")
+  skip_on_os("windows") # which has no signals
+  kills <- as.numeric(Sys.getenv("RUNHOOKS_KILLS", "3"))
+  steps <- 100 * (kills + 1)
+  set.seed(property_seed("kills"))
+  moments <- stats::runif(kills, 0, 0.3)
+  here <- withr::local_tempdir()
+  whole <- file.path(here, "whole")
+  killed <- file.path(here, "killed")
+  run_to_end(whole, steps)
+  hits <- 0
+  reached <- numeric()
+  for (seconds in moments) {
+    hits <- hits + run_and_kill(killed, steps, seconds)
+    reached <- c(reached, cpp_saved_global_step(killed))
+  }
+  message("killed at checkpoints ", paste(reached, collapse = " "), " of ", steps)
+  expect_equal(hits, kills)
+  # not all at the beginning, none at the end
+  expect_gt(max(reached), 0)
+  expect_lt(max(reached), steps)
+  run_to_end(killed, steps)
+  expect_identical(values_in(killed), values_in(whole))
+})

@@ -1,0 +1,61 @@
+# Which names of TensorFlow's scripts reach below `tf` (golden/tf_namespace.tsv has those that scripts
+# use, with a rank: must, should, nice), and that several paths to one thing are one function.
+
+namespace_of_scripts <- function() {
+  read.delim(
+    test_path("golden", "tf_namespace.tsv"), header = FALSE, col.names = c("rank", "name")
+  )
+}
+
+reach <- function(name) {
+  Reduce(function(at, part) do.call(`$`, list(at, part)), strsplit(name, ".", fixed = TRUE)[[1]], tf)
+}
+resolves <- function(name) {
+  tryCatch(!is.null(reach(name)), runhooks_error_not_found = function(e) FALSE)
+}
+
+# Names that are not there, and why.
+exceptions <- c(
+  real = "no complex numbers", imag = "no complex numbers", conj = "no complex numbers",
+  angle = "no complex numbers"
+)
+
+test_that("every name that scripts need is there", {
+  names <- namespace_of_scripts()
+  expect_gt(nrow(names), 500)
+  missing <- names$name[!vapply(names$name, resolves, NA)]
+  needed <- names$name[names$rank != "nice"]
+  expect_identical(setdiff(intersect(missing, needed), names(exceptions)), character())
+  nice <- setdiff(missing, c(needed, names(exceptions)))
+  expect_identical(setdiff(nice, "contrib.estimator.forward_features"), character())
+})
+
+test_that("several paths to one thing lead to one function", {
+  same <- list(
+    c("train.get_global_step", "contrib.framework.get_global_step"),
+    c("math.argmax", "argmax"), c("math.lgamma", "lgamma"), c("math.segment_max", "segment_max"),
+    c("linalg.einsum", "einsum"), c("linalg.norm", "norm"), c("strings.join", "string_join"),
+    c("image.resize", "image.resize_images"),
+    c("contrib.layers.conv2d", "contrib.layers.convolution2d"),
+    c("python.ops.state_ops.assign_add", "assign_add"), c("random.shuffle", "random_shuffle")
+  )
+  for (paths in same) {
+    body_of <- function(name) {
+      f <- reach(name)
+      list(formals(f), body(f))
+    }
+    expect_identical(body_of(paths[[1]]), body_of(paths[[2]]), info = toString(paths))
+  }
+})
+
+test_that("what is absent says so by its name and names what is near", {
+  expect_error(tf$math$lgama, "tf\\$math\\$lgama.*Did you mean.*lgamma",
+    class = "runhooks_error_not_found"
+  )
+  expect_error(tf$layers$conv4d, "conv", class = "runhooks_error_not_found")
+  expect_error(tf$keras$Sequential(), "tf\\$layers", class = "runhooks_error_unimplemented")
+  expect_error(
+    tf$contrib$learn$datasets$load_dataset("mnist"), "tensor_slices_dataset",
+    class = "runhooks_error_unimplemented"
+  )
+})
