@@ -44,9 +44,22 @@ bool is_line(const Shape& shape) {
   return longer <= 1;
 }
 
+// Bytes, which R's strings cannot hold: a raw vector is one string, a list of them are several.
+bool is_bytes(SEXP x) {
+  if (TYPEOF(x) == RAWSXP) return true;
+  if (TYPEOF(x) != VECSXP || Rf_xlength(x) == 0) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    if (TYPEOF(VECTOR_ELT(x, i)) != RAWSXP) return false;
+  }
+  return true;
+}
+
 Shape shape_of_r(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   Shape shape;
+  if (TYPEOF(x) == RAWSXP) return shape;
+  // a list is as many strings as it has elements, be it one
+  if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
   if (dim != R_NilValue) {
     for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
   } else if (Rf_xlength(x) != 1) {
@@ -56,6 +69,7 @@ Shape shape_of_r(SEXP x) {
 }
 
 DType natural_dtype(SEXP x) {
+  if (is_bytes(x)) return DType::kString;
   switch (TYPEOF(x)) {
     case REALSXP:
       return DType::kFloat64;
@@ -99,6 +113,10 @@ void set_number(Tensor& tensor, int64_t i, double x) {
       break;
     case DType::kInt64:
       tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      break;
+    case DType::kUint8:
+      if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
       break;
     case DType::kBool:
       tensor.data<bool>()[i] = x != 0;
@@ -149,7 +167,21 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
+Tensor bytes_from_r(SEXP x, const Shape& shape) {
+  Tensor tensor(DType::kString, shape);
+  tensor.set_dictionary(std::make_shared<StringDictionary>());
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
+    const auto* bytes = reinterpret_cast<const char*>(RAW(raw));
+    tensor.data<int32_t>()[i] =
+        tensor.dictionary()->code({bytes, static_cast<size_t>(Rf_xlength(raw))});
+  }
+  return tensor;
+}
+
 Tensor strings_from_r(SEXP x, const Shape& shape) {
+  if (TYPEOF(x) != STRSXP) return bytes_from_r(x, shape);
   // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
   // else nothing would hold them, and an address could stand for two texts.
   if (ALTREP(x)) STRING_PTR_RO(x);
@@ -465,6 +497,7 @@ Value value_from_r(SEXP x) {
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
   }
+  if (is_bytes(x)) return Value::of(tensor_from_r(x));
   switch (TYPEOF(x)) {
     case NILSXP:
       return Value();

@@ -39,6 +39,13 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/flow.py "$work/flow" || failed=1
 done
 
+echo "== exports of canned estimators, loaded by TensorFlow"
+mkdir "$work/exports"
+Rscript tests/interop/exports.R "$work/exports" "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+for python in $(sh tools/tf_python.sh all); do
+  "$python" tests/interop/exports_check.py "$work/exports" || failed=1
+done
+
 echo "== random feature columns, as TensorFlow's"
 # RUNHOOKS_SEED repeats a run
 "$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
