@@ -27,7 +27,12 @@ alias_symbols <- function(symbols) {
       symbols[c("train.SessionRunContext", "train.SessionRunValues", "train.SessionRunArgs")],
       paste0("estimator.SessionRun", c("Context", "Values", "Args"))
     ),
-    list(estimator.NanLossDuringTrainingError = symbols[["train.NanLossDuringTrainingError"]]),
+    setNames(
+      rep(symbols["train.NanLossDuringTrainingError"], 2),
+      paste0(
+        c("estimator", "python.training.basic_session_run_hooks"), ".NanLossDuringTrainingError"
+      )
+    ),
     list(contrib.estimator.add_metrics = add_metrics),
     list(contrib.framework.get_global_step = symbols[["train.get_global_step"]])
   )
@@ -43,7 +48,7 @@ same_names <- list(
     reduce_max reduce_mean reduce_min reduce_prod reduce_sum rint round rsqrt scalar_mul segment_max
     segment_mean segment_min segment_prod segment_sum sigmoid sign sin sinh sqrt square
     squared_difference subtract tan tanh truediv unsorted_segment_max unsorted_segment_mean
-    unsorted_segment_sum",
+    unsorted_segment_sqrt_n unsorted_segment_sum polygamma zeta accumulate_n zero_fraction",
   random = "set_random_seed truncated_normal multinomial",
   linalg = "cholesky cross einsum eye global_norm matmul norm qr svd tensordot trace",
   dtypes = "as_string cast float16 float32 float64 int8 int16 int32 int64 uint8 bool string",
@@ -76,7 +81,19 @@ alias_names <- function(known) {
   aliases <- c(
     unlist(aliases), python.training.saver.latest_checkpoint = "train.latest_checkpoint",
     python.training.training_util.get_global_step = "train.get_global_step",
-    contrib.framework.get_or_create_global_step = "train.get_or_create_global_step"
+    contrib.framework.get_or_create_global_step = "train.get_or_create_global_step",
+    contrib.framework.init_from_checkpoint = "train.init_from_checkpoint",
+    contrib.framework.list_variables = "train.list_variables",
+    contrib.framework.load_variable = "train.load_variable",
+    math.zero_fraction = "nn.zero_fraction",
+    sparse.placeholder = "sparse_placeholder", sparse.reorder = "sparse_reorder",
+    sparse.reshape = "sparse_reshape", sparse.retain = "sparse_retain",
+    sparse.transpose = "sparse_transpose", sparse.reduce_sum = "sparse_reduce_sum",
+    sparse.to_indicator = "sparse_to_indicator",
+    sparse.sparse_dense_matmul = "sparse_tensor_dense_matmul",
+    initializers.global_variables = "global_variables_initializer",
+    initializers.local_variables = "local_variables_initializer",
+    initializers.tables_initializer = "tables_initializer"
   )
   aliases[aliases %in% known & !names(aliases) %in% known]
 }

@@ -260,7 +260,7 @@ per_image_standardization <- function(image) {
   with(name_scope("per_image_standardization"), {
     image <- as_tensor(image)
     rank <- image_rank(image)
-    if (!image$dtype$is_floating) image <- tf$cast(image, "float32")
+    image <- tf$cast(image, "float32")
     axes <- as.integer(rank - 3:1)
     n <- tf$cast(tf$reduce_prod(tf$shape(image)[(rank - 2):rank]), image$dtype)
     mean <- tf$reduce_mean(image, axes, keepdims = TRUE)

@@ -125,7 +125,7 @@ std::string encode_wav(const float* sound, int64_t frames, int64_t channels, uin
   out += "data";
   append_little(out, bytes, 4);
   for (int64_t i = 0; i < frames * channels; ++i) {
-    const float clamped = std::max(-32768.0f, std::min(32767.0f, std::round(sound[i] * 32767.0f)));
+    const float clamped = std::max(-32768.0f, std::min(32767.0f, std::round(sound[i] * 32768.0f)));
     append_little(out, static_cast<uint32_t>(static_cast<int32_t>(clamped)), 2);
   }
   return out;

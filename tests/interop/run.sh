@@ -39,6 +39,13 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/flow.py "$work/flow" || failed=1
 done
 
+echo "== exports of canned estimators, loaded by TensorFlow"
+mkdir "$work/exports"
+Rscript tests/interop/exports.R "$work/exports" "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+for python in $(sh tools/tf_python.sh all); do
+  "$python" tests/interop/exports_check.py "$work/exports" || failed=1
+done
+
 echo "== random feature columns, as TensorFlow's"
 # RUNHOOKS_SEED repeats a run
 "$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
@@ -47,11 +54,19 @@ echo "== random feature columns, as TensorFlow's"
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(not tf.__version__.startswith("1."))' \
     2> /dev/null || continue
+  echo "== random input pipelines and delimited text, beside TensorFlow's"
+  mkdir -p "$work/datasets"
+  "$python" tests/interop/datasets.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/datasets.log" &&
+    Rscript tests/interop/datasets.R "$work/datasets" || { tail -n 5 "$work/datasets.log"; failed=1; }
   echo "== ops at random and at the edges, beside TensorFlow's"
   mkdir -p "$work/ops"
   Rscript tests/interop/ops.R begin "$work/ops" &&
     "$python" tests/interop/ops.py "$work/ops" 2> "$work/ops.log" &&
     Rscript tests/interop/ops.R end "$work/ops" || { tail -n 5 "$work/ops.log"; failed=1; }
+  echo "== custom models begun with TensorFlow's checkpoints, trained on both sides"
+  mkdir -p "$work/custom"
+  "$python" tests/interop/custom.py "$work/custom" 2> "$work/custom.log" &&
+    Rscript tests/interop/custom.R "$work/custom" || { tail -n 5 "$work/custom.log"; failed=1; }
 done
 
 if [ $failed = 0 ]; then echo "interop: all good"; else echo "interop: FAILED"; fi
