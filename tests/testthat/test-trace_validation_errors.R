@@ -469,7 +469,7 @@ test_that("specifications and exporters are refused as in TensorFlow", {
   hook <- "must be a hook"
   no_estimator <- "`estimator` must have type `tf.estimator.Estimator`. Got: \"e\""
   none <- "cannot have a name that is `None` or empty. All exporter names: "
-  receivers <- "serving input receivers come with export_savedmodel()"
+  receiver <- tf$estimator$export$ServingInputReceiver
   expect_rows("specs_and_exporters", list(
     "TrainSpec(input_fn='x')" = says(
       function() train("x"), "`input_fn` must be callable, given: \"x\""
@@ -545,13 +545,26 @@ test_that("specifications and exporters are refused as in TensorFlow", {
     "BestExporter(compare_fn with a third argument)" = says(
       function() best(compare_fn = function(best_eval_result, current_eval_result, z) TRUE),
       "compare_fn has following not expected args: z"
+    ),
+    "ServingInputReceiver(features=NULL)" = says(
+      function() receiver(NULL, tf$constant(1)),
+      "`features` must be a tensor or a named list of tensors"
+    ),
+    "ServingInputReceiver(receiver_tensors=NULL)" = says(
+      function() receiver(tf$constant(1), NULL),
+      "`receiver_tensors` must be a tensor or a named list of tensors"
+    ),
+    "ServingInputReceiver(features={'a': 3})" = says(
+      function() receiver(list(a = 3), tf$constant(1)),
+      "features \"a\" must be a Tensor or SparseTensor"
+    ),
+    "ServingInputReceiver(features={1: t})" = function() {
+      receiver(list("1" = tf$constant(1)), tf$constant(1))
+    },
+    "ServingInputReceiver(receiver_tensors={'a': 3})" = says(
+      function() receiver(tf$constant(1), list(a = 3)),
+      "receiver_tensors \"a\" must be a Tensor or SparseTensor"
     )
-  ), c(
-    "ServingInputReceiver(features=NULL)" = receivers,
-    "ServingInputReceiver(receiver_tensors=NULL)" = receivers,
-    "ServingInputReceiver(features={'a': 3})" = receivers,
-    "ServingInputReceiver(features={1: t})" = receivers,
-    "ServingInputReceiver(receiver_tensors={'a': 3})" = receivers
   ))
   defaults <- goldens$specs_and_exporters$defaults
   own <- eval(fn)$args

@@ -138,3 +138,16 @@ test_that("exports that are too old are removed, and nothing else", {
   expect_length(dir(file.path(model_dir(model), "export", "all")), 7)
   expect_output(print(exporter), "<tf_exporter> \"lat\"", fixed = TRUE)
 })
+
+test_that("exporters write models that predict what the trained one does", {
+  model <- golden_model_of(list(save_checkpoints_steps = 2))
+  exporters <- list(latest_exporter("lat"), best_exporter("best"), final_exporter("fin"))
+  history <- run_both(model, max_steps = 4, exporters = exporters)
+  expect_named(history$exports, c("lat", "best", "fin"))
+  wanted <- unlist(predict(model, toy_input(num_epochs = 1)))
+  for (path in history$exports) {
+    exported <- predict(load_savedmodel(path), data.frame(x = c(1, 2, 3, 4)))
+    expect_equal(unname(unlist(exported)), unname(wanted), tolerance = 1e-6)
+  }
+  expect_length(dir(file.path(model_dir(model), "export", "lat")), 2)
+})
