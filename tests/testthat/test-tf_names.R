@@ -97,7 +97,7 @@ cases <- list(
   central_crop = list(list(images), function(x) tf$image$central_crop(x[1, , , ], 0.5)),
   crop_or_pad = list(list(images), function(x) tf$image$resize_image_with_crop_or_pad(x, 6L, 3L)),
   standardization = list(list(images), function(x) {
-    tf$square(tf$image$per_image_standardization(x[1, , , ]) + float(x[1, , , ]))
+    tf$square(tf$image$per_image_standardization(x[1, , , ]) + x[1, , , ])
   }),
   total_variation = list(list(images), tf$image$total_variation),
   lrn = list(list(images), function(x) tf$nn$lrn(float(x), 1, 1.5, 0.8, 0.6)),
