@@ -289,7 +289,9 @@ total_variation <- function(images, name = NULL) {
 check_limits <- function(lower, upper, arg, call = parent.frame()) {
   check_number(lower, call = call)
   check_number(upper, arg = arg, call = call)
-  if (upper < lower) stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+  if (upper < lower) {
+    stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+  }
 }
 
 drawn <- function(from, to, seed) tf$random_uniform(list(), from, to, seed = seed)
