@@ -195,6 +195,14 @@ cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
+cpp_parse_example <- function(serialized, names, features, is_single, name) {
+    .Call(`_runhooks_cpp_parse_example`, serialized, names, features, is_single, name)
+}
+
+cpp_write_tfrecord <- function(data, path, compression_type) {
+    .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
+}
+
 cpp_specs <- function(what) {
     .Call(`_runhooks_cpp_specs`, what)
 }
@@ -371,6 +379,10 @@ cpp_checkpoint_values <- function(path, names) {
     .Call(`_runhooks_cpp_checkpoint_values`, path, names)
 }
 
+cpp_checkpoint_tensors <- function(path) {
+    .Call(`_runhooks_cpp_checkpoint_tensors`, path)
+}
+
 cpp_iterator_saveable <- function(iterator) {
     .Call(`_runhooks_cpp_iterator_saveable`, iterator)
 }
@@ -417,6 +429,42 @@ cpp_tensor_consumers <- function(x) {
 
 cpp_tensor_set_shape <- function(x, dims) {
     invisible(.Call(`_runhooks_cpp_tensor_set_shape`, x, dims))
+}
+
+cpp_graph_message <- function(graph, add_shapes) {
+    .Call(`_runhooks_cpp_graph_message`, graph, add_shapes)
+}
+
+cpp_graph_def_nodes <- function(bytes) {
+    .Call(`_runhooks_cpp_graph_def_nodes`, bytes)
+}
+
+cpp_message_text <- function(bytes, message) {
+    .Call(`_runhooks_cpp_message_text`, bytes, message)
+}
+
+cpp_message_bytes <- function(text, message) {
+    .Call(`_runhooks_cpp_message_bytes`, text, message)
+}
+
+cpp_import_graph_def <- function(bytes, input_map, return_elements, name) {
+    .Call(`_runhooks_cpp_import_graph_def`, bytes, input_map, return_elements, name)
+}
+
+cpp_import_meta_graph <- function(bytes, import_scope, where) {
+    .Call(`_runhooks_cpp_import_meta_graph`, bytes, import_scope, where)
+}
+
+cpp_meta_graph <- function(graph) {
+    .Call(`_runhooks_cpp_meta_graph`, graph)
+}
+
+cpp_freeze <- function(session, bytes, outputs, whitelist, blacklist) {
+    .Call(`_runhooks_cpp_freeze`, session, bytes, outputs, whitelist, blacklist)
+}
+
+cpp_sub_graph <- function(bytes, outputs) {
+    .Call(`_runhooks_cpp_sub_graph`, bytes, outputs)
 }
 
 cpp_estimator_spec_check <- function(fields) {
@@ -551,12 +599,32 @@ cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
     .Call(`_runhooks_cpp_py_func`, func, inputs, output_types, is_stateful, name)
 }
 
-cpp_saver_new <- function(max_to_keep, every_n_hours, relative_paths, defer_build, var_list) {
-    .Call(`_runhooks_cpp_saver_new`, max_to_keep, every_n_hours, relative_paths, defer_build, var_list)
+cpp_estimator_export <- function(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra) {
+    invisible(.Call(`_runhooks_cpp_estimator_export`, spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra))
 }
 
-cpp_saver_save <- function(saver, session, path, global_step) {
-    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step)
+cpp_replace_saved_model <- function(from, folder) {
+    invisible(.Call(`_runhooks_cpp_replace_saved_model`, from, folder))
+}
+
+cpp_load_savedmodel <- function(folder, tags) {
+    .Call(`_runhooks_cpp_load_savedmodel`, folder, tags)
+}
+
+cpp_loaded_signatures <- function(model) {
+    .Call(`_runhooks_cpp_loaded_signatures`, model)
+}
+
+cpp_loaded_predict <- function(model, signature, data) {
+    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data)
+}
+
+cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty) {
+    .Call(`_runhooks_cpp_saver_new`, var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty)
+}
+
+cpp_saver_save <- function(saver, session, path, global_step, write_meta_graph, write_state) {
+    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step, write_meta_graph, write_state)
 }
 
 cpp_saver_restore <- function(saver, session, path) {
@@ -565,6 +633,10 @@ cpp_saver_restore <- function(saver, session, path) {
 
 cpp_saver_last_checkpoints <- function(saver) {
     .Call(`_runhooks_cpp_saver_last_checkpoints`, saver)
+}
+
+cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
+    invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
 }
 
 cpp_scope_open_name <- function(graph, name) {

@@ -15,6 +15,11 @@ new_graph <- function(pointer) {
   graph$get_operation_by_name <- function(name) cpp_graph_get_operation(pointer, name)
   graph$get_operations <- function() cpp_graph_get_operations(pointer)
   graph$finalize <- function() cpp_graph_finalize(pointer)
+  graph$as_graph_def <- function(from_version = NULL, add_shapes = FALSE) {
+    unsupported(from_version)
+    check_flag(add_shapes)
+    new_graph_def(cpp_graph_message(graph, add_shapes))
+  }
   graph$as_default <- function() default_graph_context(graph)
   graph$name_scope <- function(name) name_scope(name, graph = graph)
   graph$control_dependencies <- function(control_inputs) {

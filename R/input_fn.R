@@ -370,10 +370,13 @@ next_matrix <- function(columns, features, response, options) {
   if (length(parts) > 1) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
   is_logical <- vapply(parts, is.logical, NA)
   if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
-  matrix <- if (length(parts) == 1 && sparse) parts[[1]] else do.call(cbind, unname(parts))
+  # the core puts columns side by side, without a copy of all of them in R
+  single <- length(parts) == 1 && (sparse || length(dim(parts[[1]])) == 2)
+  matrix <- if (single) parts[[1]] else unname(parts)
+  if (all(is_word) && !single) matrix <- do.call(cbind, matrix)
   # the matrix has a type of its own where all of its columns have the same
   types <- unique(lapply(parts, wanted_type))
-  if (length(types) == 1) attr(matrix, "dtype") <- types[[1]]
+  if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
   input <- next_rows(together, "x", response, options)
   if (length(response)) list(input[[1]]$x, input[[2]]) else input$x

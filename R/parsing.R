@@ -96,8 +96,29 @@ fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   )
 }
 
-var_len_feature <- function(dtype) {
-  structure(list(dtype = as_dtype(dtype)), class = c("VarLenFeature", "runhooks_feature_spec"))
+feature_spec <- function(kind, ...) {
+  structure(list(...), class = c(kind, "runhooks_feature_spec"))
+}
+
+var_len_feature <- function(dtype) feature_spec("VarLenFeature", dtype = as_dtype(dtype))
+
+fixed_len_sequence_feature <- function(shape, dtype, allow_missing = FALSE, default_value = NULL) {
+  check_flag(allow_missing)
+  feature_spec("FixedLenSequenceFeature",
+    shape = as.list(as.integer(unlist(shape))), dtype = as_dtype(dtype),
+    allow_missing = allow_missing, default_value = default_value
+  )
+}
+
+sparse_feature <- function(index_key, value_key, dtype, size, already_sorted = FALSE) {
+  check_string(index_key)
+  check_string(value_key)
+  check_positive_whole(size)
+  check_flag(already_sorted)
+  feature_spec("SparseFeature",
+    index_key = index_key, value_key = value_key, dtype = as_dtype(dtype), size = size,
+    already_sorted = already_sorted
+  )
 }
 
 #' @export
@@ -115,13 +136,107 @@ print.runhooks_feature_spec <- function(x, ...) {
   invisible(x)
 }
 
+# --- parsing
+
+check_feature_specs <- function(features, arg, call = parent.frame()) {
+  good <- is.list(features) && length(features) > 0 && !is.null(names(features)) &&
+    all(nzchar(names(features)))
+  check_arg(good, features, "a named list of feature specifications", arg, call)
+  check_unique_names(names(features), call)
+  for (key in names(features)) {
+    x <- features[[key]]
+    if (!inherits(x, "runhooks_feature_spec")) {
+      stop_runhooks(
+        "Feature {.val {key}} must be a `tf$FixedLenFeature()` or one of its relatives, not
+         {.obj_type_friendly {x}}.",
+        call = call
+      )
+    }
+    if (inherits(x, "FixedLenSequenceFeature") && !x$allow_missing) {
+      stop_runhooks(
+        "Feature {.val {key}}: a FixedLenSequenceFeature of `tf$parse_example()` needs
+         `allow_missing = TRUE`.",
+        call = call
+      )
+    }
+  }
+}
+
+# A specification as plain data.
+core_feature_spec <- function(x) {
+  fields <- unclass(x)
+  fields$kind <- class(x)[[1]]
+  fields$dtype <- dtype_name(fields$dtype)
+  if (!is.null(fields$shape)) fields$shape <- as.integer(unlist(fields$shape))
+  if (is.list(fields$default_value)) fields$default_value <- unlist(fields$default_value)
+  fields
+}
+
+parse_features <- function(serialized, features, names, is_single, name, call) {
+  check_feature_specs(features, "features", call)
+  serialized <- as_tensor(serialized, "string")
+  names <- if (!is.null(names)) as_tensor(names, "string")
+  features <- lapply(features, core_feature_spec)
+  cpp_parse_example(serialized, names, features, is_single, if (is.null(name)) "" else name)
+}
+
+# In graphs of ours examples are a vector; one alone is a scalar.
+parse_example <- function(serialized, features, name = NULL, example_names = NULL) {
+  parse_features(serialized, features, example_names, FALSE, name, environment())
+}
+
+parse_single_example <- function(serialized, features, name = NULL, example_names = NULL) {
+  if (!is.null(example_names)) {
+    serialized <- tf$expand_dims(as_tensor(serialized, "string"), 0L)
+    names <- tf$expand_dims(as_tensor(example_names, "string"), 0L)
+    parsed <- parse_features(serialized, features, names, FALSE, name, environment())
+    return(lapply(parsed, only_example))
+  }
+  parse_features(serialized, features, NULL, TRUE, name, environment())
+}
+
+only_example <- function(x) {
+  if (!is_sparse(x)) return(tf$squeeze(x, 0L))
+  sparse_tensor(
+    tf$slice(x$indices, list(0L, 1L), list(-1L, 1L)), x$values,
+    tf$slice(x$dense_shape, list(1L), list(1L))
+  )
+}
+
+decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_delim = TRUE,
+                       name = NULL, na_value = "", select_cols = NULL) {
+  defaults <- lapply(record_defaults, csv_default)
+  attrs <- list(
+    field_delim = field_delim, use_quote_delim = use_quote_delim, na_value = na_value
+  )
+  if (!is.null(select_cols)) attrs$select_cols <- as.integer(unlist(select_cols))
+  inputs <- c(list(as_tensor(records, "string")), unname(defaults))
+  fields <- do.call(tf_op, c(list("DecodeCSV"), inputs, list(attrs = attrs, name = name)))
+  if (is_tensor(fields)) list(fields) else fields
+}
+
+# A value, or a type: then the field is required.
+csv_default <- function(x) {
+  if (is_tensor(x)) return(x)
+  if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(csv_zero(x), 0L), x))
+  if (is.list(x)) x <- unlist(x)
+  as_tensor(x, if (is.double(x)) "float32")
+}
+
+csv_zero <- function(dtype) if (dtype_name(dtype) == "string") character() else numeric()
+
 parsing_symbols <- function() {
   fixed <- function(shape, dtype, default_value = NULL) {
     fixed_len_feature(shape, dtype, default_value)
   }
   list(
-    FixedLenFeature = fixed, VarLenFeature = var_len_feature,
+    FixedLenFeature = fixed, VarLenFeature = var_len_feature, SparseFeature = sparse_feature,
+    FixedLenSequenceFeature = fixed_len_sequence_feature,
     io.FixedLenFeature = fixed, io.VarLenFeature = var_len_feature,
+    io.SparseFeature = sparse_feature, io.FixedLenSequenceFeature = fixed_len_sequence_feature,
+    parse_example = parse_example, io.parse_example = parse_example,
+    parse_single_example = parse_single_example, io.parse_single_example = parse_single_example,
+    decode_csv = decode_csv, io.decode_csv = decode_csv,
     python.ops.parsing_ops.FixedLenFeature = fixed,
     python.ops.parsing_ops.VarLenFeature = var_len_feature
   )

@@ -7,43 +7,71 @@ train_saver <- function(
   saver_def = NULL, builder = NULL, defer_build = FALSE, allow_empty = FALSE, write_version = 2,
   pad_step_number = FALSE, save_relative_paths = FALSE, filename = NULL
 ) {
-  unsupported <- list(
-    reshape = reshape, saver_def = !is.null(saver_def),
-    pad_step_number = pad_step_number
-  )
-  for (argument in names(Filter(isTRUE, unsupported))) {
-    stop_runhooks("{.arg {argument}} is not supported.", kind = "unimplemented")
+  if (!is.null(saver_def) || !is.null(builder)) {
+    stop_runhooks("{.arg saver_def} and {.arg builder} are not supported.", kind = "unimplemented")
   }
+  check_flag(reshape)
+  check_flag(sharded)
   check_whole(max_to_keep, null = TRUE)
   check_number(keep_checkpoint_every_n_hours)
   check_flag(defer_build)
+  check_flag(allow_empty)
+  check_flag(pad_step_number)
   check_flag(save_relative_paths)
+  if (defer_build && !is.null(var_list)) {
+    stop_runhooks("If {.arg var_list} is provided then build cannot be deferred.")
+  }
   cpp_saver_new(
-    if (is.null(max_to_keep)) 0 else max_to_keep, keep_checkpoint_every_n_hours,
-    save_relative_paths, defer_build, named_variables(var_list)
+    saver_variables(var_list), reshape, if (is.null(max_to_keep)) 0 else max_to_keep,
+    keep_checkpoint_every_n_hours, save_relative_paths, pad_step_number, defer_build, allow_empty
   )
 }
 
-# A variable, a list of them, or of names in the checkpoint and variables.
-named_variables <- function(var_list, call = parent.frame()) {
-  if (is.null(var_list)) return(NULL)
-  if (is_variable(var_list)) return(list(var_list))
-  good <- is.list(var_list) && length(var_list) && all(vapply(var_list, is_variable, NA))
-  check_arg(good, var_list, "a list of variables", "var_list", call)
-  var_list
+# Variables, or variables by their names in checkpoints.
+saver_variables <- function(x, call = parent.frame()) {
+  if (is.null(x)) return(NULL)
+  if (is_variable(x)) x <- list(x)
+  good <- is.list(x) && all(vapply(x, is_variable, NA)) &&
+    (is.null(names(x)) || all(nzchar(names(x))))
+  check_arg(good, x, "a list of variables, or a named one", "var_list", call)
+  if (!is.null(names(x))) check_unique_names(names(x), call)
+  x
 }
 
 # Called by the core.
 new_saver <- function(pointer) {
   saver <- new.env(parent = emptyenv())
   saver$.pointer <- pointer
-  saver$save <- function(sess, save_path, global_step = NULL) {
+  saver$save <- function(sess, save_path, global_step = NULL, latest_filename = NULL,
+                         meta_graph_suffix = "meta", write_meta_graph = TRUE, write_state = TRUE) {
     check_string(save_path)
+    check_flag(write_meta_graph)
+    check_flag(write_state)
+    unsupported_names(latest_filename, meta_graph_suffix)
     step <- if (is_graph_element(global_step)) sess$run(global_step) else global_step
     check_whole(step, null = TRUE, arg = "global_step")
     cpp_saver_save(
-      pointer, sess$.pointer, path.expand(save_path), if (is.null(step)) -1 else step
+      pointer, sess$.pointer, path.expand(save_path), if (is.null(step)) -1 else step,
+      write_meta_graph, write_state
     )
+  }
+  saver$export_meta_graph <- function(filename = NULL) export_meta_graph(filename)
+  saver$set_last_checkpoints <- function(last_checkpoints) {
+    saver$set_last_checkpoints_with_time(
+      lapply(last_checkpoints, function(path) list(path, as.numeric(Sys.time())))
+    )
+  }
+  saver$set_last_checkpoints_with_time <- function(last_checkpoints_with_time) {
+    given <- last_checkpoints_with_time
+    cpp_saver_set_last_checkpoints(
+      pointer, vapply(given, `[[`, "", 1), vapply(given, function(x) as.numeric(x[[2]]), 0)
+    )
+  }
+  saver$recover_last_checkpoints <- function(checkpoint_paths) {
+    paths <- as.character(unlist(checkpoint_paths))
+    paths <- paths[file.exists(paste0(paths, ".index"))]
+    times <- as.numeric(file.mtime(paste0(paths, ".index")))
+    cpp_saver_set_last_checkpoints(pointer, paths, times)
   }
   saver$restore <- function(sess, save_path) {
     check_string(save_path)
@@ -52,6 +80,17 @@ new_saver <- function(pointer) {
   saver$last_checkpoints <- function() cpp_saver_last_checkpoints(pointer)
   class(saver) <- "runhooks_saver"
   saver
+}
+
+# Files have the names that everything else looks for.
+unsupported_names <- function(latest_filename, meta_graph_suffix, call = parent.frame()) {
+  usual <- is.null(latest_filename) || identical(latest_filename, "checkpoint")
+  if (!usual || !identical(meta_graph_suffix, "meta")) {
+    stop_runhooks(
+      "{.arg latest_filename} and {.arg meta_graph_suffix} cannot be changed.",
+      kind = "unimplemented", call = call
+    )
+  }
 }
 
 #' @export

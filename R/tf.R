@@ -122,10 +122,10 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols(), export_symbols(), contrib_symbols(), graph_more_symbols(), math_symbols(),
-    image_symbols(), layer_class_symbols(), contrib_layer_symbols(), train_more_symbols(),
-    variable_symbols(), refused_symbols(), train_and_evaluate_symbols(), control_symbols(),
-    separable_symbols()
+    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_more_symbols(),
+    math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
+    train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
+    control_symbols(), separable_symbols(), graph_def_symbols()
   )
   do.call(c, list_of_modules)
 }

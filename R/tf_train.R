@@ -20,6 +20,10 @@ train_more_symbols <- function() {
       check_string(logdir)
       check_string(name)
       check_flag(as_text)
+      if (inherits(graph_or_graph_def, "tensorflow.GraphDef")) {
+        path <- file.path(path.expand(logdir), name)
+        return(invisible(write_message(graph_or_graph_def, path, as_text)))
+      }
       if (!inherits(graph_or_graph_def, "tensorflow.python.framework.ops.Graph")) {
         stop_runhooks(
           "{.arg graph_or_graph_def} must be a graph, not {.obj_type_friendly
@@ -107,6 +111,9 @@ load_checkpoint <- function(ckpt_dir_or_file) {
       cpp_checkpoint_values(path, tensor_str)[[1]]
     },
     has_tensor = function(tensor_str) tensor_str %in% names,
+    get_variable_to_dtype_map = function() {
+      lapply(cpp_checkpoint_tensors(path)[names], function(x) as_dtype(x$dtype))
+    },
     get_variable_to_shape_map = function() {
       variables <- list_variables(path)
       setNames(lapply(variables, `[[`, 2), vapply(variables, `[[`, "", 1))

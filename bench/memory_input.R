@@ -17,7 +17,8 @@ train_once <- function(what, rows) {
   if (what == "data frame") {
     for (k in seq_len(width)) columns[[paste0("x", k)]] <- runif(rows)
   } else {
-    columns$x <- matrix(runif(rows * width), rows)
+    columns$x <- matrix(0, rows, width)
+    for (k in seq_len(width)) columns$x[, k] <- runif(rows)
   }
   columns$y <- runif(rows)
   if (what == "data frame") columns <- as.data.frame(columns)

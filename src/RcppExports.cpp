@@ -551,6 +551,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_parse_example
+SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name);
+RcppExport SEXP _runhooks_cpp_parse_example(SEXP serializedSEXP, SEXP namesSEXP, SEXP featuresSEXP, SEXP is_singleSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type serialized(serializedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type names(namesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_single(is_singleSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_parse_example(serialized, names, features, is_single, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_tfrecord
+double cpp_write_tfrecord(SEXP data, Text path, Text compression_type);
+RcppExport SEXP _runhooks_cpp_write_tfrecord(SEXP dataSEXP, SEXP pathSEXP, SEXP compression_typeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_write_tfrecord(data, path, compression_type));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_specs
 SEXP cpp_specs(Text what);
 RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
@@ -994,6 +1020,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_checkpoint_tensors
+SEXP cpp_checkpoint_tensors(Text path);
+RcppExport SEXP _runhooks_cpp_checkpoint_tensors(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_tensors(path));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_iterator_saveable
 SEXP cpp_iterator_saveable(SEXP iterator);
 RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
@@ -1121,6 +1157,109 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type dims(dimsSEXP);
     cpp_tensor_set_shape(x, dims);
     return R_NilValue;
+END_RCPP
+}
+// cpp_graph_message
+SEXP cpp_graph_message(SEXP graph, bool add_shapes);
+RcppExport SEXP _runhooks_cpp_graph_message(SEXP graphSEXP, SEXP add_shapesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< bool >::type add_shapes(add_shapesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_message(graph, add_shapes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_graph_def_nodes
+SEXP cpp_graph_def_nodes(SEXP bytes);
+RcppExport SEXP _runhooks_cpp_graph_def_nodes(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_def_nodes(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_message_text
+SEXP cpp_message_text(SEXP bytes, Text message);
+RcppExport SEXP _runhooks_cpp_message_text(SEXP bytesSEXP, SEXP messageSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< Text >::type message(messageSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_message_text(bytes, message));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_message_bytes
+SEXP cpp_message_bytes(Text text, Text message);
+RcppExport SEXP _runhooks_cpp_message_bytes(SEXP textSEXP, SEXP messageSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
+    Rcpp::traits::input_parameter< Text >::type message(messageSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_message_bytes(text, message));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_import_graph_def
+SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name);
+RcppExport SEXP _runhooks_cpp_import_graph_def(SEXP bytesSEXP, SEXP input_mapSEXP, SEXP return_elementsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type input_map(input_mapSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type return_elements(return_elementsSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_import_graph_def(bytes, input_map, return_elements, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_import_meta_graph
+SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where);
+RcppExport SEXP _runhooks_cpp_import_meta_graph(SEXP bytesSEXP, SEXP import_scopeSEXP, SEXP whereSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< Text >::type import_scope(import_scopeSEXP);
+    Rcpp::traits::input_parameter< Text >::type where(whereSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_import_meta_graph(bytes, import_scope, where));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_meta_graph
+SEXP cpp_meta_graph(SEXP graph);
+RcppExport SEXP _runhooks_cpp_meta_graph(SEXP graphSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_meta_graph(graph));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_freeze
+SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts blacklist);
+RcppExport SEXP _runhooks_cpp_freeze(SEXP sessionSEXP, SEXP bytesSEXP, SEXP outputsSEXP, SEXP whitelistSEXP, SEXP blacklistSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< Texts >::type outputs(outputsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type whitelist(whitelistSEXP);
+    Rcpp::traits::input_parameter< Texts >::type blacklist(blacklistSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_freeze(session, bytes, outputs, whitelist, blacklist));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_sub_graph
+SEXP cpp_sub_graph(SEXP bytes, Texts outputs);
+RcppExport SEXP _runhooks_cpp_sub_graph(SEXP bytesSEXP, SEXP outputsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< Texts >::type outputs(outputsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_sub_graph(bytes, outputs));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_estimator_spec_check
@@ -1491,30 +1630,94 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_saver_new
-SEXP cpp_saver_new(double max_to_keep, double every_n_hours, bool relative_paths, bool defer_build, SEXP var_list);
-RcppExport SEXP _runhooks_cpp_saver_new(SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP defer_buildSEXP, SEXP var_listSEXP) {
+// cpp_estimator_export
+void cpp_estimator_export(SEXP spec, SEXP config, SEXP receiver_fn, Text folder, Text checkpoint_path, bool as_text, bool strip_default_attrs, SEXP assets_extra);
+RcppExport SEXP _runhooks_cpp_estimator_export(SEXP specSEXP, SEXP configSEXP, SEXP receiver_fnSEXP, SEXP folderSEXP, SEXP checkpoint_pathSEXP, SEXP as_textSEXP, SEXP strip_default_attrsSEXP, SEXP assets_extraSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type receiver_fn(receiver_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    Rcpp::traits::input_parameter< bool >::type strip_default_attrs(strip_default_attrsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type assets_extra(assets_extraSEXP);
+    cpp_estimator_export(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_replace_saved_model
+void cpp_replace_saved_model(Text from, Text folder);
+RcppExport SEXP _runhooks_cpp_replace_saved_model(SEXP fromSEXP, SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    cpp_replace_saved_model(from, folder);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_load_savedmodel
+SEXP cpp_load_savedmodel(Text folder, Texts tags);
+RcppExport SEXP _runhooks_cpp_load_savedmodel(SEXP folderSEXP, SEXP tagsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Texts >::type tags(tagsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_load_savedmodel(folder, tags));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_loaded_signatures
+SEXP cpp_loaded_signatures(SEXP model);
+RcppExport SEXP _runhooks_cpp_loaded_signatures(SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_signatures(model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_loaded_predict
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data);
+RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_new
+SEXP cpp_saver_new(SEXP var_list, bool reshape, double max_to_keep, double every_n_hours, bool relative_paths, bool pad_step_number, bool defer_build, bool allow_empty);
+RcppExport SEXP _runhooks_cpp_saver_new(SEXP var_listSEXP, SEXP reshapeSEXP, SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP pad_step_numberSEXP, SEXP defer_buildSEXP, SEXP allow_emptySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type var_list(var_listSEXP);
+    Rcpp::traits::input_parameter< bool >::type reshape(reshapeSEXP);
     Rcpp::traits::input_parameter< double >::type max_to_keep(max_to_keepSEXP);
     Rcpp::traits::input_parameter< double >::type every_n_hours(every_n_hoursSEXP);
     Rcpp::traits::input_parameter< bool >::type relative_paths(relative_pathsSEXP);
+    Rcpp::traits::input_parameter< bool >::type pad_step_number(pad_step_numberSEXP);
     Rcpp::traits::input_parameter< bool >::type defer_build(defer_buildSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type var_list(var_listSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(max_to_keep, every_n_hours, relative_paths, defer_build, var_list));
+    Rcpp::traits::input_parameter< bool >::type allow_empty(allow_emptySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_saver_save
-std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step);
-RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP) {
+std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step, bool write_meta_graph, bool write_state);
+RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP, SEXP write_meta_graphSEXP, SEXP write_stateSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
     Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
     Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
     Rcpp::traits::input_parameter< double >::type global_step(global_stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step));
+    Rcpp::traits::input_parameter< bool >::type write_meta_graph(write_meta_graphSEXP);
+    Rcpp::traits::input_parameter< bool >::type write_state(write_stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step, write_meta_graph, write_state));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1537,6 +1740,17 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_saver_last_checkpoints(saver));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_set_last_checkpoints
+void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times);
+RcppExport SEXP _runhooks_cpp_saver_set_last_checkpoints(SEXP saverSEXP, SEXP pathsSEXP, SEXP timesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type times(timesSEXP);
+    cpp_saver_set_last_checkpoints(saver, paths, times);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_scope_open_name
@@ -1882,6 +2096,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
+    {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
+    {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
     {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
@@ -1926,6 +2142,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
     {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_checkpoint_tensors", (DL_FUNC) &_runhooks_cpp_checkpoint_tensors, 1},
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
@@ -1938,6 +2155,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
     {"_runhooks_cpp_tensor_consumers", (DL_FUNC) &_runhooks_cpp_tensor_consumers, 1},
     {"_runhooks_cpp_tensor_set_shape", (DL_FUNC) &_runhooks_cpp_tensor_set_shape, 2},
+    {"_runhooks_cpp_graph_message", (DL_FUNC) &_runhooks_cpp_graph_message, 2},
+    {"_runhooks_cpp_graph_def_nodes", (DL_FUNC) &_runhooks_cpp_graph_def_nodes, 1},
+    {"_runhooks_cpp_message_text", (DL_FUNC) &_runhooks_cpp_message_text, 2},
+    {"_runhooks_cpp_message_bytes", (DL_FUNC) &_runhooks_cpp_message_bytes, 2},
+    {"_runhooks_cpp_import_graph_def", (DL_FUNC) &_runhooks_cpp_import_graph_def, 4},
+    {"_runhooks_cpp_import_meta_graph", (DL_FUNC) &_runhooks_cpp_import_meta_graph, 3},
+    {"_runhooks_cpp_meta_graph", (DL_FUNC) &_runhooks_cpp_meta_graph, 1},
+    {"_runhooks_cpp_freeze", (DL_FUNC) &_runhooks_cpp_freeze, 5},
+    {"_runhooks_cpp_sub_graph", (DL_FUNC) &_runhooks_cpp_sub_graph, 2},
     {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
@@ -1971,10 +2197,16 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
-    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 5},
-    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 4},
+    {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
+    {"_runhooks_cpp_replace_saved_model", (DL_FUNC) &_runhooks_cpp_replace_saved_model, 2},
+    {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
+    {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
+    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
+    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
+    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 6},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
+    {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
     {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 5},
     {"_runhooks_cpp_variable_scope", (DL_FUNC) &_runhooks_cpp_variable_scope, 0},

@@ -44,9 +44,22 @@ bool is_line(const Shape& shape) {
   return longer <= 1;
 }
 
+// Bytes, which R's strings cannot hold: a raw vector is one string, a list of them are several.
+bool is_bytes(SEXP x) {
+  if (TYPEOF(x) == RAWSXP) return true;
+  if (TYPEOF(x) != VECSXP || Rf_xlength(x) == 0) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    if (TYPEOF(VECTOR_ELT(x, i)) != RAWSXP) return false;
+  }
+  return true;
+}
+
 Shape shape_of_r(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   Shape shape;
+  if (TYPEOF(x) == RAWSXP) return shape;
+  // a list is as many strings as it has elements, be it one
+  if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
   if (dim != R_NilValue) {
     for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
   } else if (Rf_xlength(x) != 1) {
@@ -56,6 +69,7 @@ Shape shape_of_r(SEXP x) {
 }
 
 DType natural_dtype(SEXP x) {
+  if (is_bytes(x)) return DType::kString;
   switch (TYPEOF(x)) {
     case REALSXP:
       return DType::kFloat64;
@@ -99,6 +113,10 @@ void set_number(Tensor& tensor, int64_t i, double x) {
       break;
     case DType::kInt64:
       tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      break;
+    case DType::kUint8:
+      if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
       break;
     case DType::kBool:
       tensor.data<bool>()[i] = x != 0;
@@ -149,7 +167,21 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
+Tensor bytes_from_r(SEXP x, const Shape& shape) {
+  Tensor tensor(DType::kString, shape);
+  tensor.set_dictionary(std::make_shared<StringDictionary>());
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
+    const auto* bytes = reinterpret_cast<const char*>(RAW(raw));
+    tensor.data<int32_t>()[i] =
+        tensor.dictionary()->code({bytes, static_cast<size_t>(Rf_xlength(raw))});
+  }
+  return tensor;
+}
+
 Tensor strings_from_r(SEXP x, const Shape& shape) {
+  if (TYPEOF(x) != STRSXP) return bytes_from_r(x, shape);
   // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
   // else nothing would hold them, and an address could stand for two texts.
   if (ALTREP(x)) STRING_PTR_RO(x);
@@ -326,7 +358,49 @@ SEXP named_list(const std::vector<const char*>& names) {
 
 Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
 
+namespace {
+
+// The columns of vectors and matrices of numbers as those of one matrix.
+Tensor side_by_side(const RList& parts, DType wanted) {
+  struct Column {
+    SEXP x;
+    int64_t begin;  // in x
+  };
+  std::vector<Column> columns;
+  DType natural = DType::kBool;
+  int64_t rows = 0;
+  for (R_xlen_t k = 0; k < parts.size(); ++k) {
+    const Shape shape = shape_of_r(parts[k]);
+    rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
+    for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
+    const DType own = natural_dtype(parts[k]);
+    if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
+  }
+  const auto width = static_cast<int64_t>(columns.size());
+  Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
+  constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c = 0; c < width; ++c) {
+      const Column& column = columns[static_cast<size_t>(c)];
+      if (TYPEOF(column.x) == REALSXP && tensor.dtype() == DType::kFloat64) {
+        const double* from = REAL(column.x) + column.begin;
+        for (int64_t r = r0; r < r1; ++r) tensor.data<double>()[r * width + c] = from[r];
+        continue;
+      }
+      for (int64_t r = r0; r < r1; ++r) {
+        set_number(tensor, r * width + c, number_in(column.x, column.begin + r));
+      }
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
 Tensor rows_from_r(SEXP x, DType wanted) {
+  if (TYPEOF(x) == VECSXP) return side_by_side(RList(x, "columns side by side"), wanted);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
   return tensor_of_shape(x, shape, wanted);
@@ -423,6 +497,7 @@ Value value_from_r(SEXP x) {
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
   }
+  if (is_bytes(x)) return Value::of(tensor_from_r(x));
   switch (TYPEOF(x)) {
     case NILSXP:
       return Value();

@@ -37,30 +37,7 @@ InputFn input_fn_from_r(SEXP build) {
     Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
-    ModelInput input;
-    const RList parts(result, "what an input function returns");
-    SEXP given = parts.find("given");
-    if (given != R_NilValue) {
-      input.given = std::make_shared<const Held>(given);
-      // by this name hooks ask for them
-      SEXP labels = RList(given, "what an input function returns").find("labels");
-      if (is_tensor(labels)) input.labels = tensor_of(labels);
-      return input;
-    }
-    const RList features(parts[0], "the features of an input function");
-    SEXP labels = parts[1];
-    for (R_xlen_t i = 0; i < features.size(); ++i) {
-      input.features[features.name(i)] = feature_from_r(features[i]);
-    }
-    if (TYPEOF(labels) == VECSXP) {
-      const RList heads(labels, "the labels of an input function");
-      for (R_xlen_t i = 0; i < heads.size(); ++i) {
-        input.named_labels[heads.name(i)] = tensor_of(heads[i]);
-      }
-    } else if (labels != R_NilValue) {
-      input.labels = tensor_of(labels);
-    }
-    return input;
+    return model_input_from_r(result);
   };
 }
 
@@ -147,11 +124,38 @@ ModelFn model_fn_from_r(SEXP spec) {
   };
 }
 
+}  // namespace
+
 Estimator estimator_from_r(SEXP spec, SEXP config) {
   return Estimator(model_fn_from_r(spec), config_from_r(config));
 }
 
-}  // namespace
+ModelInput model_input_from_r(SEXP result) {
+  ModelInput input;
+  const RList parts(result, "what an input function returns");
+  SEXP given = parts.find("given");
+  if (given != R_NilValue) {
+    input.given = std::make_shared<const Held>(given);
+    // by this name hooks ask for them
+    SEXP labels = RList(given, "what an input function returns").find("labels");
+    if (is_tensor(labels)) input.labels = tensor_of(labels);
+    return input;
+  }
+  const RList features(parts[0], "the features of an input function");
+  SEXP labels = parts[1];
+  for (R_xlen_t i = 0; i < features.size(); ++i) {
+    input.features[features.name(i)] = feature_from_r(features[i]);
+  }
+  if (TYPEOF(labels) == VECSXP) {
+    const RList heads(labels, "the labels of an input function");
+    for (R_xlen_t i = 0; i < heads.size(); ++i) {
+      input.named_labels[heads.name(i)] = tensor_of(heads[i]);
+    }
+  } else if (labels != R_NilValue) {
+    input.labels = tensor_of(labels);
+  }
+  return input;
+}
 
 HookPtr in_memory_evaluator_from_r(SEXP hook) {
   SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");

@@ -99,3 +99,22 @@ SEXP cpp_checkpoint_values(Text path, Texts names) {
     return values;
   });
 }
+
+// Type and shape of each tensor of a checkpoint, by name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_tensors(Text path) {
+  return border([&]() -> SEXP {
+    const std::vector<BundleReader::Info> tensors = BundleReader(path).tensors();
+    Rcpp::List all(tensors.size());
+    Rcpp::CharacterVector names(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      Rcpp::NumericVector shape;
+      for (const int64_t dim : tensors[i].shape.dims()) shape.push_back(static_cast<double>(dim));
+      all[i] = Rcpp::List::create(Rcpp::_["dtype"] = dtype_name(tensors[i].dtype),
+                                  Rcpp::_["shape"] = shape);
+      names[i] = tensors[i].name;
+    }
+    all.names() = names;
+    return all;
+  });
+}

@@ -12,29 +12,6 @@ SEXP pointer_in(SEXP object) {
   return TYPEOF(object) == ENVSXP ? Rf_findVarInFrame(object, name) : object;
 }
 
-// Variables, those with a name under that one.
-std::vector<SaveablePtr> saveables_from_r(SEXP list) {
-  std::vector<SaveablePtr> saveables;
-  const RList given(list, "`var_list`");
-  Rcpp::Shield<SEXP> names(Rf_getAttrib(list, R_NamesSymbol));
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    VariablePtr variable = variable_of(given[i]);
-    const char* key = names == R_NilValue ? "" : CHAR(STRING_ELT(names, i));
-    if (*key) {
-      variable = std::make_shared<Variable>(*variable);
-      variable->shared_name = key;
-      if (variable->slice) {
-        auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
-        slice->full_name = key;
-        variable->slice = slice;
-      }
-    }
-    saveables.push_back(variable_saveable(variable));
-  }
-  if (saveables.empty()) invalid_argument("No variables to save");
-  return saveables;
-}
-
 }  // namespace
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
@@ -59,26 +36,43 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// `var_list`: NULL, or variables by the names that they have in checkpoints. Of all variables that
-// the default graph has now; with `defer_build` of those that it has when the
-// saver is used.
+// Of all variables that the default graph has now; with `defer_build` of those that it has when the
+// saver is used. `var_list` is NULL or a list of variables; its names, where it has some, are those
+// in checkpoints.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_saver_new(double max_to_keep,
+SEXP cpp_saver_new(SEXP var_list,
+                   bool reshape,
+                   double max_to_keep,
                    double every_n_hours,
                    bool relative_paths,
+                   bool pad_step_number,
                    bool defer_build,
-                   SEXP var_list) {
+                   bool allow_empty) {
   return border([&]() -> SEXP {
     SaverOptions options;
     options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
     options.keep_checkpoint_every_n_hours = every_n_hours;
     options.save_relative_paths = relative_paths;
+    options.pad_step_number = pad_step_number;
     auto saver = std::make_shared<Saver>(options);
     const Graph& graph = *default_graph();
-    if (var_list != R_NilValue) {
-      saver->build(saveables_from_r(var_list));
+    if (var_list != R_NilValue || reshape) {
+      std::vector<SaveablePtr> saveables;
+      std::vector<VariablePtr> variables;
+      const RList given(var_list, "`var_list`");
+      for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
+      if (var_list == R_NilValue) {
+        variables = variables_in(graph, collection_keys::kGlobalVariables);
+      }
+      for (size_t i = 0; i < variables.size(); ++i) {
+        const std::string name = given.has_names() ? given.name(static_cast<R_xlen_t>(i)) : "";
+        const std::string& own = variables[i]->save_name();
+        saveables.push_back(renamed_saveable(variables[i], name.empty() ? own : name, reshape));
+      }
+      if (saveables.empty() && !allow_empty) invalid_argument("No variables to save");
+      saver->build(std::move(saveables));
     } else if (!defer_build) {
-      if (variables_in(graph, collection_keys::kGlobalVariables).empty()) {
+      if (variables_in(graph, collection_keys::kGlobalVariables).empty() && !allow_empty) {
         invalid_argument("No variables to save");
       }
       saver->build(graph);
@@ -89,12 +83,18 @@ SEXP cpp_saver_new(double max_to_keep,
 
 // The path of the checkpoint. A negative step is none.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step) {
+std::string cpp_saver_save(SEXP saver,
+                           SEXP session,
+                           Text path,
+                           double global_step,
+                           bool write_meta_graph,
+                           bool write_state) {
   return border([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
     if (!writer->is_built()) writer->build(open.graph());
-    return writer->save(open, path, whole_from_r(global_step, "`global_step`"));
+    return writer->save(open, path, whole_from_r(global_step, "`global_step`"), write_meta_graph,
+                        write_state);
   });
 }
 
@@ -111,4 +111,16 @@ void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
   return border([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
+}
+
+// The checkpoints that it is to delete in their turn, oldest first.
+// [[Rcpp::export(rng = false)]]
+void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times) {
+  border([&] {
+    std::vector<std::pair<std::string, double>> last;
+    for (size_t i = 0; i < paths.size() && i < times.size(); ++i) {
+      last.emplace_back(paths[i], times[i]);
+    }
+    from_handle<Saver>(saver, kSaver)->set_last_checkpoints(std::move(last));
+  });
 }

@@ -410,6 +410,11 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // --- r_estimator.cpp
 
+// The canned or custom estimator of a specification.
+Estimator estimator_from_r(SEXP spec, SEXP config);
+// What an input function returned: list(features = <named list>, labels), or list(given =
+// <anything>) for a model function of the user.
+ModelInput model_input_from_r(SEXP result);
 HookPtr in_memory_evaluator_from_r(SEXP hook);
 
 // --- r_model_fn.cpp

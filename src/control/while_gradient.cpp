@@ -59,9 +59,10 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
 Output kept_by_iteration(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
-    const Operation& push = *body.results[i].op;
-    if (push.type() == "TensorListPushBack" && push.input(1) == x &&
-        push.input(0) == body.argument(i)) {
+    // only what appends takes a list and a tensor, and gives a list
+    const std::vector<Output> list_and_x = {body.argument(i), x};
+    const Output& result = body.results[i];
+    if (result.dtype() == DType::kVariant && result.op->inputs() == list_and_x) {
       return op.output(static_cast<int>(i));
     }
   }

@@ -95,7 +95,7 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
     second = both.seed2;
     return both.seed;
   });
-  for (const auto& op : function_->graph_->operations()) {
+  for (const Operation* op : all_operations(*function_->graph_)) {
     stateful_resource(session_.resources(), *op);
   }
 }
@@ -118,7 +118,7 @@ Components DatasetFunction::Instance::run(const Components& arguments) {
 NamedTensors DatasetFunction::Instance::save() const {
   const std::lock_guard<std::mutex> one(mutex_);
   NamedTensors state;
-  for (const auto& op : function_->graph_->operations()) {
+  for (const Operation* op : all_operations(*function_->graph_)) {
     const StatefulResource* resource = stateful_resource(session_.resources(), *op);
     if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
   }
@@ -127,7 +127,7 @@ NamedTensors DatasetFunction::Instance::save() const {
 
 void DatasetFunction::Instance::restore(const NamedTensors& state) {
   const std::lock_guard<std::mutex> one(mutex_);
-  for (const auto& op : function_->graph_->operations()) {
+  for (const Operation* op : all_operations(*function_->graph_)) {
     StatefulResource* resource = stateful_resource(session_.resources(), *op);
     if (resource) resource->restore_state(subtree(state, path_part(op->name()) + "/"));
   }

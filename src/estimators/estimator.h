@@ -33,6 +33,11 @@ struct RunConfig {
   bool checkpoint_input_pipeline = false;
 };
 
+struct ServingReceiver;
+struct ExportOptions;
+// Builds what a served model is asked by (estimators/export.h).
+using ReceiverFn = std::function<ServingReceiver(Graph&)>;
+
 // Builds the tensors of features and labels in the graph.
 using InputFn = std::function<ModelInput(Graph&, Mode)>;
 
@@ -117,6 +122,10 @@ class Estimator {
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
   std::unique_ptr<Evaluation> make_evaluation(const InputFn& input_fn) const;
   std::unique_ptr<Predictions> predict(const InputFn& input_fn, PredictOptions options);
+  // Writes a SavedModel of a trained model into `folder`, which is made or must be empty.
+  void export_saved_model(const ReceiverFn& receiver_fn,
+                          const ExportOptions& options,
+                          const std::string& folder) const;
 
  private:
   struct Built {

@@ -302,12 +302,13 @@ void add_all_classes(Graph& graph,
       graph.op("ConcatV2", {rows, graph.int_vector({static_cast<int32_t>(n_classes)}),
                             graph.scalar(DType::kInt32, 0, "axis")});
   const Shape row{1, n_classes};
-  predictions->emplace_back(
-      "all_class_ids",
-      graph.op("BroadcastTo", {graph.constant(Tensor::of<int32_t>(row, ids), "ids"), all}));
-  predictions->emplace_back(
-      "all_classes",
-      graph.op("BroadcastTo", {graph.constant(Tensor::strings(row, words), "words"), all}));
+  const auto add = [&](const char* key, const Tensor& value, const char* name) {
+    const Output spread = graph.op("BroadcastTo", {graph.constant(value, name), all});
+    spread.op->set_output_shape(0, Shape{-1, n_classes});
+    predictions->emplace_back(key, spread);
+  };
+  add("all_class_ids", Tensor::of<int32_t>(row, ids), "ids");
+  add("all_classes", Tensor::strings(row, words), "words");
 }
 
 std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes) {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "data/dataset.h"
+#include "graph/func_graph.h"
 
 namespace runhooks {
 
@@ -40,7 +41,7 @@ class RandomPositions : public StateSaveable {
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
     NamedTensors state;
-    for (const auto& op : graph_.operations()) {
+    for (const Operation* op : all_operations(graph_)) {
       const StatefulResource* resource = stateful_resource(resources, *op);
       if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
     }
@@ -49,7 +50,7 @@ class RandomPositions : public StateSaveable {
   // An operation that is new in the model begins its stream.
   Assign read_state(const NamedTensors& state, const std::string&) override {
     return [this, state](ResourceManager& resources) {
-      for (const auto& op : graph_.operations()) {
+      for (const Operation* op : all_operations(graph_)) {
         const NamedTensors own = subtree(state, path_part(op->name()) + "/");
         if (own.empty()) continue;
         StatefulResource* resource = stateful_resource(resources, *op);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <regex>
 
-#include "io/checkpoint_state.h"
 #include "base/log.h"
+#include "io/checkpoint_state.h"
+#include "io/tensor_bundle.h"
 #include "training/saver.h"
 
 namespace runhooks {
@@ -29,12 +30,29 @@ std::regex pattern_of(const std::string& text) {
   }
 }
 
+void check_chosen(const std::vector<VariablePtr>& chosen,
+                  const std::string& name,
+                  const char* argument) {
+  const bool is_there = std::any_of(chosen.begin(), chosen.end(), [&](const VariablePtr& variable) {
+    return variable->save_name() == name;
+  });
+  if (is_there) return;
+  invalid_argument("`", argument, "` names '", name,
+                   "', which is no variable that is warm-started.");
+}
+
 }  // namespace
 
 WarmStart::WarmStart(const Args& args)
     : checkpoint_(args.text("ckpt_to_initialize_from")),
       patterns_(args.texts("vars_to_warm_start")),
       only_trainable_(patterns_.size() == 1) {
+  if (args.has("var_name_to_vocab_info")) {
+    for (const auto& item : args.args("var_name_to_vocab_info").items()) {
+      const auto* info = item.second.get_if<std::shared_ptr<Args>>();
+      if (info) vocabularies_[item.first] = VocabInfo(**info);
+    }
+  }
   if (!args.has("var_name_to_prev_var_name")) return;
   for (const auto& item : args.args("var_name_to_prev_var_name").items()) {
     const auto* name = item.second.get_if<std::string>();
@@ -57,27 +75,32 @@ std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
     if (matches) chosen.push_back(variable);
   }
   for (const auto& previous : previous_names_) {
-    const bool is_there = std::any_of(chosen.begin(), chosen.end(), [&](const VariablePtr& v) {
-      return v->save_name() == previous.first;
-    });
-    if (!is_there) {
-      invalid_argument("`var_name_to_prev_var_name` names '", previous.first,
-                       "', which is no variable that is warm-started.");
-    }
+    check_chosen(chosen, previous.first, "var_name_to_prev_var_name");
+  }
+  for (const auto& entry : vocabularies_) {
+    check_chosen(chosen, entry.first, "var_name_to_vocab_info");
   }
   return chosen;
+}
+
+Tensor WarmStart::value_of(const std::string& checkpoint, const VariablePtr& variable) const {
+  const std::string& name = variable->save_name();
+  const auto previous = previous_names_.find(name);
+  const std::string& key = previous == previous_names_.end() ? name : previous->second;
+  const auto vocabulary = vocabularies_.find(name);
+  if (vocabulary == vocabularies_.end()) return read_variables(checkpoint, {variable}, {key})[0];
+  const auto axis = static_cast<size_t>(vocabulary->second.axis);
+  const int64_t offset = variable->slice ? variable->slice->offset[axis] : 0;
+  return remapped(vocabulary->second, BundleReader(checkpoint).read(key), variable->shape, offset,
+                  name);
 }
 
 void WarmStart::apply(const Graph& graph, Scaffold& scaffold) const {
   const std::string checkpoint = checkpoint_of(checkpoint_);
   log(LogLevel::kInfo, str_cat("Warm-starting from: ", checkpoint));
   const std::vector<VariablePtr> variables = chosen_variables(graph);
-  std::vector<std::string> keys;
-  for (const VariablePtr& variable : variables) {
-    const auto previous = previous_names_.find(variable->save_name());
-    keys.push_back(previous == previous_names_.end() ? variable->save_name() : previous->second);
-  }
-  const std::vector<Tensor> values = read_variables(checkpoint, variables, keys);
+  std::vector<Tensor> values;
+  for (const VariablePtr& variable : variables) values.push_back(value_of(checkpoint, variable));
   log(LogLevel::kInfo, str_cat("Warm-started ", variables.size(), " variables."));
   const auto before = scaffold.init_fn;
   scaffold.init_fn = [before, variables, values](Session& session) {

@@ -89,6 +89,18 @@ void FuncGraph::unify_captures(const std::vector<FuncGraph*>& functions, size_t 
   }
 }
 
+std::vector<Operation*> all_operations(const Graph& graph) {
+  std::vector<Operation*> all;
+  for (const auto& op : graph.operations()) {
+    all.push_back(op.get());
+    for (const FunctionPtr& function : functions_of(*op)) {
+      const std::vector<Operation*> inner = all_operations(*function);
+      all.insert(all.end(), inner.begin(), inner.end());
+    }
+  }
+  return all;
+}
+
 std::vector<FunctionPtr> functions_of(const Operation& op) {
   std::vector<FunctionPtr> functions;
   if (!op.def().calls_functions) return functions;

@@ -73,6 +73,8 @@ class FuncGraph : public Graph {
   std::function<Output(const Output&)> keep_;
 };
 
+// Those of the graph and of all functions in it.
+std::vector<Operation*> all_operations(const Graph& graph);
 // The functions that an operation calls.
 std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether this is true of the operation or of one in the functions that it calls.

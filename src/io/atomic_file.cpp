@@ -166,6 +166,18 @@ std::string parent_folder(const std::string& path) { return fs::path(path).paren
 std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
 bool is_absolute_path(const std::string& path) { return fs::path(path).is_absolute(); }
 
+bool stays_inside(const std::string& path) {
+  constexpr const char* kSeparators = "/\\";
+  if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find_first_of(kSeparators, begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 bool is_same_path(const std::string& a, const std::string& b) {
   std::error_code error_a, error_b;
   const fs::path one = fs::weakly_canonical(fs::absolute(a.empty() ? "." : a), error_a);

@@ -21,6 +21,8 @@ std::string join_path(const std::string& folder, const std::string& name);
 std::string parent_folder(const std::string& path);  // "" where the path has none
 std::string base_name(const std::string& path);
 bool is_absolute_path(const std::string& path);
+// Whether a path is relative and none of its parts leads out of the folder that it is put below.
+bool stays_inside(const std::string& path);
 // Whether both lead to the same place, links followed; neither need be there.
 bool is_same_path(const std::string& a, const std::string& b);
 

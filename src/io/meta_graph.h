@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,20 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
+MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
+// The meta graphs of the bytes of saved_model.pb.
+std::vector<std::string> read_saved_model(std::string_view bytes, const std::string& where);
+
+// A VariableDef as it is written.
+struct VariableDef {
+  std::string variable_name, initializer_name, snapshot_name, initial_value_name;
+  bool is_resource = false, trainable = true;
+  std::optional<SaveSliceInfo> slice;
+};
+VariableDef read_variable_def(std::string_view bytes, const std::string& where);
+SaverDef read_saver_def(std::string_view bytes, const std::string& where);
+// The files that a SavedModel takes along, from either place where they may stand.
+std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where);
 // The bytes of saved_model.pb, from those of its meta graphs.
 std::string write_saved_model(const std::vector<std::string>& meta_graphs);
 

@@ -1,4 +1,4 @@
-// What lives here: ElementCopier, which moves elements of tensors of any type, and OutputDictionary, the strings of an output.
+// What lives here: ElementCopier, which moves elements of tensors of any type.
 // Who may use it: ops, in kernels that put elements somewhere without computing.
 // What it must not know: which elements go where, R.
 #pragma once
@@ -7,26 +7,10 @@
 #include <memory>
 
 #include "tensor/copy_rows.h"
+#include "tensor/output_dictionary.h"
 #include "tensor/tensor.h"
 
 namespace runhooks {
-
-// The dictionary of the strings that a kernel makes. It is kept from run to run, so that what
-// others know of its strings stays good, and begun anew once it has many more than one output
-// needs.
-class OutputDictionary {
- public:
-  const std::shared_ptr<StringDictionary>& for_elements(int64_t n) {
-    constexpr int64_t kKept = 4096;
-    if (!dictionary_ || dictionary_->size() > std::max(kKept, 4 * n)) {
-      dictionary_ = std::make_shared<StringDictionary>();
-    }
-    return dictionary_;
-  }
-
- private:
-  std::shared_ptr<StringDictionary> dictionary_;
-};
 
 // Places and lengths are numbers of elements. A string is a code in the dictionary of its tensor:
 // where all come from one dictionary the output shares it, else each gets a code in the output's

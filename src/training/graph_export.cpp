@@ -4,6 +4,7 @@
 #include "io/graph_def.h"
 #include "io/meta_graph.h"
 #include "io/text_format.h"
+#include "training/export_saver.h"
 
 namespace runhooks {
 
@@ -11,12 +12,19 @@ void GraphExport::update(const Graph& graph) {
   if (version_ == graph.version() && collections_version_ == graph.collections_version()) return;
   GraphDefOptions options;
   options.add_shapes = true;
-  const std::shared_ptr<const Graph> lowered = lowered_graph(graph);
+  const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   graph_def_ = write_graph_def(make_graph_def(*lowered, options));
   MetaGraphDef meta_graph;
-  meta_graph.op_list = write_op_list(*lowered);
-  meta_graph.graph_def = graph_def_;
   meta_graph.collections = collection_defs(*lowered);
+  const std::vector<VariablePtr> variables = saved_variables(graph);
+  if (!variables.empty()) {
+    meta_graph.saver_def = add_saver(*lowered, variables);
+    CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
+    savers.kind = CollectionDef::Kind::kBytesList;
+    savers.strings = {write_saver_def(*meta_graph.saver_def)};
+  }
+  meta_graph.op_list = write_op_list(*lowered);
+  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, options));
   meta_graph_ = write_meta_graph(meta_graph);
   version_ = graph.version();
   collections_version_ = graph.collections_version();

@@ -16,8 +16,8 @@ class GraphExport {
   const std::string& graph_def(const Graph& graph);
   // The same as text.
   std::string graph_text(const Graph& graph);
-  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It has no SaverDef: the
-  // graph has no operations that save, so whoever imports it makes a Saver of its variables.
+  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(), and with operations that
+  // save and restore the variables, which sessions of ours do not need.
   const std::string& meta_graph(const Graph& graph);
 
  private:

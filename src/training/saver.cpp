@@ -46,6 +46,44 @@ class BundleSource : public TensorSource {
   BundleReader reader_;
 };
 
+class RenamedSaveable : public Saveable {
+ public:
+  RenamedSaveable(VariablePtr variable, std::string key, bool reshape)
+      : variable_(std::move(variable)), key_(std::move(key)), reshape_(reshape) {}
+  const std::string& name() const override { return key_; }
+  std::vector<SaveSpec> save(ResourceManager& resources) override {
+    std::vector<SaveSpec> specs = variable_saveable(variable_)->save(resources);
+    for (SaveSpec& spec : specs) spec.name = key_;
+    return specs;
+  }
+  Assign read(const TensorSource& source) override {
+    const Tensor value = value_in(source);
+    return [variable = variable_, value](ResourceManager& resources) {
+      resources
+          .get_or_create<VariableState>(variable->op_name(),
+                                        [&variable] {
+                                          return std::make_unique<VariableState>(
+                                              variable->op_name(), variable->dtype);
+                                        })
+          .assign(value);
+    };
+  }
+
+ private:
+  Tensor value_in(const TensorSource& source) const {
+    const auto info = source.find(key_);
+    const bool is_other_shape =
+        reshape_ && info && !variable_->slice && info->dtype == variable_->dtype &&
+        info->shape != variable_->shape && variable_->shape.is_fully_defined() &&
+        info->shape.num_elements() == variable_->shape.num_elements();
+    if (is_other_shape) return source.read(key_).reshaped(variable_->shape);
+    return read_variable(source, *variable_, key_);
+  }
+  VariablePtr variable_;
+  std::string key_;
+  bool reshape_;
+};
+
 void delete_checkpoint(const std::string& path) {
   const std::string folder = parent_folder(path), base = base_name(path);
   for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
@@ -69,6 +107,26 @@ std::vector<Tensor> read_variables(const std::string& path,
   return values;
 }
 
+SaveablePtr renamed_saveable(const VariablePtr& variable, const std::string& key, bool reshape) {
+  return std::make_shared<RenamedSaveable>(variable, key, reshape);
+}
+
+void write_bundle(const std::string& prefix,
+                  const std::vector<SaveablePtr>& saveables,
+                  ResourceManager& resources) {
+  BundleWriter writer(prefix);
+  for (const SaveablePtr& saveable : saveables) {
+    for (const SaveSpec& spec : saveable->save(resources)) {
+      if (spec.slice) {
+        writer.add_slice(spec.name, spec.slice->full_shape, slice_of(*spec.slice), spec.tensor);
+      } else {
+        writer.add(spec.name, spec.tensor);
+      }
+    }
+  }
+  writer.finish();
+}
+
 Saver::Saver(SaverOptions options)
     : options_(options),
       next_kept_time_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
@@ -89,25 +147,20 @@ std::vector<SaveablePtr> Saver::all_saveables() const {
 std::string Saver::save(Session& session,
                         const std::string& prefix,
                         int64_t global_step,
-                        bool with_graph) {
-  const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", global_step);
-  BundleWriter writer(path);
-  for (const SaveablePtr& saveable : all_saveables()) {
-    for (const SaveSpec& spec : saveable->save(session.resources())) {
-      if (spec.slice) {
-        writer.add_slice(spec.name, spec.slice->full_shape, slice_of(*spec.slice), spec.tensor);
-      } else {
-        writer.add(spec.name, spec.tensor);
-      }
-    }
-  }
-  writer.finish();
+                        bool with_graph,
+                        bool with_state) {
+  std::string step = str_cat(global_step);
+  if (options_.pad_step_number && step.size() < 8) step.insert(0, 8 - step.size(), '0');
+  const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", step);
+  write_bundle(path, all_saveables(), session.resources());
   if (with_graph) {
     write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
   }
-  note_checkpoint(path);
-  write_state(path);
-  delete_old();
+  if (with_state) {
+    note_checkpoint(path);
+    write_state(path);
+    delete_old();
+  }
   return path;
 }
 
@@ -158,9 +211,9 @@ void Saver::note_checkpoint(const std::string& path) {
 
 void Saver::write_state(const std::string& path) const {
   const std::string folder = parent_folder(path);
-  write_checkpoint_state(folder, make_checkpoint_state(folder, path, last_checkpoints(),
-                                                       options_.save_relative_paths),
-                         options_.state_name);
+  write_checkpoint_state(
+      folder, make_checkpoint_state(folder, path, last_checkpoints(), options_.save_relative_paths),
+      options_.state_name);
 }
 
 void Saver::delete_old() {

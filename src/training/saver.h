@@ -19,13 +19,23 @@ struct SaverOptions {
   // In the state file: relative to its folder, or as given.
   bool save_relative_paths = false;
   std::string state_name = "checkpoint";  // of the state file
+  bool pad_step_number = false;           // model.ckpt-00000042
 };
+
+// A variable under another name in checkpoints; with `reshape` one of another shape will do that
+// has as many elements.
+SaveablePtr renamed_saveable(const VariablePtr& variable, const std::string& key, bool reshape);
 
 // The values of these variables in a checkpoint, under their own names or under `keys`; one that is
 // missing there or has another shape or type is an error that names it.
 std::vector<Tensor> read_variables(const std::string& path,
                                    const std::vector<VariablePtr>& variables,
                                    const std::vector<std::string>& keys = {});
+
+// Writes the values of these as one checkpoint, without a graph and a state file.
+void write_bundle(const std::string& prefix,
+                  const std::vector<SaveablePtr>& saveables,
+                  ResourceManager& resources);
 
 // tf.train.Saver of all global variables of a graph, its saveable objects and those of a loop.
 class Saver {
@@ -44,7 +54,8 @@ class Saver {
   std::string save(Session& session,
                    const std::string& prefix,
                    int64_t global_step,
-                   bool with_graph = true);
+                   bool with_graph = true,
+                   bool with_state = true);
 
   // What a loop has to save beside what the graph has, as long as it runs: the states of its hooks.
   void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
@@ -61,6 +72,11 @@ class Saver {
   // their turn. Those outside of the folder are somebody else's: they are left alone.
   void recover_last_checkpoints(const std::string& folder, const std::vector<std::string>& paths);
   std::vector<std::string> last_checkpoints() const;
+  // The same list from elsewhere: paths with the times of writing.
+  void set_last_checkpoints(std::vector<std::pair<std::string, double>> last) {
+    last_ = std::move(last);
+  }
+  const SaverOptions& options() const { return options_; }
 
  private:
   std::vector<SaveablePtr> all_saveables() const;

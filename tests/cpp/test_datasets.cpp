@@ -186,7 +186,7 @@ TEST(shuffles_refuse_states_that_do_not_fit) {
   bad["slices"] = Tensor::vector<int64_t>({2, 1000000});
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "The buffer of a shuffle is damaged");
   bad = good;
-  *bad["numbers"].data<int64_t>() = 20;
+  bad["numbers"] = Tensor::vector(std::vector<int64_t>(6, 20));
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "There is no row 20 in 20 rows");
   bad = good;
   bad.erase("random/drawn");

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "arrow_input.h"
+#include "data/example_parser.h"
 #include "io/atomic_file.h"
 #include "io/attr_proto.h"
 #include "io/buffered_bytes.h"
@@ -15,8 +16,12 @@
 #include "io/crc32c.h"
 #include "io/csv_reader.h"
 #include "io/event_file.h"
+#include "io/example.h"
 #include "io/graph_def.h"
+#include "io/import_graph.h"
+#include "io/meta_graph.h"
 #include "io/plain_data.h"
+#include "io/png.h"
 #include "io/proto_schema.h"
 #include "io/record.h"
 #include "io/summary.h"
@@ -24,6 +29,7 @@
 #include "io/tensor_bundle.h"
 #include "io/tensor_proto.h"
 #include "io/text_format.h"
+#include "training/import_meta_graph.h"
 
 namespace runhooks_fuzz {
 
@@ -141,6 +147,44 @@ void read_compressed(const std::string& bytes, Compression compression) {
   read_records(file_of(bytes, "records.z"), &truncated, compression);
 }
 
+// What is inside of it, too, and that no asset leads out of the folder.
+void read_saved_model_of(const std::string& bytes) {
+  for (const std::string& message : read_saved_model(bytes, "model")) {
+    const MetaGraphDef meta_graph = read_meta_graph(message, "model");
+    for (const AssetFileDef& asset : asset_files(meta_graph, "model")) {
+      if (!stays_inside(asset.filename)) std::abort();
+    }
+    Graph graph;
+    import_meta_graph(graph, meta_graph, "", "model");
+  }
+}
+
+void import_graph(const std::string& bytes) {
+  Graph graph;
+  GraphImporter(graph, read_graph_def(bytes, "graph"), {}).import_all();
+}
+
+void read_example_of(const std::string& bytes) {
+  for (const auto& [name, feature] : read_example(bytes, "example")) {
+    std::vector<std::string_view> texts;
+    std::vector<float> floats;
+    std::vector<int64_t> ints;
+    if (feature.kind == FeatureView::Kind::kBytes) read_bytes_list(feature, "example", texts);
+    if (feature.kind == FeatureView::Kind::kFloat) read_float_list(feature, "example", floats);
+    if (feature.kind == FeatureView::Kind::kInt64) read_int64_list(feature, "example", ints);
+  }
+  ExampleParser parser;
+  std::vector<ParsedFeature> features(3);
+  const DType dtypes[] = {DType::kFloat32, DType::kInt64, DType::kString};
+  const char* keys[] = {"x", "n", "s"};
+  for (size_t i = 0; i < 3; ++i) {
+    features[i].key = keys[i];
+    features[i].dtype = dtypes[i];
+  }
+  parser.begin(features);
+  parser.add(bytes, "");
+}
+
 void read_lines(const std::string& bytes, Compression compression) {
   BufferedBytes file(file_of(bytes, "lines"), compression);
   file.begin_text();
@@ -244,6 +288,12 @@ const std::vector<Reader>& readers() {
       {"table", [](const std::string& b) { read_table(with_table_checksums(b), "table"); }},
       {"BundleHeaderProto", [](const std::string& b) { read_bundle_header(b, "header"); }},
       {"BundleEntryProto", [](const std::string& b) { read_bundle_entry(b, "entry", "file"); }},
+      {"MetaGraphDef", [](const std::string& b) { read_meta_graph(b, "meta"); }},
+      {"SavedModel", read_saved_model_of},
+      {"VariableDef", [](const std::string& b) { read_variable_def(b, "variable"); }},
+      {"import of a GraphDef", import_graph},
+      {"Example", read_example_of},
+      {"PNG", [](const std::string& b) { read_png(b, 0, 1 << 20); }},
       {"strings of a bundle", read_strings},
       {"bundle", read_bundle},
   };

@@ -39,6 +39,13 @@ for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/flow.py "$work/flow" || failed=1
 done
 
+echo "== exports of canned estimators, loaded by TensorFlow"
+mkdir "$work/exports"
+Rscript tests/interop/exports.R "$work/exports" "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+for python in $(sh tools/tf_python.sh all); do
+  "$python" tests/interop/exports_check.py "$work/exports" || failed=1
+done
+
 echo "== random feature columns, as TensorFlow's"
 # RUNHOOKS_SEED repeats a run
 "$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
@@ -47,6 +54,10 @@ echo "== random feature columns, as TensorFlow's"
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(not tf.__version__.startswith("1."))' \
     2> /dev/null || continue
+  echo "== random input pipelines and delimited text, beside TensorFlow's"
+  mkdir -p "$work/datasets"
+  "$python" tests/interop/datasets.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/datasets.log" &&
+    Rscript tests/interop/datasets.R "$work/datasets" || { tail -n 5 "$work/datasets.log"; failed=1; }
   echo "== ops at random and at the edges, beside TensorFlow's"
   mkdir -p "$work/ops"
   Rscript tests/interop/ops.R begin "$work/ops" &&

@@ -245,3 +245,30 @@ test_that("models train through loops and branches", {
   expect_lt(loss_after(150), short / 4)
   expect_identical(loss_after(2), short)
 })
+
+test_that("numbers drawn inside of branches and loops go on where a run stopped", {
+  model <- function(features, labels, mode, params, config) {
+    w <- tf$get_variable("w", shape = list(), initializer = tf$zeros_initializer())
+    noise <- tf$while_loop(
+      function(i, s) i < 2L, function(i, s) list(i + 1L, s + tf$random_uniform(list())),
+      list(tf$constant(0L), tf$constant(0))
+    )[[2]]
+    loss <- tf$square(w - noise) + 0 * tf$reduce_sum(tf$cast(features, "float32"))
+    train_op <- tf$train$GradientDescentOptimizer(0.1)$minimize(loss, tf$train$get_global_step())
+    estimator_spec(mode, predictions = list(w = w), loss = loss, train_op = train_op)
+  }
+  data <- data.frame(x = as.numeric(1:64))
+  data$y <- 0
+  after <- function(parts) {
+    est <- estimator(
+      model, model_dir = withr::local_tempdir(),
+      config = run_config(tf_random_seed = 4, checkpoint_input_pipeline = TRUE)
+    )
+    for (steps in parts) {
+      train(est, input_fn(data, "x", "y", batch_size = 4, num_epochs = NULL, shuffle = FALSE),
+        steps = steps)
+    }
+    est$get_variable_value("w")
+  }
+  expect_identical(after(c(3, 4)), after(7))
+})

@@ -108,3 +108,27 @@ test_that("ill images, windows and filters are refused by name", {
     )
   })
 })
+
+test_that("a depthwise convolution is one of each channel by itself", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$constant(waves(c(2, 5, 6, 3), 0.7), dtype = "float64")
+    w <- tf$constant(waves(c(2, 3, 3, 2), 1.1), dtype = "float64")
+    strides <- c(1, 2, 2, 1)
+    together <- tf$nn$depthwise_conv2d(x, w, strides, "SAME")
+    apart <- lapply(1:3, function(channel) {
+      tf$nn$conv2d(
+        x[, , , channel:channel, drop = FALSE], w[, , channel:channel, , drop = FALSE], strides,
+        "SAME"
+      )
+    })
+    mixing <- tf$constant(waves(c(1, 1, 6, 4), 0.3), dtype = "float64")
+    mixed <- tf$nn$separable_conv2d(x, w, mixing, strides, "SAME")
+    in_two_steps <- tf$nn$conv2d(together, mixing, c(1, 1, 1, 1), "VALID")
+    found <- with(tf$Session() %as% sess, {
+      sess$run(list(together, tf$concat(apart, 3L), mixed, in_two_steps))
+    })
+    expect_equal(found[[1]], found[[2]], tolerance = 1e-12)
+    expect_identical(found[[3]], found[[4]])
+    expect_error(tf$nn$depthwise_conv2d(x, w[, , 1:2, ], strides, "SAME"), "depth of the input")
+  })
+})

@@ -1,0 +1,293 @@
+# export_savedmodel(): a trained model in a form that servers load.
+
+#' Export a trained model
+#'
+#' Writes a SavedModel: the graph of a prediction in TensorFlow's operations, the values of the
+#' variables, the files that columns read (vocabularies), and signatures, the questions that the
+#' model answers. TensorFlow Serving, TensorFlow 1.x and 2.x load it, and [load_savedmodel()].
+#'
+#' A request reaches the model through a *serving input receiver*.
+#' `tf$estimator$export$build_parsing_serving_input_receiver_fn(feature_spec)` takes serialized
+#' `tf.Example`s, with a specification as `tf$feature_column$make_parse_example_spec(columns)` gives;
+#' `tf$estimator$export$build_raw_serving_input_receiver_fn(features)` takes one tensor for each
+#' feature. Any function that returns a
+#' `tf$estimator$export$ServingInputReceiver(features, receiver_tensors)` will do. Without one a
+#' canned model takes raw tensors, one for each feature that its columns read.
+#'
+#' @section Signatures: Those of TensorFlow's estimators: `predict` gives all predictions;
+#'   `classification` and `regression`, and `serving_default`, which is the first of them, need
+#'   requests of one tensor of strings: they are there with a parsing receiver. A model of the user's
+#'   own has those of the `export_outputs` of its [estimator_spec()], or `serving_default` with its
+#'   predictions.
+#' @section Crosses: A cross of a feature's name with a column, such as
+#'   `column_crossed(list("word", column_bucketized(...)))`, has other buckets in TensorFlow where the
+#'   feature is sparse, as it is in parsed examples, than where it is dense, as in data frames. Give
+#'   such a model a receiver of raw tensors, or cross names only.
+#' @section Classes: The classes of a model that was trained on a factor or on logicals are their
+#'   labels.
+#' @param object A trained estimator.
+#' @param export_dir_base The folder of the export, or of several of them.
+#' @param serving_input_receiver_fn A function without arguments that builds the tensors of a
+#'   request; `NULL`: raw tensors of a canned model's features.
+#' @param assets_extra A named list or vector of files to be copied into the folder `assets.extra`:
+#'   the name there = the file.
+#' @param as_text TRUE writes `saved_model.pbtxt` in the place of `saved_model.pb`.
+#' @param checkpoint_path The checkpoint to export; `NULL`: the newest.
+#' @param overwrite TRUE: an export that is in `export_dir_base` is replaced. Other files there are
+#'   left alone.
+#' @param versioned TRUE: the export is in a folder of `export_dir_base` that is called after the
+#'   time (seconds since 1970).
+#' @param ... `strip_default_attrs = TRUE` leaves attributes out that have their default values, for
+#'   older readers.
+#' @return The folder of the export, invisibly.
+#' @section Errors: `runhooks_error_already_exists` where the path is there and is not to be
+#'   overwritten; `runhooks_error_invalid_argument` for a model that was not trained, for one of the
+#'   user's own without a receiver, and for a receiver that lacks a feature.
+#' @seealso `tf.estimator.Estimator.export_savedmodel` of TensorFlow 1.x; [load_savedmodel()].
+#' @family exported models
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' path <- export_savedmodel(model, tempfile("export"))
+#' list.files(path, recursive = TRUE)
+#'
+#' spec <- tf$feature_column$make_parse_example_spec(column_numeric("drat"))
+#' receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
+#' path <- export_savedmodel(model, tempfile("export"), receiver)
+#' predict(load_savedmodel(path), data.frame(drat = c(3, 4)))
+export_savedmodel <- function(object, export_dir_base, ...) UseMethod("export_savedmodel")
+
+#' @rdname export_savedmodel
+#' @export
+export_savedmodel.tf_estimator <- function(object, export_dir_base,
+                                           serving_input_receiver_fn = NULL, assets_extra = NULL,
+                                           as_text = FALSE, checkpoint_path = NULL,
+                                           overwrite = TRUE, versioned = !overwrite, ...) {
+  check_string(export_dir_base)
+  check_function(serving_input_receiver_fn, null = TRUE)
+  check_flag(as_text)
+  check_string(checkpoint_path, null = TRUE)
+  check_flag(overwrite)
+  check_flag(versioned)
+  strip <- export_options(list(...), environment())
+  extra <- check_assets_extra(assets_extra)
+  base <- absolute_path(export_dir_base, "export_dir_base")
+  check_export_dir(base, object, overwrite, versioned)
+  receiver <- as_receiver(object, serving_input_receiver_fn)
+  if (is.null(checkpoint_path)) check_weights_there(object, "it is exported")
+  unfinished <- file.path(base, paste0("temp-", basename(tempfile(""))))
+  on.exit(unlink(unfinished, recursive = TRUE))
+  weights <- weights_of_now(object, checkpoint_path)
+  on.exit(weights$forget(), add = TRUE)
+  created <- !dir.exists(base)
+  with_failed_folder(base, created, {
+    with_loop_conditions(cpp_estimator_export(
+      served_spec(object), core_config(object), receiver, unfinished, weights$path, as_text, strip,
+      extra
+    ))
+  })
+  invisible(place_export(unfinished, base, versioned))
+}
+
+# A folder that an export has made for nothing goes with it.
+with_failed_folder <- function(base, created, expr) {
+  done <- FALSE
+  on.exit(if (!done && created) unlink(base, recursive = TRUE))
+  value <- expr
+  done <- TRUE
+  value
+}
+
+place_export <- function(unfinished, base, versioned) {
+  if (!versioned) {
+    cpp_replace_saved_model(unfinished, base)
+    return(base)
+  }
+  # two exports within a second have different names, as in TensorFlow
+  time <- floor(as.numeric(Sys.time()))
+  while (file.exists(path <- file.path(base, format(time, scientific = FALSE)))) time <- time + 1
+  file.rename(unfinished, path)
+  path
+}
+
+export_options <- function(given, call) {
+  strip <- given$strip_default_attrs
+  unknown <- setdiff(names(given), "strip_default_attrs")
+  if (length(given) && (is.null(names(given)) || length(unknown))) {
+    stop_runhooks("Unused argument: {.fn export_savedmodel} has no {.arg {unknown}}.", call = call)
+  }
+  if (is.null(strip)) return(FALSE)
+  check_flag(strip, arg = "strip_default_attrs", call = call)
+  strip
+}
+
+check_assets_extra <- function(x, call = parent.frame()) {
+  if (is.null(x)) return(list())
+  files <- unlist(x)
+  good <- is.character(files) && !is.null(names(files)) && all(nzchar(names(files)))
+  check_arg(good, x, "a named list of files", "assets_extra", call)
+  missing <- files[!file.exists(path.expand(files))]
+  if (length(missing)) {
+    stop_runhooks(
+      "{.arg assets_extra} names {?a file that is/files that are} not there: {.path {missing}}.",
+      kind = "not_found", call = call
+    )
+  }
+  files[] <- path.expand(files)
+  as.list(files)
+}
+
+check_export_dir <- function(base, object, overwrite, versioned, call = parent.frame()) {
+  if (file.exists(base) && !dir.exists(base)) {
+    stop_runhooks("{.path {base}} is a file, not a folder.", kind = "already_exists", call = call)
+  }
+  if (versioned) return(invisible())
+  if (!overwrite && file.exists(base)) {
+    stop_plain(
+      sprintf("Path '%s' already exists, use 'overwrite = TRUE' instead.", base),
+      kind = "already_exists", call = call
+    )
+  }
+}
+
+# The specification of the model as it is served: with the words of its classes.
+served_spec <- function(object) {
+  spec <- core_spec(object)
+  labels <- model_labels(object)
+  words <- if (!is.null(labels)) class_labels(object, labels)
+  if (is.null(words) || length(labels$vocabulary)) return(spec)
+  if (is.null(spec$head)) {
+    spec$label_vocabulary <- words
+  } else {
+    spec$head$label_vocabulary <- words
+  }
+  spec
+}
+
+# --- receivers
+
+# A function for the core: of nothing it gives what the model function gets and what requests feed.
+as_receiver <- function(object, receiver_fn, call = parent.frame()) {
+  if (is.null(receiver_fn) && is_custom(object)) {
+    stop_runhooks(
+      "A 'tf_custom_estimator' requires a custom `serving_input_receiver_fn`.", call = call
+    )
+  }
+  if (is.null(receiver_fn)) receiver_fn <- function() raw_receiver(served_reads(object))
+  function() {
+    receiver <- as_users_code(receiver_fn())
+    if (!inherits(receiver, "runhooks_serving_input_receiver")) {
+      stop_runhooks(
+        c(
+          "`serving_input_receiver_fn` must return a ServingInputReceiver, not
+           {.obj_type_friendly {receiver}}.",
+          i = "`tf$estimator$export$ServingInputReceiver(features, receiver_tensors)` makes one."
+        ),
+        call = call
+      )
+    }
+    features <- receiver$features
+    if (!is_custom(object) && !is.list(features)) features <- list(feature = features)
+    input <- if (is_custom(object)) {
+      list(given = list(features = features, labels = NULL))
+    } else {
+      list(features = features, labels = NULL)
+    }
+    list(input = input, receivers = receiver$receiver_tensors)
+  }
+}
+
+served_reads <- function(object) {
+  reads <- model_reads(object)
+  reads[!duplicated(vapply(reads, `[[`, "", "key"))]
+}
+
+# A placeholder for each feature. Where an example has any number of values there are as many
+# columns as the longest needs.
+raw_receiver <- function(reads) {
+  features <- lapply(reads, function(read) {
+    shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
+    tf$placeholder(read$example_dtype, c(list(NULL), shape), name = as_op_name(read$key))
+  })
+  names(features) <- vapply(reads, `[[`, "", "key")
+  if (length(features) == 0) {
+    rows <- tf$placeholder(tf$float32, list(NULL), name = "rows")
+    features <- list(rows = rows)
+  }
+  serving_input_receiver(features, features)
+}
+
+# A feature's name with what names of operations allow.
+as_op_name <- function(key) {
+  name <- gsub("[^A-Za-z0-9_.-]", "_", key)
+  if (grepl("^[A-Za-z0-9.]", name)) name else paste0(".", name)
+}
+
+serving_input_receiver <- function(features, receiver_tensors,
+                                   receiver_tensors_alternatives = NULL) {
+  if (!is.null(receiver_tensors_alternatives)) {
+    stop_runhooks("{.arg receiver_tensors_alternatives} is not supported.", kind = "unimplemented")
+  }
+  features <- receiver_tensors_of(features, "features")
+  tensors <- receiver_tensors_of(receiver_tensors, "receiver_tensors")
+  if (!is.list(tensors) || is_sparse(tensors)) tensors <- list(input = tensors)
+  structure(
+    list(features = features, receiver_tensors = tensors),
+    class = "runhooks_serving_input_receiver"
+  )
+}
+
+receiver_tensors_of <- function(x, what, call = parent.frame()) {
+  if (is_tensor(x) || is_sparse(x)) return(x)
+  if (is_variable(x)) return(cpp_variable_snapshot(x))
+  good <- is.list(x) && length(x) > 0 && !is.null(names(x)) && all(nzchar(names(x)))
+  check_arg(good, x, "a tensor or a named list of tensors", what, call)
+  for (key in names(x)) {
+    if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
+    stop_runhooks(
+      "{what} {.val {key}} must be a Tensor or SparseTensor, not {.obj_type_friendly {x[[key]]}}.",
+      call = call
+    )
+  }
+  x
+}
+
+# tf$estimator$export$build_*_serving_input_receiver_fn.
+receiver_symbols <- function() {
+  batch <- function(default_batch_size) {
+    check_positive_whole(default_batch_size, null = TRUE, call = parent.frame())
+    list(default_batch_size)
+  }
+  symbols <- list(
+    ServingInputReceiver = serving_input_receiver,
+    TensorServingInputReceiver = serving_input_receiver,
+    build_raw_serving_input_receiver_fn = function(features, default_batch_size = NULL) {
+      rows <- batch(default_batch_size)
+      check_arg(is.list(features) && !is.null(names(features)), features, "a named list of tensors")
+      # what is kept are types and shapes: the tensors are of another graph
+      kept <- lapply(setNames(nm = names(features)), function(key) {
+        tensor <- as_tensor(features[[key]])
+        shape <- dim(tensor)
+        list(dtype = tensor$dtype, rest = shape[-1], name = sub(".*/", "", tensor$op$name))
+      })
+      function() {
+        made <- lapply(kept, function(x) {
+          rest <- lapply(x$rest, function(d) if (is.na(d) || d < 0) NULL else d)
+          tf$placeholder(x$dtype, c(rows, rest), name = x$name)
+        })
+        serving_input_receiver(made, made)
+      }
+    },
+    build_parsing_serving_input_receiver_fn = function(feature_spec, default_batch_size = NULL) {
+      rows <- batch(default_batch_size)
+      check_feature_specs(feature_spec, "feature_spec")
+      function() {
+        serialized <- tf$placeholder(tf$string, rows, name = "input_example_tensor")
+        features <- parse_example(serialized, feature_spec)
+        serving_input_receiver(features, list(examples = serialized))
+      }
+    }
+  )
+  setNames(symbols, paste0("estimator.export.", names(symbols)))
+}

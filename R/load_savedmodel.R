@@ -1,0 +1,169 @@
+# Models that were exported, here or by TensorFlow, and their answers.
+
+#' Load an exported model
+#'
+#' Loads a SavedModel that [export_savedmodel()] or TensorFlow has written. `predict()` asks it.
+#'
+#' A signature takes one column of `newdata` for each of its inputs, in `names(x$signatures)`'s
+#' terms: `x$signatures[[name]]$inputs`. One that takes serialized `tf.Example`s takes the columns
+#' of the features that it parses (`x$signatures[[name]]$example_features`), from which the examples
+#' are made: in a feature of any number of values "" and -1 are missing, as in the columns of a
+#' model; NA leaves a feature out. It also takes the examples themselves, a list of raw vectors.
+#'
+#' @param dir The folder of the export, with `saved_model.pb` or `saved_model.pbtxt`.
+#' @param tags The tags of the graph that is wanted; exports of estimators have `"serve"`.
+#' @param object What `load_savedmodel()` gives.
+#' @param newdata A data frame or named list with what the signature takes; or serialized examples,
+#'   a list of raw vectors.
+#' @param signature The name of a signature. Without this argument it is `serving_default`, or the
+#'   only one.
+#' @param simplify TRUE: a tibble with one row for each example and a list column for each output;
+#'   FALSE: one named list for each row.
+#' @param x The same.
+#' @param ... Not used.
+#' @return `load_savedmodel()`: an object with `signatures` and `dir`. `predict()`: as `simplify`
+#'   says.
+#' @section What can be loaded: Graphs of operations that this package has, which are those of
+#'   TensorFlow's canned estimators, without functions. What a signature needs that is not there is
+#'   named when that signature is asked.
+#' @section Errors: `runhooks_error_not_found` where there is no model, no such signature, or where
+#'   the data lack a column; `runhooks_error_unimplemented` for what cannot be run;
+#'   `runhooks_error_data_loss` for damaged files.
+#' @seealso `tf.saved_model.load` of TensorFlow; an example of serving with plumber is in
+#'   `system.file("examples/serving/plumber.R", package = "runhooks")`.
+#' @family exported models
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("drat"))
+#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' loaded <- load_savedmodel(export_savedmodel(model, tempfile("export")))
+#' loaded
+#' predict(loaded, data.frame(drat = c(3, 4)))
+load_savedmodel <- function(dir, tags = "serve") {
+  check_string(dir)
+  good <- is.character(tags) && !anyNA(tags)
+  check_arg(good, tags, "the names of tags", "tags", environment())
+  dir <- absolute_path(dir, "dir")
+  pointer <- cpp_load_savedmodel(dir, as.character(tags))
+  structure(
+    list(signatures = cpp_loaded_signatures(pointer), dir = dir, tags = tags, pointer = pointer),
+    class = "runhooks_saved_model"
+  )
+}
+
+#' @rdname load_savedmodel
+#' @export
+predict.runhooks_saved_model <- function(object, newdata, signature = "serving_default",
+                                         simplify = TRUE, ...) {
+  if (...length()) refuse_unused(list(...), "predict")
+  if (missing(signature)) signature <- usual_signature(object)
+  check_string(signature)
+  check_flag(simplify)
+  values <- cpp_loaded_predict(object$pointer, signature, served_data(newdata))
+  cells <- row_cells(values)
+  n <- length(cells[[1]])
+  if (!simplify) return(lapply(seq_len(n), function(row) lapply(cells, `[[`, row)))
+  # tibble() itself takes longer than the model
+  structure(cells, row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
+}
+
+# A model with one signature is asked that one.
+usual_signature <- function(object) {
+  names <- names(object$signatures)
+  if (length(names) == 1) names else "serving_default"
+}
+
+refuse_unused <- function(given, what, call = parent.frame()) {
+  stop_runhooks("Unused argument: {.fn {what}} has no {.arg {names(given)}}.", call = call)
+}
+
+# Columns as the core takes them.
+served_data <- function(newdata, call = parent.frame()) {
+  if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
+  if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
+  if (is.raw(newdata) || is.character(newdata) || is.list(newdata) && is.null(names(newdata))) {
+    return(newdata)
+  }
+  check_arg(is.list(newdata), newdata, "a data frame or a list of raw vectors", "newdata", call)
+  lapply(newdata, served_column)
+}
+
+served_column <- function(x) {
+  if (is.factor(x)) return(as.character(x))
+  if (is.list(x) && !is.data.frame(x)) {
+    is_raw <- vapply(x, is.raw, NA)
+    return(if (all(is_raw)) x else lapply(unname(x), unlist_cell))
+  }
+  if (is_matrix_package(x)) as.matrix(x) else x
+}
+
+unlist_cell <- function(cell) {
+  cell <- if (is.list(cell)) unlist(cell) else cell
+  if (is.factor(cell)) as.character(cell) else cell
+}
+
+# The cells of each output by row. What has no row of its own is the same for all.
+row_cells <- function(values) {
+  rows <- vapply(values, function(x) if (is.null(dim(x))) NA_integer_ else dim(x)[[1]], 0L)
+  n <- if (all(is.na(rows))) 1L else max(rows, na.rm = TRUE)
+  lapply(values, function(x) {
+    has_rows <- !is.null(dim(x)) && dim(x)[[1]] == n
+    if (has_rows) batch_cells(x) else rep(list(structure(x, class = "tf_prediction")), n)
+  })
+}
+
+#' @rdname load_savedmodel
+#' @export
+print.runhooks_saved_model <- function(x, ...) {
+  texts <- vapply(names(x$signatures), function(name) {
+    signature <- x$signatures[[name]]
+    takes <- if (length(signature$example_features)) {
+      paste0("examples of ", toString(names(signature$example_features)))
+    } else {
+      toString(names(signature$inputs))
+    }
+    problem <- if (nzchar(signature$problem)) " (cannot be run)" else ""
+    paste0(name, ": ", takes, " -> ", toString(names(signature$outputs)), problem)
+  }, "")
+  # lint: allow stdout
+  cat("<SavedModel ", x$dir, ">\n", paste0("  ", texts, "\n"), sep = "")
+  invisible(x)
+}
+
+#' Write a file of records
+#'
+#' Writes the rows of a data frame as `tf.Example`s into a TFRecord file, which TensorFlow and
+#' `tfrecord_dataset()` read and `tf$parse_example()` takes apart.
+#'
+#' Doubles are written as floats, integers and logicals as int64, strings and factors as bytes. A
+#' matrix column or a list column gives an example several values of a feature. What is NA is left
+#' out.
+#'
+#' @param data A data frame or a named list of columns; or records as they are, a list of raw
+#'   vectors.
+#' @param path The file, which is replaced.
+#' @param compression_type `NULL`, `"GZIP"` or `"ZLIB"`.
+#' @return The number of records, invisibly.
+#' @section Errors: `runhooks_error_invalid_argument` for columns that an example cannot hold (dates,
+#'   `integer64`), and for numbers that are too large for a float. Whole numbers in doubles that a
+#'   float rounds are a warning.
+#' @family exported models
+#' @export
+#' @examples
+#' path <- tempfile(fileext = ".tfrecord")
+#' write_tfrecord(data.frame(x = c(1.5, 2), n = 1:2, word = c("a", NA)), path)
+write_tfrecord <- function(data, path, compression_type = NULL) {
+  check_string(path)
+  check_string(compression_type, null = TRUE)
+  if (is.matrix(data)) data <- as.data.frame(data, optional = TRUE)
+  check_arg(
+    is.list(data) || is.raw(data), data, "a data frame or a list of raw vectors", "data",
+    environment()
+  )
+  if (!is.null(names(data))) {
+    check_unique_names(names(data))
+    data <- lapply(data, served_column)
+  }
+  compression <- if (is.null(compression_type)) "" else compression_type
+  invisible(cpp_write_tfrecord(data, absolute_path(path, "path"), compression))
+}

@@ -1,0 +1,179 @@
+#include "estimators/export.h"
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "graph/lowering.h"
+#include "io/checkpoint_state.h"
+#include "io/graph_def.h"
+#include "io/text_format.h"
+#include "training/export_saver.h"
+
+namespace runhooks {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMainOp = "saved_model_main_op";
+constexpr const char* kModel = "saved_model.pb";
+constexpr const char* kModelText = "saved_model.pbtxt";
+constexpr const char* kFolders[] = {"variables", "assets", "assets.extra"};
+
+void copy_file(const std::string& from, const std::string& to) {
+  create_directories(parent_folder(to));
+  write_file_atomically(to, read_whole_file(from));
+}
+
+// Files that the graph reads are given names of their own in the folder `assets`.
+class Assets {
+ public:
+  explicit Assets(const Graph& graph) {
+    for (const CollectionItem& item : graph.collection("asset_filepaths")) {
+      const Output path = std::get<Output>(item);
+      const std::string& source = path.op->attr<Tensor>("value").string_at(0);
+      files_.push_back({path.name(), name_for(source)});
+    }
+  }
+  const std::vector<AssetFileDef>& files() const { return files_; }
+  void copy_to(const std::string& folder) const {
+    for (const auto& entry : sources_) copy_file(entry.second, join_path(folder, entry.first));
+  }
+
+ private:
+  const std::string& name_for(const std::string& source) {
+    for (const auto& entry : sources_) {
+      if (entry.second == source) return entry.first;
+    }
+    std::string name = base_name(source);
+    for (int i = 1; sources_.count(name); ++i) name = str_cat(base_name(source), "_", i);
+    return sources_.emplace(name, source).first->first;
+  }
+  std::map<std::string, std::string> sources_;
+  std::vector<AssetFileDef> files_;
+};
+
+// What a server runs before the first request: local variables and tables.
+Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaffold) {
+  std::vector<Operation*> ops;
+  if (scaffold.local_init_op) {
+    ops.push_back(lowered.operation(scaffold.local_init_op->name()));
+  } else {
+    for (const VariablePtr& variable : variables_in(graph, collection_keys::kLocalVariables)) {
+      ops.push_back(lowered.operation(variable->initializer->name()));
+    }
+  }
+  for (const CollectionItem& item : lowered.collection(collection_keys::kTableInitializers)) {
+    if (auto* const* op = std::get_if<Operation*>(&item)) ops.push_back(*op);
+  }
+  return lowered.group(ops);
+}
+
+std::string meta_graph_of(const Graph& graph,
+                          const Scaffold& scaffold,
+                          std::map<std::string, SignatureDef> signatures,
+                          bool strip_default_attrs,
+                          const std::string& folder) {
+  const std::shared_ptr<Graph> lowered = lowered_graph(graph);
+  Operation* main_op = add_main_op(*lowered, graph, scaffold);
+  const Assets assets(*lowered);
+  assets.copy_to(join_path(folder, "assets"));
+  MetaGraphDef meta_graph;
+  meta_graph.tags = {"serve"};
+  meta_graph.collections = collection_defs(*lowered);
+  meta_graph.collections.erase(collection_keys::kSavers);
+  meta_graph.collections[kMainOp] = node_list({main_op->name()});
+  if (!assets.files().empty()) {
+    meta_graph.collections["saved_model_assets"] = asset_collection(assets.files());
+  }
+  meta_graph.saver_def = add_saver(*lowered, saved_variables(graph));
+  meta_graph.signatures = std::move(signatures);
+  meta_graph.stripped_default_attrs = strip_default_attrs;
+  GraphDefOptions options;
+  options.strip_default_attrs = strip_default_attrs;
+  meta_graph.op_list = write_op_list(*lowered);
+  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, options));
+  return write_meta_graph(meta_graph);
+}
+
+void write_variables(const std::shared_ptr<Graph>& graph,
+                     Scaffold& scaffold,
+                     const std::string& checkpoint,
+                     const std::string& folder) {
+  Session session(graph);
+  if (!scaffold.saver->is_built()) scaffold.saver->build(*graph);
+  scaffold.saver->restore(session, checkpoint);
+  create_directories(folder);
+  std::vector<SaveablePtr> saveables;
+  for (const VariablePtr& variable : saved_variables(*graph)) {
+    saveables.push_back(variable_saveable(variable));
+  }
+  write_bundle(join_path(folder, "variables"), saveables, session.resources());
+}
+
+void copy_extra(const ExportOptions& options, const std::string& folder) {
+  for (const auto& [to, from] : options.assets_extra) {
+    if (!stays_inside(to)) {
+      invalid_argument("`assets_extra` must name files inside of the folder assets.extra; got '",
+                       to, "'.");
+    }
+    copy_file(from, join_path(join_path(folder, "assets.extra"), to));
+  }
+}
+
+}  // namespace
+
+void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
+                                   const ExportOptions& options,
+                                   const std::string& folder) const {
+  std::string checkpoint = options.checkpoint_path;
+  if (checkpoint.empty()) {
+    std::vector<std::string> warnings;
+    checkpoint = latest_checkpoint(config_.model_dir, &warnings);
+    for (const std::string& text : warnings) warn("checkpoint", text);
+  }
+  if (checkpoint.empty()) {
+    fail(Code::kInvalidArgument, "Couldn't find trained model at ", config_.model_dir, ".");
+  }
+  Named<Feature> receivers;
+  const InputFn input_fn = [&](Graph& graph, Mode) {
+    ServingReceiver receiver = receiver_fn(graph);
+    receivers = std::move(receiver.receivers);
+    return receiver.input;
+  };
+  const Built built = build(input_fn, Mode::kPredict);
+  auto signatures = signatures_of(built.spec, receivers);
+  write_variables(built.graph, *built.spec.scaffold, checkpoint, join_path(folder, "variables"));
+  const std::string meta_graph =
+      meta_graph_of(*built.graph, *built.spec.scaffold, std::move(signatures),
+                    options.strip_default_attrs, folder);
+  copy_extra(options, folder);
+  const std::string model = write_saved_model({meta_graph});
+  if (options.as_text) {
+    write_file_atomically(join_path(folder, kModelText),
+                          proto_to_text(model, "SavedModel", kModelText));
+  } else {
+    write_file_atomically(join_path(folder, kModel), model);
+  }
+}
+
+void replace_saved_model(const std::string& from, const std::string& folder) {
+  create_directories(folder);
+  // A folder without its graph is no model: nobody loads a mixture of two.
+  for (const char* name : {kModel, kModelText}) remove_file(join_path(folder, name));
+  for (const char* name : kFolders) {
+    std::error_code error;
+    fs::remove_all(join_path(folder, name), error);
+    if (error) fail_system("Cannot replace", join_path(folder, name), error.value());
+    if (file_exists(join_path(from, name)))
+      rename_file(join_path(from, name), join_path(folder, name));
+  }
+  for (const char* name : {kModel, kModelText}) {
+    if (file_exists(join_path(from, name)))
+      rename_file(join_path(from, name), join_path(folder, name));
+  }
+  std::error_code ignored;
+  fs::remove(from, ignored);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,108 @@
+#include "estimators/vocab_remap.h"
+
+#include <cstring>
+#include <fstream>
+#include <unordered_map>
+
+#include "base/read_line.h"
+#include "nn/initializer.h"
+#include "session/session.h"
+
+namespace runhooks {
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& path, int64_t limit) {
+  std::ifstream file(path);
+  if (!file || (file.peek(), file.bad())) {
+    fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
+  }
+  file.clear();
+  std::vector<std::string> words;
+  const auto wanted = static_cast<size_t>(limit);
+  for (std::string line; (limit < 0 || words.size() < wanted) && read_line(file, &line);) {
+    words.push_back(line);
+  }
+  if (limit > 0 && words.size() < wanted) {
+    invalid_argument("The vocabulary file '", path, "' has ", words.size(), " lines, not ", limit,
+                     ".");
+  }
+  return words;
+}
+
+// Where the words of now were before; -1 for others.
+std::vector<int64_t> places_of(const VocabInfo& info) {
+  std::unordered_map<std::string, int64_t> before;
+  for (const std::string& word : words_of(info.old_vocab, info.old_size)) {
+    before.emplace(word, static_cast<int64_t>(before.size()));
+  }
+  std::vector<int64_t> places;
+  for (const std::string& word : words_of(info.new_vocab, info.new_size)) {
+    const auto found = before.find(word);
+    places.push_back(found == before.end() ? -1 : found->second);
+  }
+  return places;
+}
+
+Tensor initial_value(const VocabInfo& info, DType dtype, const Shape& shape) {
+  if (!info.backup) return Tensor::zeros(dtype, shape);
+  const auto graph = std::make_shared<Graph>();
+  const Output value = info.backup(*graph, shape, dtype);
+  Session session(graph);
+  return session.run(value).copy();
+}
+
+}  // namespace
+
+VocabInfo::VocabInfo(const Args& args)
+    : new_vocab(args.text("new_vocab")),
+      old_vocab(args.text("old_vocab")),
+      new_size(args.integer("new_vocab_size", -1)),
+      num_oov_buckets(args.integer("num_oov_buckets", 0)),
+      old_size(args.integer("old_vocab_size", -1)),
+      axis(args.integer("axis", 0)) {
+  if (args.has("backup_initializer")) backup = initializer_argument(args, "backup_initializer");
+  if (axis != 0 && axis != 1)
+    invalid_argument("The axis of a VocabInfo is 0 or 1, not ", axis, ".");
+}
+
+Tensor remapped(const VocabInfo& info,
+                const Tensor& old_value,
+                const Shape& wanted,
+                int64_t offset,
+                const std::string& name) {
+  const std::vector<int64_t> places = places_of(info);
+  const int axis = static_cast<int>(info.axis);
+  const bool fits = old_value.shape().rank() == wanted.rank() && wanted.rank() > axis;
+  for (int d = 0; d < wanted.rank(); ++d) {
+    if (fits && (d == axis || old_value.shape().dim(d) == wanted.dim(d))) continue;
+    invalid_argument("Shape of variable ", name, " ", wanted,
+                     " doesn't go with the shape of its tensor in the checkpoint, ",
+                     old_value.shape(), ".");
+  }
+  const int64_t total = static_cast<int64_t>(places.size()) + info.num_oov_buckets;
+  if (offset + wanted.dim(axis) > total) {
+    invalid_argument("Variable ", name, " has ", wanted.dim(axis), " entries along axis ", axis,
+                     ", but its vocabulary has ", total, ".");
+  }
+  Tensor value = initial_value(info, old_value.dtype(), wanted);
+  int64_t outer = 1, inner = 1;
+  for (int d = 0; d < axis; ++d) outer *= wanted.dim(d);
+  for (int d = axis + 1; d < wanted.rank(); ++d) inner *= wanted.dim(d);
+  const size_t bytes = static_cast<size_t>(inner) * dtype_size(value.dtype());
+  const int64_t old_rows = old_value.shape().dim(axis), rows = wanted.dim(axis);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto word = static_cast<size_t>(offset + row);
+      const int64_t from = word < places.size() ? places[word] : -1;
+      if (from < 0 || from >= old_rows) continue;
+      std::memcpy(static_cast<char*>(value.raw()) + static_cast<size_t>(o * rows + row) * bytes,
+                  static_cast<const char*>(old_value.raw()) +
+                      static_cast<size_t>(o * old_rows + from) * bytes,
+                  bytes);
+    }
+  }
+  return value;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,259 @@
+#include "io/import_graph.h"
+
+#include <algorithm>
+
+#include "base/near_names.h"
+
+namespace runhooks {
+
+namespace {
+
+bool is_control(const std::string& input) { return !input.empty() && input[0] == '^'; }
+
+// "a:1" and "^a" are node "a".
+std::string node_of(const std::string& input) {
+  if (is_control(input)) return input.substr(1);
+  return input.substr(0, input.rfind(':'));
+}
+
+std::string with_index(const std::string& input) {
+  return input.find(':') == std::string::npos ? input + ":0" : input;
+}
+
+// An attribute that this version does not know may be left out where it says nothing.
+bool says_nothing(const AttrValue& value) {
+  return std::visit(
+      [](const auto& x) {
+        using X = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<X, std::monostate>) {
+          return true;
+        } else if constexpr (std::is_same_v<X, int64_t> || std::is_same_v<X, float>) {
+          return x == 0;
+        } else if constexpr (std::is_same_v<X, bool>) {
+          return !x;
+        } else if constexpr (std::is_same_v<X, DType> || std::is_same_v<X, Shape> ||
+                             std::is_same_v<X, Tensor>) {
+          return false;
+        } else {
+          return x.empty();
+        }
+      },
+      value);
+}
+
+// Attributes of newer versions that do not change what an op computes: a name for people, and types
+// of inputs, which are known by the inputs.
+bool is_redundant(const std::string& name, const AttrValue& value) {
+  if (name == "debug_name") return true;
+  return std::holds_alternative<DType>(value) && name[0] == 'T';
+}
+
+// What is said of one node that cannot be imported; "" where it can.
+std::string problem_of(const NodeDef& node) {
+  const OpDef* def = find_op_or_null(node.op);
+  if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
+  for (const auto& attr : node.attrs.items()) {
+    const bool is_fine = attr.first[0] == '_' || def->find_attr(attr.first) ||
+                         says_nothing(attr.second) || is_redundant(attr.first, attr.second);
+    if (!is_fine) {
+      return str_cat("Attribute '", attr.first, "' of op type '", node.op, "' (node '", node.name,
+                     "')");
+    }
+  }
+  for (const auto& attr : node.raw_attrs) {
+    if (!attr.first.empty() && attr.first[0] == '_') continue;
+    return str_cat("The value of attribute '", attr.first, "' of op type '", node.op, "' (node '",
+                   node.name, "')");
+  }
+  return "";
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(Graph& graph, GraphDef def, ImportOptions options)
+    : graph_(graph), def_(std::move(def)), options_(std::move(options)) {
+  for (const NodeDef& node : def_.nodes) {
+    if (node.name.empty()) {
+      fail(Code::kDataLoss, "A node of the GraphDef has no name (op '", node.op, "').");
+    }
+    if (!nodes_.emplace(node.name, &node).second) {
+      fail(Code::kDataLoss, "The GraphDef has two nodes called '", node.name, "'.");
+    }
+  }
+}
+
+const NodeDef& GraphImporter::node(const std::string& name, const std::string& wanted_by) const {
+  const auto found = nodes_.find(name);
+  if (found != nodes_.end()) return *found->second;
+  if (!wanted_by.empty()) {
+    invalid_argument("Node '", wanted_by, "' of the GraphDef has the input '", name,
+                     "', which is not there.");
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : nodes_) names.push_back(entry.first);
+  throw Error(Code::kNotFound, str_cat("The GraphDef has no node '", name, "'."),
+              near_hint(name, names));
+}
+
+// Inputs before what uses them, without recursion: files decide how deep it goes.
+std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::string>& names) const {
+  enum class State { kOpen, kDone };
+  std::map<const NodeDef*, State> states;
+  std::vector<const NodeDef*> order;
+  std::vector<std::pair<const NodeDef*, size_t>> path;
+  const auto enter = [&](const NodeDef& next) {
+    const auto state = states.find(&next);
+    if (made_.count(next.name) || (state != states.end() && state->second == State::kDone)) return;
+    if (state != states.end()) {
+      fail(Code::kUnimplemented, "The GraphDef has a loop through node '", next.name, "' (",
+           next.op, "); loops are not supported.");
+    }
+    states[&next] = State::kOpen;
+    path.emplace_back(&next, 0);
+  };
+  for (const std::string& name : names) {
+    enter(node(name, ""));
+    while (!path.empty()) {
+      const NodeDef& current = *path.back().first;
+      if (path.back().second == current.inputs.size()) {
+        states[&current] = State::kDone;
+        order.push_back(&current);
+        path.pop_back();
+        continue;
+      }
+      const std::string& input = current.inputs[path.back().second++];
+      if (!is_control(input) && options_.input_map.count(with_index(input))) continue;
+      enter(node(node_of(input), current.name));
+    }
+  }
+  return order;
+}
+
+void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) const {
+  std::vector<std::string> problems;
+  std::set<std::string> types;
+  for (const NodeDef* node : nodes) {
+    const std::string problem = problem_of(*node);
+    if (!problem.empty() && types.insert(node->op).second) problems.push_back(problem);
+  }
+  if (problems.empty()) return;
+  const std::string all = str_join(problems, "; ");
+  throw Error(Code::kUnimplemented,
+              str_cat("The graph needs what runhooks does not have: ", all, "."));
+}
+
+Output GraphImporter::input(const NodeDef& node, const std::string& name) {
+  const std::string full = with_index(name);
+  const auto mapped = options_.input_map.find(full);
+  if (mapped != options_.input_map.end()) {
+    used_inputs_.insert(full);
+    return mapped->second;
+  }
+  try {
+    return tensor(full);
+  } catch (Error& error) {
+    throw Error(Code::kDataLoss,
+                str_cat("Input '", name, "' of node '", node.name, "': ", error.message()));
+  }
+}
+
+// Some arguments are int64 in newer versions where they were int32: segments, which are numbers of
+// rows.
+void GraphImporter::narrow(const NodeDef& node, const OpDef& def, std::vector<Output>& inputs) {
+  if (inputs.size() != def.inputs.size()) return;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (def.inputs[i].dtype != DType::kInt32 || inputs[i].dtype() != DType::kInt64) continue;
+    inputs[i] = graph_.op("Cast", {inputs[i]})
+                    .attr("DstT", DType::kInt32)
+                    .named(options_.prefix + node.name + "/" + def.inputs[i].name);
+  }
+}
+
+void GraphImporter::add(const NodeDef& node) {
+  const OpDef& def = find_op(node.op);
+  std::vector<Output> inputs;
+  std::vector<Operation*> controls;
+  for (const std::string& name : node.inputs) {
+    if (is_control(name)) {
+      controls.push_back(made_.at(node_of(name)));
+    } else {
+      inputs.push_back(input(node, name));
+    }
+  }
+  narrow(node, def, inputs);
+  AttrMap attrs;
+  for (const auto& attr : node.attrs.items()) {
+    if (attr.first[0] == '_' ? attr.first != "_output_shapes"
+                             : def.find_attr(attr.first) != nullptr) {
+      attrs.set(attr.first, attr.second);
+    }
+  }
+  try {
+    made_[node.name] =
+        graph_.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/", controls);
+  } catch (const Error& error) {
+    throw Error(
+        error.code(),
+        str_cat("Node '", node.name, "' (", node.op, ") cannot be imported: ", error.message()),
+        error.hints());
+  }
+}
+
+void GraphImporter::import(const std::vector<std::string>& names) {
+  const std::vector<const NodeDef*> nodes = in_order(names);
+  check_supported(nodes);
+  const NameScope root(graph_, "");
+  const ControlDependencies none(graph_, {}, /*clears=*/true);
+  for (const NodeDef* node : nodes) add(*node);
+}
+
+void GraphImporter::import_all() {
+  std::vector<std::string> names;
+  for (const NodeDef& node : def_.nodes) names.push_back(node.name);
+  import(names);
+}
+
+Operation* GraphImporter::find(const std::string& name) const {
+  const auto found = made_.find(name);
+  return found == made_.end() ? nullptr : found->second;
+}
+
+Output GraphImporter::tensor(const std::string& name) const {
+  const std::string op_name = node_of(with_index(name));
+  Operation* op = find(op_name);
+  if (!op) fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
+  return graph_.tensor(options_.prefix + with_index(name));
+}
+
+std::vector<std::string> GraphImporter::unused_inputs() const {
+  std::vector<std::string> unused;
+  for (const auto& entry : options_.input_map) {
+    if (!used_inputs_.count(entry.first)) unused.push_back(entry.first);
+  }
+  return unused;
+}
+
+GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names) {
+  std::map<std::string, const NodeDef*> nodes;
+  for (const NodeDef& node : def.nodes) nodes[node.name] = &node;
+  std::set<std::string> kept;
+  std::vector<std::string> open = names;
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    if (!kept.insert(name).second) continue;
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) invalid_argument(name, " is not in graph");
+    for (const std::string& input : found->second->inputs) open.push_back(node_of(input));
+  }
+  GraphDef part;
+  part.producer = def.producer;
+  part.min_consumer = def.min_consumer;
+  part.library = def.library;
+  for (const NodeDef& node : def.nodes) {
+    if (kept.count(node.name)) part.nodes.push_back(node);
+  }
+  return part;
+}
+
+}  // namespace runhooks

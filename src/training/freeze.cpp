@@ -1,0 +1,129 @@
+#include "training/freeze.h"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/variable.h"
+#include "io/import_graph.h"
+
+namespace runhooks {
+
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool is_variable_op(const std::string& type) {
+  const OpDef* def = find_op_or_null(type);
+  return def && def->holds_variable;
+}
+
+NodeDef constant_node(const std::string& name, const Tensor& value) {
+  NodeDef node;
+  node.name = name;
+  node.op = "Const";
+  node.attrs.set("dtype", value.dtype());
+  node.attrs.set("value", value);
+  return node;
+}
+
+class Freezer {
+ public:
+  Freezer(Session& session, const GraphDef& def, const FreezeOptions& options) {
+    for (const NodeDef& node : def.nodes) {
+      const bool is_wanted = is_variable_op(node.op) && !contains(options.blacklist, node.name) &&
+                             (options.whitelist.empty() || contains(options.whitelist, node.name));
+      if (is_wanted) values_[node.name] = value_of(session, node);
+    }
+  }
+  void add(const NodeDef& node, GraphDef& out) {
+    const auto value = values_.find(node.name);
+    if (value != values_.end()) {
+      out.nodes.push_back(constant_node(node.name, value->second));
+      return;
+    }
+    const bool reads_one = !node.inputs.empty() && values_.count(node.inputs[0]) > 0;
+    if (!reads_one) {
+      out.nodes.push_back(without_place(node));
+    } else if (node.op == "ReadVariableOp") {
+      out.nodes.push_back(of_value(node, "Identity", {{"T", dtype_of_value(node)}}));
+    } else if (node.op == "VariableShape") {
+      const AttrValue* type = node.attrs.find("out_type");
+      out.nodes.push_back(
+          of_value(node, "Shape",
+                   {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
+    } else if (node.op == "ResourceGather") {
+      out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
+      const AttrValue* indices = node.attrs.find("Tindices");
+      NodeDef gather = of_value(node, "GatherV2",
+                                {{"Tparams", dtype_of_value(node)},
+                                 {"Tindices", indices ? *indices : DType::kInt64},
+                                 {"Taxis", DType::kInt32}});
+      gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
+      out.nodes.push_back(gather);
+    } else if (uses_handle(node)) {
+      fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name, "') uses variable '",
+           node.inputs[0], "' in a way that a constant cannot be used.");
+    } else {
+      out.nodes.push_back(without_place(node));
+    }
+  }
+
+ private:
+  static Tensor value_of(Session& session, const NodeDef& node) {
+    const Operation* op = session.graph().find_operation(node.name);
+    VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;
+    if (!state || !state->is_initialized()) {
+      fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", node.name, ".");
+    }
+    return state->value().copy();
+  }
+  DType dtype_of_value(const NodeDef& node) const { return values_.at(node.inputs[0]).dtype(); }
+  // A handle, or a reference that is written to.
+  static bool uses_handle(const NodeDef& node) {
+    const OpDef* def = find_op_or_null(node.op);
+    if (!def || def->inputs.empty()) return false;
+    return def->inputs[0].takes_handles() || def->inputs[0].is_ref;
+  }
+  // Operations that stood beside a variable say so, which has no meaning any more.
+  static NodeDef without_place(const NodeDef& node) {
+    NodeDef copy = node;
+    AttrMap attrs;
+    for (const auto& attr : node.attrs.items()) {
+      if (attr.first != "_class") attrs.set(attr.first, attr.second);
+    }
+    copy.attrs = attrs;
+    return copy;
+  }
+  static NodeDef of_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
+    NodeDef made;
+    made.name = node.name;
+    made.op = type;
+    made.inputs = node.inputs;
+    made.device = node.device;
+    made.attrs = attrs;
+    return made;
+  }
+
+  std::map<std::string, Tensor> values_;
+};
+
+}  // namespace
+
+GraphDef freeze(Session& session,
+                const GraphDef& graph_def,
+                const std::vector<std::string>& outputs,
+                const FreezeOptions& options) {
+  const GraphDef part = extract_sub_graph(graph_def, outputs);
+  Freezer freezer(session, part, options);
+  GraphDef frozen;
+  frozen.producer = part.producer;
+  frozen.min_consumer = part.min_consumer;
+  frozen.library = part.library;
+  for (const NodeDef& node : part.nodes) freezer.add(node, frozen);
+  // what a constant does not need any more, such as an initial value
+  return extract_sub_graph(frozen, outputs);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,27 @@
+// What lives here: import_meta_graph(): graphs of files with their collections, and their variables as Variables.
+// Who may use it: whatever loads models, the bindings.
+// What it must not know: sessions, checkpoints, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/import_graph.h"
+#include "io/meta_graph.h"
+
+namespace runhooks {
+
+// The graph's collections as the meta graph has them, as far as they name what was imported:
+// variables, tensors, operations and texts.
+void import_collections(Graph& graph,
+                        const MetaGraphDef& meta_graph,
+                        const GraphImporter& importer);
+
+// Adds a whole meta graph below `prefix` ("" or "scope/"). Where it has a saver, its variables are
+// what that saves.
+void import_meta_graph(Graph& graph,
+                       const MetaGraphDef& meta_graph,
+                       const std::string& prefix,
+                       const std::string& where);
+
+}  // namespace runhooks

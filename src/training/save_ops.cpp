@@ -1,0 +1,226 @@
+// The ops of savers in files: what a graph that is loaded elsewhere saves and restores itself by.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "graph/op_registry.h"
+#include "io/atomic_file.h"
+#include "io/tensor_bundle.h"
+
+namespace runhooks {
+
+namespace {
+
+// "7 2 0,3:0,2": the full shape and, by dimension, start and length; "-" is all of it.
+struct SliceSpec {
+  Shape full;
+  TensorSlice slice;
+};
+
+int64_t number_in(const std::string& text, const std::string& spec) {
+  char* end = nullptr;
+  const long long value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < 0 || value > Shape::kMaxElements) {
+    invalid_argument("'", spec, "' is no shape and slice.");
+  }
+  return value;
+}
+
+std::vector<std::string> split_at(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + 1) {
+    parts.push_back(text.substr(begin, at - begin));
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+SliceSpec parse_slice_spec(const std::string& spec) {
+  SliceSpec result;
+  std::vector<std::string> words = split_at(spec, ' ');
+  const std::vector<std::string> extents = split_at(words.back(), ':');
+  words.pop_back();
+  if (words.size() != extents.size() || words.size() > Shape::kMaxRank) {
+    invalid_argument("'", spec, "' is no shape and slice.");
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    const int64_t size = number_in(words[i], spec);
+    result.full.append(size);
+    if (extents[i] == "-") {
+      result.slice.start.push_back(0);
+      result.slice.length.push_back(size);
+      continue;
+    }
+    const std::vector<std::string> ends = split_at(extents[i], ',');
+    if (ends.size() != 2) invalid_argument("'", spec, "' is no shape and slice.");
+    const int64_t start = number_in(ends[0], spec), length = number_in(ends[1], spec);
+    if (start + length > size) invalid_argument("The slice '", spec, "' is not in its shape.");
+    result.slice.start.push_back(start);
+    result.slice.length.push_back(length);
+  }
+  return result;
+}
+
+Shape shape_of(const TensorSlice& slice) { return Shape(slice.length); }
+
+void check_names(const Tensor& names, const Tensor& slices, size_t wanted) {
+  const auto n = static_cast<int64_t>(wanted);
+  if (names.num_elements() != n || slices.num_elements() != n) {
+    invalid_argument("As many names and slices as tensors are needed, ", n, "; got ",
+                     names.num_elements(), " and ", slices.num_elements(), ".");
+  }
+}
+
+class SaveKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor &names = c.input(1), &slices = c.input(2);
+    const int first = 3;
+    check_names(names, slices, static_cast<size_t>(c.num_inputs() - first));
+    const std::string& prefix = c.input(0).string_at(0);
+    if (prefix.empty()) invalid_argument("SaveV2 needs a prefix of files.");
+    BundleWriter writer(prefix);
+    for (int i = first; i < c.num_inputs(); ++i) {
+      const std::string& spec = slices.string_at(i - first);
+      if (spec.empty()) {
+        writer.add(names.string_at(i - first), c.input(i));
+        continue;
+      }
+      const SliceSpec part = parse_slice_spec(spec);
+      if (c.input(i).shape() != shape_of(part.slice)) {
+        invalid_argument("Slice '", spec, "' of '", names.string_at(i - first),
+                         "' does not have the tensor's shape ", c.input(i).shape(), ".");
+      }
+      writer.add_slice(names.string_at(i - first), part.full, part.slice, c.input(i));
+    }
+    const std::string folder = parent_folder(prefix);
+    if (!folder.empty()) create_directories(folder);
+    writer.finish();
+  }
+};
+
+class RestoreKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor &names = c.input(1), &slices = c.input(2);
+    check_names(names, slices, static_cast<size_t>(c.num_outputs()));
+    const BundleReader reader(c.input(0).string_at(0));
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      const std::string& spec = slices.string_at(i);
+      const std::string& name = names.string_at(i);
+      const Tensor value =
+          spec.empty() ? reader.read(name) : reader.read_slice(name, parse_slice_spec(spec).slice);
+      const DType wanted = c.op().output_dtype(i);
+      if (value.dtype() != wanted) {
+        invalid_argument("Tensor '", name, "' of ", reader.prefix(), " is of type ",
+                         dtype_name(value.dtype()), ", not ", dtype_name(wanted), ".");
+      }
+      c.alias_output(i, value);
+    }
+  }
+};
+
+// The tensors of several bundles in one.
+class MergeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& prefixes = c.input(0);
+    const std::string& destination = c.input(1).string_at(0);
+    if (destination.empty()) invalid_argument("MergeV2Checkpoints needs a destination.");
+    BundleWriter writer(destination);
+    for (int64_t i = 0; i < prefixes.num_elements(); ++i) {
+      const BundleReader reader(prefixes.string_at(i));
+      for (const BundleReader::Info& info : reader.tensors()) {
+        if (!info.is_sliced) {
+          writer.add(info.name, reader.read(info.name));
+          continue;
+        }
+        for (const TensorSlice& slice : info.slices) {
+          writer.add_slice(info.name, info.shape, slice, reader.read_slice(info.name, slice));
+        }
+      }
+    }
+    writer.finish();
+    for (int64_t i = 0; c.op().attr_bool("delete_old_dirs") && i < prefixes.num_elements(); ++i) {
+      remove_bundle(prefixes.string_at(i));
+    }
+  }
+
+ private:
+  // Its files, and the folder where nothing else is in it.
+  static void remove_bundle(const std::string& prefix) {
+    const std::string folder = parent_folder(prefix), base = base_name(prefix);
+    if (folder.empty()) return;
+    for (const std::string& name : list_directory(folder)) {
+      const bool is_ours = name == base + ".index" || name.rfind(base + ".data-", 0) == 0;
+      if (is_ours) remove_file(join_path(folder, name));
+    }
+    if (list_directory(folder).empty()) std::remove(folder.c_str());
+  }
+};
+
+class ShardedFilenameKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    char text[40];
+    std::snprintf(text, sizeof text, "-%05d-of-%05d", c.input(1).data<int32_t>()[0],
+                  c.input(2).data<int32_t>()[0]);
+    c.alias_output(0, Tensor::string_scalar(c.input(0).string_at(0) + text));
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("SaveV2")
+    .input("prefix: string, scalar")
+    .input("tensor_names: string, vector")
+    .input("shape_and_slices: string, vector")
+    .input("tensors: dtypes")
+    .attr("dtypes: list(type) >= 1")
+    .shape(no_outputs)
+    .kernel(kernel_of<SaveKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.SaveV2")
+    .summary("Writes tensors to a checkpoint.");
+
+RUNHOOKS_REGISTER_OP("RestoreV2")
+    .input("prefix: string, scalar")
+    .input("tensor_names: string, vector")
+    .input("shape_and_slices: string, vector")
+    .output("tensors: dtypes")
+    .attr("dtypes: list(type) >= 1")
+    .shape([](ShapeContext&) {})
+    .kernel(kernel_of<RestoreKernel>())
+    .stateful()
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.RestoreV2")
+    .summary("Tensors of a checkpoint.");
+
+RUNHOOKS_REGISTER_OP("MergeV2Checkpoints")
+    .input("checkpoint_prefixes: string, vector")
+    .input("destination_prefix: string, scalar")
+    .attr("delete_old_dirs: bool = true")
+    .shape(no_outputs)
+    .kernel(kernel_of<MergeKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.MergeV2Checkpoints")
+    .summary("Makes one checkpoint of several.");
+
+RUNHOOKS_REGISTER_OP("ShardedFilename")
+    .input("basename: string, scalar")
+    .input("shard: int32, scalar")
+    .input("num_shards: int32, scalar")
+    .output("filename: string")
+    .shape(scalar_shape)
+    .kernel(kernel_of<ShardedFilenameKernel>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.ShardedFilename")
+    .summary("The name of a part of a checkpoint.")
+    .example("s:a i:0 i:2");
+
+}  // namespace runhooks

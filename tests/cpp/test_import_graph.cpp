@@ -1,0 +1,141 @@
+// Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
+// graphs.
+#include "graph/graph.h"
+#include "graph/variable.h"
+#include "io/graph_def.h"
+#include "io/import_graph.h"
+#include "io/meta_graph.h"
+#include "session/session.h"
+#include "test.h"
+#include "training/export_saver.h"
+#include "training/freeze.h"
+#include "training/import_meta_graph.h"
+
+using namespace runhooks;
+
+namespace {
+
+std::shared_ptr<Graph> graph_with_variable(bool is_resource) {
+  auto graph = std::make_shared<Graph>();
+  VariableOptions options;
+  options.use_resource = is_resource;
+  const VariablePtr w =
+      make_variable(*graph, graph->scalar(DType::kFloat32, 3, "three"), "w", options);
+  const Output x =
+      graph->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape()).named("x");
+  graph->op("Mul", {w->snapshot, x}).named("y").build();
+  return graph;
+}
+
+std::string message_of(const std::function<void()>& run) {
+  try {
+    run();
+    return "";
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+NodeDef node_of(const std::string& name, const std::string& op, std::vector<std::string> inputs) {
+  NodeDef node;
+  node.name = name;
+  node.op = op;
+  node.inputs = std::move(inputs);
+  return node;
+}
+
+}  // namespace
+
+TEST(import_graph_gives_the_same_graph) {
+  const auto from = graph_with_variable(true);
+  const std::string bytes = write_graph_def(make_graph_def(*from));
+  Graph to;
+  GraphImporter(to, read_graph_def(bytes, "test"), {}).import_all();
+  CHECK_EQ(write_graph_def(make_graph_def(to)).size(), bytes.size());
+  CHECK_EQ(to.operations().size(), from->operations().size());
+}
+
+TEST(import_graph_below_a_scope_with_other_inputs) {
+  const auto from = graph_with_variable(false);
+  auto to = std::make_shared<Graph>();
+  ImportOptions options;
+  options.prefix = "in/";
+  options.input_map["x:0"] = to->scalar(DType::kFloat32, 5, "five");
+  options.input_map["unknown:0"] = options.input_map["x:0"];
+  GraphImporter importer(*to, make_graph_def(*from), options);
+  importer.import({"y"});
+  CHECK_EQ(importer.tensor("y:0").name(), "in/y:0");
+  CHECK(importer.unused_inputs() == (std::vector<std::string>{"unknown:0"}));
+  CHECK(to->find_operation("in/x") == nullptr);
+}
+
+TEST(import_graph_names_what_it_does_not_have) {
+  GraphDef def;
+  def.nodes = {node_of("a", "NoSuchOp", {}), node_of("b", "NoOp", {"^a"}),
+               node_of("c", "NoOp", {})};
+  Graph graph;
+  GraphImporter importer(graph, def, {});
+  const std::string message = message_of([&] { importer.import({"b"}); });
+  CHECK(message.find("Op type 'NoSuchOp' (node 'a')") != std::string::npos);
+  CHECK_EQ(graph.operations().size(), 0u);
+  importer.import({"c"});  // what does not need it is fine
+  CHECK_EQ(graph.operations().size(), 1u);
+}
+
+TEST(import_graph_refuses_loops_and_missing_inputs) {
+  GraphDef def;
+  def.nodes = {node_of("a", "NoOp", {"^b"}), node_of("b", "NoOp", {"^a"}),
+               node_of("c", "NoOp", {"^nowhere"})};
+  Graph graph;
+  GraphImporter importer(graph, def, {});
+  CHECK(message_of([&] { importer.import({"a"}); }).find("loop") != std::string::npos);
+  CHECK(message_of([&] { importer.import({"c"}); }).find("'nowhere'") != std::string::npos);
+}
+
+TEST(freeze_puts_values_in_the_place_of_variables) {
+  for (const bool is_resource : {false, true}) {
+    const auto graph = graph_with_variable(is_resource);
+    Session session(graph);
+    session.run(variables_in(*graph, "variables")[0]->initializer);
+    const GraphDef frozen = freeze(session, make_graph_def(*graph), {"y"});
+    for (const NodeDef& node : frozen.nodes) CHECK(node.op.find("Var") == std::string::npos);
+    auto to = std::make_shared<Graph>();
+    GraphImporter(*to, frozen, {}).import_all();
+    Session again(to);
+    const auto y =
+        again.run({Fetch(to->tensor("y:0"))}, {{to->tensor("x:0"), Tensor::scalar<float>(2)}});
+    CHECK_EQ(y[0].number_at(0), 6.0);
+  }
+}
+
+TEST(import_meta_graph_has_its_variables) {
+  const auto from = graph_with_variable(true);
+  MetaGraphDef meta_graph;
+  meta_graph.collections = collection_defs(*from);
+  meta_graph.saver_def = add_saver(*from, saved_variables(*from));
+  meta_graph.graph_def = write_graph_def(make_graph_def(*from));
+  const MetaGraphDef read = read_meta_graph(write_meta_graph(meta_graph), "test");
+  CHECK_EQ(read.saver_def->restore_op_name, "save/restore_all");
+  auto to = std::make_shared<Graph>();
+  import_meta_graph(*to, read, "", "test");
+  const auto variables = variables_in(*to, collection_keys::kGlobalVariables);
+  CHECK_EQ(variables.size(), 1u);
+  Session session(to);
+  session.run(variables[0]->initializer);
+  CHECK_EQ(session.value(*variables[0]).number_at(0), 3.0);
+}
+
+TEST(saver_ops_save_and_restore_a_graph) {
+  const auto graph = graph_with_variable(true);
+  const SaverDef saver = add_saver(*graph, saved_variables(*graph));
+  const VariablePtr w = variables_in(*graph, "variables")[0];
+  const std::string folder = runhooks_test::temporary_folder();
+  Session session(graph);
+  session.run(w->initializer);
+  const Tensor prefix = Tensor::string_scalar(folder + "/model");
+  const Output path = graph->tensor(saver.filename_tensor_name);
+  session.run({Fetch(graph->tensor(saver.save_tensor_name))}, {{path, prefix}});
+  session.assign(*w, Tensor::scalar<float>(0));
+  session.run({Fetch(graph->operation(saver.restore_op_name))}, {{path, prefix}});
+  CHECK_EQ(session.value(*w).number_at(0), 3.0);
+}

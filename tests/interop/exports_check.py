@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Loads the exports of exports.R in TensorFlow and asks them what they were asked there.
+
+  python3 tests/interop/exports_check.py FOLDER        TensorFlow 1.15, or 2.x up to 2.15
+
+tf.compat.v1.saved_model.load() in each, tf.saved_model.load() in 2.x too.
+"""
+import base64
+import glob
+import json
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import numpy as np
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+tf1.logging.set_verbosity("ERROR")
+IS_TWO = tf.__version__.startswith("2.")
+FAILED = []
+TOLERANCE = 1e-5
+
+
+def check(what, good):
+    if not good:
+        FAILED.append(what)
+        print("FAILED  " + what)
+
+
+def compare(name, key, actual, expected):
+    actual = np.asarray(actual)
+    expected = np.asarray(expected)
+    if expected.dtype.kind in "US":
+        good = [x.decode() for x in actual.ravel()] == [str(x) for x in expected.ravel()]
+        check("%s: %s" % (name, key), good)
+        return
+    good = actual.size == expected.size and np.max(np.abs(actual.ravel() - expected.ravel())) <= TOLERANCE
+    check("%s: %s" % (name, key), good)
+
+
+def column(case, feature, info):
+    if feature not in case["rows"]:  # a model without features only counts rows
+        return np.zeros(len(case["examples"]), np.float32)
+    values = case["rows"][feature]
+    dtype = object if info.dtype == tf.string.as_datatype_enum else tf.DType(info.dtype).as_numpy_dtype
+    values = [x.encode() for x in values] if dtype is object else values
+    return np.array(values, dtype).reshape(-1, 1)
+
+
+def check_v1(name, folder, case, is_raw):
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        meta = tf1.saved_model.load(session, ["serve"], folder)
+        for key, signature in meta.signature_def.items():
+            if is_raw:
+                feed = {info.name: column(case, feature, info)
+                        for feature, info in signature.inputs.items()}
+            else:
+                examples = [base64.b64decode(x) for x in case["examples"]]
+                feed = {info.name: examples for info in signature.inputs.values()}
+            values = session.run({k: info.name for k, info in signature.outputs.items()}, feed)
+            if key == "predict":
+                for output, expected in case["predicted"].items():
+                    compare(name, "v1 " + output, values[output], expected)
+            check("%s: %s of %s" % (name, key, len(case["examples"])),
+                  all(len(v) == len(case["examples"]) for v in values.values()))
+
+
+def check_v2(name, folder, case, is_raw):
+    model = tf.saved_model.load(folder)
+    signature = model.signatures["predict"]
+    if is_raw:
+        feed = {}
+        for feature, spec in signature.structured_input_signature[1].items():
+            if feature not in case["rows"]:
+                feed[feature] = tf.zeros([len(case["examples"])])
+                continue
+            values = np.array(case["rows"][feature]).reshape(-1, 1)
+            feed[feature] = tf.constant(values.astype(object) if spec.dtype == tf.string else values, spec.dtype)
+    else:
+        feed = {"examples": tf.constant([base64.b64decode(x) for x in case["examples"]])}
+    values = signature(**feed)
+    for output, expected in case["predicted"].items():
+        compare(name, "v2 " + output, values[output].numpy(), expected)
+
+
+paths = sorted(glob.glob(os.path.join(sys.argv[1], "*", "case.json")))
+for path in paths:
+    folder = os.path.dirname(path)
+    with open(path) as file:
+        case = json.load(file)
+    for kind in ("raw", "parsing"):
+        name = os.path.basename(folder) + " " + kind
+        before = len(FAILED)
+        for checked in (check_v1, check_v2) if IS_TWO else (check_v1,):
+            try:
+                checked(name, os.path.join(folder, kind), case, kind == "raw")
+            except Exception as error:  # one model's failure must not hide the others
+                check("%s: %s" % (name, str(error)[:600]), False)
+        if len(FAILED) == before:
+            print("ok      " + name)
+check("there are exports", len(paths) > 0)
+print("TensorFlow %s: %d exports, %d failed" % (tf.__version__, 2 * len(paths), len(FAILED)))
+sys.exit(bool(FAILED))

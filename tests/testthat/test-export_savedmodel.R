@@ -1,0 +1,202 @@
+set.seed(1)
+
+n <- 40
+export_data <- data.frame(
+  x = stats::rnorm(n), z = stats::runif(n), w = sample(c("a", "b", "c"), n, TRUE),
+  h = paste0("u", sample.int(9, n, TRUE)), i = sample(0:3, n, TRUE),
+  y = stats::rnorm(n), c2 = sample(0:1, n, TRUE), c3 = sample(0:2, n, TRUE), rows = 0
+)
+vocabulary <- withr::local_tempfile(fileext = ".txt", .local_envir = teardown_env())
+writeLines(c("a", "b"), vocabulary)
+words <- function() {
+  column_categorical_with_vocabulary_file("w", vocabulary_file = vocabulary, num_oov_buckets = 1)
+}
+hashed <- function() column_categorical_with_hash_bucket("h", hash_bucket_size = 5)
+wide <- function() {
+  list(
+    words(), hashed(), column_crossed(c("w", "h"), hash_bucket_size = 7),
+    column_bucketized(column_numeric("x"), c(-0.5, 0.5)),
+    column_categorical_with_identity("i", num_buckets = 4)
+  )
+}
+deep <- function() {
+  list(
+    column_numeric("x"), column_numeric("z"), column_embedding(hashed(), dimension = 2),
+    column_indicator(column_categorical_with_vocabulary_list("w", vocabulary_list = c("a", "b")))
+  )
+}
+config <- function() run_config(tf_random_seed = 3)
+models <- list(
+  linear_regressor = function() list("y", linear_regressor(wide(), config = config()), wide()),
+  linear_classifier = function() {
+    list("c3", linear_classifier(wide(), n_classes = 3, config = config()), wide())
+  },
+  dnn_regressor = function() list("y", dnn_regressor(c(4, 3), deep(), config = config()), deep()),
+  dnn_classifier = function() list("c2", dnn_classifier(4, deep(), config = config()), deep()),
+  combined = function() {
+    model <- dnn_linear_combined_classifier(
+      linear_feature_columns = wide(), dnn_feature_columns = deep(), dnn_hidden_units = 3,
+      config = config()
+    )
+    list("c2", model, c(wide(), deep()))
+  },
+  baseline = function() {
+    list("c2", baseline_classifier(config = config()), list(column_numeric("x")))
+  }
+)
+input <- function(response) {
+  input_fn(
+    export_data, features = c("x", "z", "w", "h", "i"), response = response, shuffle = FALSE,
+    num_epochs = 1
+  )
+}
+trained <- function(name) {
+  made <- models[[name]]()
+  suppressMessages(train(made[[2]], input(made[[1]]), steps = 3))
+  list(model = made[[2]], columns = made[[3]], input = input(made[[1]]))
+}
+difference <- function(a, b) max(abs(unlist(a) - unlist(b)))
+
+for (name in names(models)) {
+  test_that(paste("an export predicts as the model:", name), {
+    made <- trained(name)
+    expected <- predict(made$model, made$input)
+    keys <- intersect(c("predictions", "logits", "probabilities"), names(expected))
+    expected <- expected[keys]
+
+    raw <- load_savedmodel(export_savedmodel(made$model, withr::local_tempfile()))
+    expect_equal(names(raw$signatures), "predict")
+    expect_lt(difference(predict(raw, export_data)[keys], expected), 1e-5)
+
+    spec <- tf$feature_column$make_parse_example_spec(made$columns)
+    receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
+    path <- export_savedmodel(made$model, withr::local_tempfile(), receiver)
+    parsed <- load_savedmodel(path)
+    expect_true(all(c("predict", "serving_default") %in% names(parsed$signatures)))
+    expect_lt(difference(predict(parsed, export_data, "predict")[keys], expected), 1e-5)
+  })
+}
+
+test_that("signatures are those of TensorFlow's exports", {
+  made <- trained("combined")
+  spec <- tf$feature_column$make_parse_example_spec(made$columns)
+  receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
+  ours <- load_savedmodel(export_savedmodel(made$model, withr::local_tempfile(), receiver))
+  golden <- golden_path("files/saved_models/wide_deep_classifier_parsing.json")
+  theirs <- jsonlite::read_json(golden)$signature_def
+  expect_setequal(names(ours$signatures), names(theirs))
+  for (name in names(theirs)) {
+    signature <- ours$signatures[[name]]
+    expect_equal(signature$method_name, theirs[[name]]$method_name)
+    for (part in c("inputs", "outputs")) {
+      expect_setequal(names(signature[[part]]), names(theirs[[name]][[part]]))
+      for (key in names(theirs[[name]][[part]])) {
+        wanted <- theirs[[name]][[part]][[key]]
+        actual <- signature[[part]][[key]]
+        expect_equal(actual$dtype, wanted$dtype)
+        shape <- unlist(wanted$shape)
+        expect_equal(actual$shape, ifelse(shape < 0, NA_integer_, shape), info = key)
+      }
+    }
+  }
+})
+
+test_that("an export has its files", {
+  made <- trained("linear_regressor")
+  base <- withr::local_tempfile()
+  extra <- withr::local_tempfile(lines = "note")
+  path <- export_savedmodel(made$model, base, assets_extra = list("a/note.txt" = extra))
+  expect_equal(path, base)
+  expect_setequal(
+    list.files(base, recursive = TRUE),
+    c(
+      "saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001",
+      paste0("assets/", basename(vocabulary)), "assets.extra/a/note.txt"
+    )
+  )
+  writeLines("mine", file.path(base, "mine.txt"))
+  export_savedmodel(made$model, base, as_text = TRUE)
+  expect_setequal(
+    list.files(base),
+    c("saved_model.pbtxt", "variables", "assets", "mine.txt")
+  )
+  expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
+  expect_error(
+    export_savedmodel(made$model, base, overwrite = FALSE, versioned = FALSE), "already exists",
+    class = "runhooks_error_already_exists"
+  )
+  first <- export_savedmodel(made$model, file.path(base, "v"), overwrite = FALSE)
+  second <- export_savedmodel(made$model, file.path(base, "v"), overwrite = FALSE)
+  expect_match(basename(first), "^[0-9]{10}$")
+  expect_false(first == second)
+  expect_setequal(list.files(file.path(base, "v")), basename(c(first, second)))
+})
+
+test_that("what is exported does not need the vocabulary's file any more", {
+  made <- trained("linear_regressor")
+  path <- export_savedmodel(made$model, withr::local_tempfile())
+  expected <- predict(made$model, made$input)$predictions
+  moved <- withr::local_tempfile()
+  file.rename(vocabulary, moved)
+  withr::defer(file.rename(moved, vocabulary))
+  expect_lt(difference(predict(load_savedmodel(path), export_data)$predictions, expected), 1e-5)
+})
+
+test_that("models of the user's own have the signatures that they say", {
+  model_fn <- function(features, labels, mode) {
+    y <- tf$layers$dense(features$x, 1L)
+    predictions <- list(y = y, twice = y * 2)
+    if (mode == mode_keys()$PREDICT) {
+      outputs <- list(
+        serving_default = tf$estimator$export$RegressionOutput(y), # needs requests of strings
+        both = tf$estimator$export$PredictOutput(predictions)
+      )
+      return(estimator_spec(mode, predictions = predictions, export_outputs = outputs))
+    }
+    loss <- tf$losses$mean_squared_error(labels, y)
+    train_op <- tf$train$GradientDescentOptimizer(0.01)$minimize(
+      loss, global_step = tf$train$get_global_step()
+    )
+    estimator_spec(mode, predictions = predictions, loss = loss, train_op = train_op)
+  }
+  model <- estimator(model_fn, config = config())
+  x <- matrix(stats::rnorm(10), 5)
+  data <- numpy_input_fn(list(x = x), matrix(1:5, 5), batch_size = 5L, shuffle = FALSE)
+  suppressMessages(train(model, data, steps = 2))
+  expect_error(export_savedmodel(model, withr::local_tempfile()), "serving_input_receiver_fn")
+  receiver <- function() {
+    x <- tf$placeholder(tf$float64, shape(NULL, 2L))
+    tf$estimator$export$ServingInputReceiver(list(x = x), list(x = x))
+  }
+  loaded <- load_savedmodel(export_savedmodel(model, withr::local_tempfile(), receiver))
+  expect_equal(names(loaded$signatures), "both")
+  answers <- predict(loaded, list(x = x))
+  expect_equal(unlist(answers$twice), 2 * unlist(answers$y), tolerance = 1e-6)
+  expect_lt(difference(answers$y, predict(model, data)$y), 1e-5)
+})
+
+test_that("classes of factors are served by their labels", {
+  data <- data.frame(x = stats::rnorm(20), kind = factor(rep(c("no", "yes"), 10)))
+  model <- linear_classifier(column_numeric("x"), config = config())
+  suppressMessages(train(model, input_fn(kind ~ x, data)))
+  spec <- tf$feature_column$make_parse_example_spec(column_numeric("x"))
+  receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
+  loaded <- load_savedmodel(export_savedmodel(model, withr::local_tempfile(), receiver))
+  expect_equal(as.vector(predict(loaded, data)$classes[[1]]), c("no", "yes"))
+})
+
+test_that("what cannot be exported is an error", {
+  model <- linear_regressor(column_numeric("x"))
+  path <- withr::local_tempfile()
+  expect_error(export_savedmodel(model, path), "find trained model")
+  expect_false(file.exists(path))
+  made <- trained("linear_regressor")
+  expect_error(export_savedmodel(made$model, path, as_txt = TRUE), "as_txt")
+  outside <- list("../a" = vocabulary)
+  expect_error(export_savedmodel(made$model, path, assets_extra = outside), "inside")
+  expect_error(export_savedmodel(made$model, path, function() 1), "ServingInputReceiver")
+  lacks <- tf$estimator$export$build_parsing_serving_input_receiver_fn(
+    list(x = tf$FixedLenFeature(1L, tf$float32))
+  )
+  expect_error(export_savedmodel(made$model, path, lacks), "not in features")
+})

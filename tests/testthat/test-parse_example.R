@@ -1,0 +1,102 @@
+set.seed(1)
+
+records <- function(data) {
+  path <- withr::local_tempfile(fileext = ".tfrecord")
+  write_tfrecord(data, path)
+  read_raw_records(path)
+}
+
+# The records of an uncompressed file: length, checksum, data, checksum.
+read_raw_records <- function(path) {
+  bytes <- readBin(path, "raw", file.size(path))
+  all <- list()
+  at <- 1
+  while (at < length(bytes)) {
+    n <- sum(as.integer(bytes[at + 0:3]) * 256^(0:3))
+    all[[length(all) + 1]] <- bytes[at + 11 + seq_len(n)]
+    at <- at + n + 16
+  }
+  all
+}
+
+run <- function(build) {
+  with(tf$Graph()$as_default(), {
+    fetches <- build()
+    with(tf$Session() %as% session, session$run(fetches))
+  })
+}
+
+test_that("rows that were written are parsed", {
+  data <- data.frame(x = c(1.5, 2, NA), n = 1:3, word = c("a", NA, "c"))
+  data$several <- list(c(1L, 2L), integer(), 3L)
+  parsed <- run(function() {
+    tf$parse_example(records(data), list(
+      x = tf$FixedLenFeature(1L, tf$float32, default_value = -1),
+      n = tf$FixedLenFeature(list(), tf$int64),
+      word = tf$FixedLenFeature(list(), tf$string, default_value = "none"),
+      several = tf$VarLenFeature(tf$int64)
+    ))
+  })
+  expect_equal(as.vector(parsed$x), c(1.5, 2, -1))
+  expect_equal(as.vector(parsed$n), c(1, 2, 3))
+  expect_equal(as.vector(parsed$word), c("a", "none", "c"))
+  expect_equal(as.vector(parsed$several$values), c(1, 2, 3))
+  expect_equal(unclass(parsed$several$dense_shape), array(c(3, 2)))
+})
+
+test_that("one example is parsed without a batch", {
+  one <- records(data.frame(x = 2.5, word = "a"))[[1]]
+  parsed <- run(function() {
+    tf$parse_single_example(one, list(
+      x = tf$FixedLenFeature(1L, tf$float32), word = tf$VarLenFeature(tf$string)
+    ))
+  })
+  expect_equal(as.vector(parsed$x), 2.5)
+  expect_equal(as.vector(parsed$word$values), "a")
+})
+
+test_that("a feature that is required and missing is named with its record", {
+  serialized <- records(data.frame(x = c(1, NA)))
+  expect_error(
+    run(function() tf$parse_example(serialized, list(x = tf$FixedLenFeature(1L, tf$float32)))),
+    "Index: 1, Feature: x .* is required", class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("what cannot be written or parsed is refused", {
+  path <- withr::local_tempfile()
+  expect_error(write_tfrecord(data.frame(d = Sys.Date()), path), "Date")
+  expect_error(write_tfrecord(data.frame(x = 1e300), path), "float32")
+  expect_warning(write_tfrecord(data.frame(id = 123456789), path), "rounds")
+  expect_false(file.exists(withr::local_tempfile()))
+  expect_error(
+    run(function() tf$parse_example("", list(x = tf$FixedLenFeature(1L, tf$int32)))), "int32"
+  )
+  expect_error(run(function() tf$parse_example("", list())), "features")
+})
+
+test_that("compressed records are TensorFlow's", {
+  path <- withr::local_tempfile()
+  expect_equal(write_tfrecord(data.frame(x = 1:3), path, "GZIP"), 3)
+  expect_equal(readBin(path, "raw", 2), as.raw(c(0x1f, 0x8b)))
+  expect_error(write_tfrecord(data.frame(x = 1), path, "ZIP"), "compression_type")
+})
+
+test_that("bytes and lines are decoded", {
+  out <- run(function() {
+    fields <- tf$decode_csv(c("1,a", "2,"), list(list(0L), list("none")))
+    list(tf$decode_raw(list(as.raw(c(1, 0, 2, 0))), tf$uint8), fields)
+  })
+  expect_equal(as.vector(out[[1]]), c(1, 0, 2, 0))
+  expect_equal(lapply(out[[2]], as.vector), list(c(1L, 2L), c("a", "none")))
+  expect_error(run(function() tf$decode_csv("1,2,3", list(0, 0))), "Expect 2 fields but have 3")
+  expect_error(run(function() tf$decode_csv("x", list(0L))), "not a valid int32: x")
+})
+
+test_that("a PNG comes back as it went", {
+  image <- array(sample(0:255, 24, TRUE), c(4, 2, 3))
+  back <- run(function() {
+    tf$image$decode_png(tf$image$encode_png(tf$constant(image, tf$uint8)))
+  })
+  expect_equal(array(back, dim(back)), image)
+})
