@@ -52,7 +52,8 @@ example_bytes <- function(x) {
     Features = {
       names <- sort(names(fields$feature), method = "radix")
       do.call(c, c(list(raw()), lapply(names, function(name) {
-        wire(1, c(wire(1, charToRaw(enc2utf8(name))), wire(2, feature_bytes(fields$feature[[name]]))))
+        value <- feature_bytes(fields$feature[[name]])
+        wire(1, c(wire(1, charToRaw(enc2utf8(name))), wire(2, value)))
       })))
     },
     feature_bytes(x)

@@ -1,5 +1,5 @@
-# Which names of TensorFlow's scripts reach below `tf` (golden/tf_namespace.tsv has those that scripts
-# use, with a rank: must, should, nice), and that several paths to one thing are one function.
+# Which names of TensorFlow's scripts reach below `tf` (golden/tf_namespace.tsv has those that
+# scripts use, with a rank: must, should, nice), and that several paths to one thing are one function.
 
 namespace_of_scripts <- function() {
   read.delim(
@@ -8,7 +8,8 @@ namespace_of_scripts <- function() {
 }
 
 reach <- function(name) {
-  Reduce(function(at, part) do.call(`$`, list(at, part)), strsplit(name, ".", fixed = TRUE)[[1]], tf)
+  path <- strsplit(name, ".", fixed = TRUE)[[1]]
+  Reduce(function(at, part) do.call(`$`, list(at, part)), path, tf)
 }
 resolves <- function(name) {
   tryCatch(!is.null(reach(name)), runhooks_error_not_found = function(e) FALSE)
