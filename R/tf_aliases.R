@@ -85,7 +85,7 @@ alias_names <- function(known) {
     contrib.framework.init_from_checkpoint = "train.init_from_checkpoint",
     contrib.framework.list_variables = "train.list_variables",
     contrib.framework.load_variable = "train.load_variable",
-    math.zero_fraction = "nn.zero_fraction",
+    python.ops.functional_ops.map_fn = "map_fn", math.zero_fraction = "nn.zero_fraction",
     sparse.placeholder = "sparse_placeholder", sparse.reorder = "sparse_reorder",
     sparse.reshape = "sparse_reshape", sparse.retain = "sparse_retain",
     sparse.transpose = "sparse_transpose", sparse.reduce_sum = "sparse_reduce_sum",

@@ -201,7 +201,8 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
     parameter <- function(name, initial, trainable) {
       given <- param_initializers[[name]]
       get_variable(
-        name, list(width), inputs$dtype, if (is.null(given)) tf$constant_initializer(initial) else given,
+        name, list(width), inputs$dtype,
+        if (is.null(given)) tf$constant_initializer(initial) else given,
         param_regularizers[[name]], trainable, collections_of(variables_collections, name)
       )
     }
@@ -347,8 +348,11 @@ summarize_tensor <- function(tensor, tag = NULL) {
 summarize_activation <- function(op) {
   name <- sub(":[0-9]+$", "", op$name)
   if (op$op$type %in% c("Relu", "Softplus", "Relu6")) {
-    zeros <- tf$reduce_mean(tf$cast(tf$less(op, if (op$op$type == "Softplus") 0.001 else 0), "float32"))
-    if (op$op$type != "Softplus") zeros <- tf$nn$zero_fraction(op)
+    zeros <- if (op$op$type == "Softplus") {
+      tf$reduce_mean(tf$cast(tf$less(op, 0.001), "float32"))
+    } else {
+      tf$nn$zero_fraction(op)
+    }
     tf$summary$scalar(paste0(name, "/zeros"), zeros)
   }
   if (op$op$type == "Relu6") {

@@ -257,15 +257,12 @@ rgb_to_grayscale <- function(images, name = NULL) {
 
 # Mean 0 and variance 1, of what is not all one colour.
 per_image_standardization <- function(image) {
-  with(name_scope("per_image_standardization"), {
-    image <- as_tensor(image)
+  with_floats(image, "per_image_standardization", function(image) {
     rank <- image_rank(image)
-    image <- tf$cast(image, "float32")
     axes <- as.integer(rank - 3:1)
     n <- tf$cast(tf$reduce_prod(tf$shape(image)[(rank - 2):rank]), image$dtype)
     mean <- tf$reduce_mean(image, axes, keepdims = TRUE)
-    variance <- tf$reduce_mean(tf$square(image), axes, keepdims = TRUE) - tf$square(mean)
-    deviation <- tf$sqrt(tf$nn$relu(variance))
+    deviation <- tf$math$reduce_std(image, axes, keepdims = TRUE)
     (image - mean) / tf$maximum(deviation, tf$rsqrt(n))
   })
 }
@@ -292,7 +289,9 @@ total_variation <- function(images, name = NULL) {
 check_limits <- function(lower, upper, arg, call = parent.frame()) {
   check_number(lower, call = call)
   check_number(upper, arg = arg, call = call)
-  if (upper < lower) stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+  if (upper < lower) {
+    stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+  }
 }
 
 drawn <- function(from, to, seed) tf$random_uniform(list(), from, to, seed = seed)

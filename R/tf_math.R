@@ -43,7 +43,8 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   terms <- strsplit(strsplit(sub(" $", "", sides[[1]]), ",", fixed = TRUE)[[1]], "")
   if (length(terms) != length(inputs)) {
     stop_runhooks(
-      "Got {length(inputs)} argument{?s} for equation {.val {equation}}, expecting {length(terms)}.",
+      "Got {length(inputs)} argument{?s} for equation {.val {equation}}, expecting
+       {length(terms)}.",
       call = call
     )
   }
@@ -175,7 +176,8 @@ tensordot_axes <- function(axes, ranks, call = parent.frame()) {
   }
   good <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
   if (!good) {
-    stop_runhooks("{.arg axes} must be an integer or have length 2, with as many axes of a as of b.",
+    stop_runhooks(
+      "{.arg axes} must be an integer or have length 2, with as many axes of a as of b.",
       call = call
     )
   }

@@ -128,8 +128,10 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   good <- is.list(assignment_map) && !is.null(names(assignment_map))
   check_arg(good, assignment_map, "a named list", "assignment_map", environment())
   there <- cpp_checkpoint_whole_names(path)
-  pairs <- do.call(c, unname(Map(function(from, to) assigned(from, to, there), names(assignment_map),
-    assignment_map)))
+  pairs <- Map(
+    function(from, to) assigned(from, to, there), names(assignment_map), assignment_map
+  )
+  pairs <- do.call(c, unname(pairs))
   values <- cpp_checkpoint_values(path, unique(vapply(pairs, `[[`, "", 1)))
   for (pair in pairs) {
     variable <- pair[[2]]

@@ -87,7 +87,7 @@ CASES = {
                                tf.image.rot90(x[0], 3)]),
     "central_crop": ([IMG], lambda x: tf.image.central_crop(x[0], 0.5)),
     "crop_or_pad": ([IMG], lambda x: tf.image.resize_image_with_crop_or_pad(x, 6, 3)),
-    "standardization": ([IMG], lambda x: tf.square(tf.image.per_image_standardization(x[0]) + tf.cast(x[0], tf.float32))),
+    "standardization": ([IMG], lambda x: tf.square(tf.image.per_image_standardization(x[0]) + x[0])),
     "total_variation": ([IMG], tf.image.total_variation),
     "lrn": ([IMG], lambda x: tf.nn.lrn(tf.cast(x, tf.float32), 1, 1.5, 0.8, 0.6)),
     "grayscale": ([IMG], lambda x: tf.image.rgb_to_grayscale(tf.cast(x, tf.float32))),

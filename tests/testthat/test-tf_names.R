@@ -1,5 +1,5 @@
-# Functions below tf against what TensorFlow 1.15 gives (golden/names.json; make_names.py has the same
-# functions under the same names): values, shapes and gradients.
+# Functions below tf against what TensorFlow 1.15 gives (golden/names.json; make_names.py has the
+# same functions under the same names): values, shapes and gradients.
 
 waves <- function(shape, pace = 1) {
   values <- sin(pace * seq_len(prod(shape)))
@@ -97,7 +97,7 @@ cases <- list(
   central_crop = list(list(images), function(x) tf$image$central_crop(x[1, , , ], 0.5)),
   crop_or_pad = list(list(images), function(x) tf$image$resize_image_with_crop_or_pad(x, 6L, 3L)),
   standardization = list(list(images), function(x) {
-    tf$square(tf$image$per_image_standardization(x[1, , , ]) + float(x[1, , , ]))
+    tf$square(tf$image$per_image_standardization(x[1, , , ]) + x[1, , , ])
   }),
   total_variation = list(list(images), tf$image$total_variation),
   lrn = list(list(images), function(x) tf$nn$lrn(float(x), 1, 1.5, 0.8, 0.6)),
@@ -142,9 +142,8 @@ cases <- list(
 
 run_case <- function(case) {
   with(tf$Graph()$as_default(), {
-    inputs <- Map(function(shape, pace) tf$constant(waves(shape, pace), dtype = "float64"), case[[1]],
-      seq_along(case[[1]])
-    )
+    input <- function(shape, pace) tf$constant(waves(shape, pace), dtype = "float64")
+    inputs <- Map(input, case[[1]], seq_along(case[[1]]))
     out <- do.call(case[[2]], unname(inputs))
     outs <- if (inherits(out, "tensorflow.tensor")) list(out) else out
     floats <- Filter(function(y) y$dtype$is_floating, outs)
@@ -164,11 +163,8 @@ golden <- jsonlite::fromJSON(test_path("golden", "names.json"), simplifyVector =
 numbers <- function(x) as.numeric(unlist(x))
 # float32 anywhere in a case makes it one of float32
 tolerance_of <- function(name) {
-  if (name %in% c("lrn", "grayscale", "colours", "batch_norm", "standardization") || grepl("^resize_bil", name)) {
-    2e-5
-  } else {
-    1e-9
-  }
+  single <- c("lrn", "grayscale", "colours", "batch_norm", "standardization")
+  if (name %in% single || grepl("^resize_bil", name)) 2e-5 else 1e-9
 }
 
 test_that("values, shapes and gradients are TensorFlow's", {
