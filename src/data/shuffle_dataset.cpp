@@ -1,5 +1,6 @@
 // The input in a random order, TensorFlow's for the same seeds: of a buffer of elements one is
 // drawn and its place filled again.
+#include <limits>
 #include <type_traits>
 
 #include "data/elements.h"
@@ -192,9 +193,13 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       slices_.erase(slices_.begin());
     }
     Slice& slice = slices_.front();
-    const auto waiting = static_cast<uint64_t>(slice.last - slice.first);
+    const int64_t waiting = slice.last - slice.first;
     if (waiting == 0) return false;
-    const auto drawn = static_cast<int64_t>(own_.next() % waiting);
+    // 32 bits are divided faster
+    const uint32_t random = own_.next();
+    const int64_t drawn = waiting <= std::numeric_limits<uint32_t>::max()
+                              ? random % static_cast<uint32_t>(waiting)
+                              : random;
     Item& chosen = buffer_[place(slice.first + drawn)];
     *item = std::move(chosen);
     rows_waiting_ -= Buffered::rows(*item);

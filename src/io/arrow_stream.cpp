@@ -62,7 +62,8 @@ const void* buffer_of(const ArrowArray& array, int64_t k, const std::string& nam
 }
 
 bool is_null(const ArrowArray& array, int64_t i) {
-  const bool has_bits = array.null_count != 0 && array.n_buffers > 0 && array.buffers[0];
+  const bool has_bits =
+      array.null_count != 0 && array.n_buffers > 0 && array.buffers && array.buffers[0];
   return has_bits && !bit_at(array.buffers[0], i);
 }
 
