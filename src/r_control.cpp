@@ -79,8 +79,13 @@ SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
 
 // The functions take a list of tensors and return one. `shapes`: NULL, or the invariants.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double parallel_iterations,
-               SEXP maximum_iterations, Text name) {
+SEXP cpp_while(SEXP cond,
+               SEXP body,
+               SEXP variables,
+               SEXP shapes,
+               double parallel_iterations,
+               SEXP maximum_iterations,
+               Text name) {
   return border([&]() -> SEXP {
     LoopOptions options;
     const RList invariants(shapes, "`shape_invariants`");
@@ -88,7 +93,8 @@ SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double paralle
       options.shape_invariants.push_back(shape_from_r(invariants[i]));
     }
     options.parallel_iterations = whole_from_r(parallel_iterations, "`parallel_iterations`");
-    if (maximum_iterations != R_NilValue) options.maximum_iterations = tensor_of(maximum_iterations);
+    if (maximum_iterations != R_NilValue)
+      options.maximum_iterations = tensor_of(maximum_iterations);
     options.name = name;
     return handles_of(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
                                 tensors_in(variables, "`loop_vars`"), options));

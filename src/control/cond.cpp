@@ -35,8 +35,7 @@ class IfKernel : public Kernel {
     std::vector<Output> fetches = function.results;
     fetches.resize(static_cast<size_t>(c.num_outputs()));
     const std::vector<bool> stays(function.arguments().size(), !changes_variables(function));
-    runners_[branch] =
-        std::make_unique<FunctionRunner>(function, fetches, stays, c.resources());
+    runners_[branch] = std::make_unique<FunctionRunner>(function, fetches, stays, c.resources());
   }
   std::unique_ptr<FunctionRunner> runners_[2];
   std::vector<const Tensor*> arguments_;
@@ -55,7 +54,8 @@ void if_shape(ShapeContext& c) {
   const auto& then_results = function_attr(c.op(), kBranches[0]).results;
   const auto& else_results = function_attr(c.op(), kBranches[1]).results;
   for (size_t i = 0; i < c.outputs().size(); ++i) {
-    c.set_output(static_cast<int>(i), common_shape(then_results[i].shape(), else_results[i].shape()));
+    c.set_output(static_cast<int>(i),
+                 common_shape(then_results[i].shape(), else_results[i].shape()));
   }
 }
 
@@ -72,7 +72,8 @@ Operation* add_if(Graph& graph,
   std::vector<Shape> shapes;
   for (size_t i = 0; i < then_branch->results.size(); ++i) {
     types.push_back(then_branch->results[i].dtype());
-    shapes.push_back(common_shape(then_branch->results[i].shape(), else_branch->results[i].shape()));
+    shapes.push_back(
+        common_shape(then_branch->results[i].shape(), else_branch->results[i].shape()));
   }
   const bool is_stateful = is_stateful_function(*then_branch) || is_stateful_function(*else_branch);
   return graph.op(is_stateful ? "If" : "StatelessIf", inputs)
@@ -161,9 +162,9 @@ std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<
       FuncGraph& function = *both[branch].function;
       const Gradient& gradient = both[branch].of_arguments[i];
       const auto& argument = function_attr(op, kBranches[branch]).arguments()[i];
-      function.results.push_back(function.capture(
-          gradient.is_none() ? zeros_for(function, argument, argument.inside)
-                             : dense_gradient(function, gradient)));
+      function.results.push_back(
+          function.capture(gradient.is_none() ? zeros_for(function, argument, argument.inside)
+                                              : dense_gradient(function, gradient)));
     }
   }
   std::vector<Gradient> result(op.inputs().size());
@@ -209,22 +210,22 @@ std::vector<Output> add_cond(Graph& graph,
   return results;
 }
 
-#define RUNHOOKS_IF_OP(type)                     \
-  RUNHOOKS_REGISTER_OP(type)                     \
-      .input("cond: Tcond")                      \
-      .input("input: Tin, or handle")            \
-      .output("output: Tout")                    \
-      .attr("Tcond: type")                       \
-      .attr("Tin: list(type) >= 0")              \
-      .attr("Tout: list(type) >= 0")             \
-      .attr("then_branch: func")                 \
-      .attr("else_branch: func")                 \
-      .attr("output_shapes: list(shape) = []")   \
-      .shape(if_shape)                           \
-      .kernel(kernel_of<IfKernel>())             \
-      .allocates_outputs()                       \
-      .calls_functions()                         \
-      .gradient(if_gradient)                     \
+#define RUNHOOKS_IF_OP(type)                   \
+  RUNHOOKS_REGISTER_OP(type)                   \
+      .input("cond: Tcond")                    \
+      .input("input: Tin, or handle")          \
+      .output("output: Tout")                  \
+      .attr("Tcond: type")                     \
+      .attr("Tin: list(type) >= 0")            \
+      .attr("Tout: list(type) >= 0")           \
+      .attr("then_branch: func")               \
+      .attr("else_branch: func")               \
+      .attr("output_shapes: list(shape) = []") \
+      .shape(if_shape)                         \
+      .kernel(kernel_of<IfKernel>())           \
+      .allocates_outputs()                     \
+      .calls_functions()                       \
+      .gradient(if_gradient)                   \
       .endpoint("raw_ops." type)
 
 RUNHOOKS_IF_OP("StatelessIf").summary("One of two functions, whose value depends on its inputs.");

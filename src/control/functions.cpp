@@ -23,9 +23,8 @@ FunctionRunner::FunctionRunner(const FuncGraph& function,
     feeds.push_back(argument.inside);
   }
   values_.resize(fed_.size());
-  executor_ = std::make_unique<Executor>(
-      std::make_shared<NodeTable>(resources, BufferOptions()),
-      std::vector<Fetch>(fetches.begin(), fetches.end()), feeds);
+  executor_ = std::make_unique<Executor>(std::make_shared<NodeTable>(resources, BufferOptions()),
+                                         std::vector<Fetch>(fetches.begin(), fetches.end()), feeds);
 }
 
 void FunctionRunner::run(const std::vector<const Tensor*>& arguments) {

@@ -84,9 +84,10 @@ void check_variable(const Output& variable, const Output& argument, const Output
   if (fits) return;
   throw Error(
       Code::kInvalidArgument,
-      str_cat("The shape for ", variable.name(), " is not an invariant for the loop. It enters the "
-              "loop with shape ", declared.to_string(), ", but has shape ", now.to_string(),
-              " after one iteration."),
+      str_cat("The shape for ", variable.name(),
+              " is not an invariant for the loop. It enters the "
+              "loop with shape ",
+              declared.to_string(), ", but has shape ", now.to_string(), " after one iteration."),
       {"Provide shape invariants using either the `shape_invariants` argument of tf$while_loop() "
        "or set_shape() on the loop variables."});
 }
@@ -144,8 +145,8 @@ std::vector<Output> add_while(Graph& graph,
     if (!shape.is_compatible_with(variables[i].shape())) {
       invalid_argument("The shape invariant specified for ", variables[i].name(),
                        " is not compatible with the initial shape of the loop variable. It enters "
-                       "the loop with shape ", variables[i].shape(),
-                       ", but the specified shape invariant is ", shape, ".");
+                       "the loop with shape ",
+                       variables[i].shape(), ", but the specified shape invariant is ", shape, ".");
     }
     cond_arguments.push_back(cond->add_argument(variables[i].dtype(), shape, "Merge"));
     body_arguments.push_back(body->add_argument(variables[i].dtype(), shape, "Identity"));

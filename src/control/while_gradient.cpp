@@ -1,12 +1,12 @@
 // The gradient of a loop: a loop of as many iterations that goes backwards. What the body's
 // gradient needs of an iteration, the loop itself is made to keep in lists, from which the gradient
 // takes it again: the numbers are those that were computed, random ones as well.
+#include <algorithm>
+#include <map>
+
 #include "autodiff/gradients.h"
 #include "control/functions.h"
 #include "control/while_op.h"
-
-#include <algorithm>
-#include <map>
 
 namespace runhooks {
 
@@ -72,8 +72,7 @@ Output kept_by_iteration(Operation& op, const Output& x) {
   const Output empty = empty_list(outside, x.dtype(), x.shape());
   const Output list = body.add_argument(DType::kVariant, Shape(), "accumulator");
   cond.add_argument(DType::kVariant, Shape(), "accumulator");
-  body.results.push_back(
-      body.op("TensorListPushBack", {list, x}).attr("element_dtype", x.dtype()));
+  body.results.push_back(body.op("TensorListPushBack", {list, x}).attr("element_dtype", x.dtype()));
   outside.extend(op, {empty}, {{DType::kVariant, Shape()}});
   return op.output(op.num_outputs() - 1);
 }
@@ -101,8 +100,8 @@ class BackwardBody {
     const Output list = body_->capture(kept_by_iteration(op_, x));
     const ControlDependencies none(*body_, {}, true);
     const NameScope scope(*body_, body_->scope());
-    Operation* pop = body_->op("TensorListPopBack", {list, element_shape(x)})
-                         .attr("element_dtype", x.dtype());
+    Operation* pop =
+        body_->op("TensorListPopBack", {list, element_shape(x)}).attr("element_dtype", x.dtype());
     pop->set_output_shape(1, x.shape());
     popped_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
@@ -145,7 +144,9 @@ std::vector<Output> body_gradients(FuncGraph& backward,
 
 }  // namespace
 
-std::vector<Gradient> while_gradient(Graph& into, Operation& op, const std::vector<Output>& all_dy) {
+std::vector<Gradient> while_gradient(Graph& into,
+                                     Operation& op,
+                                     const std::vector<Output>& all_dy) {
   const FuncGraph& forward = function_attr(op, "body");
   std::vector<Output> dy = all_dy;
   for (size_t i = 0; i < dy.size(); ++i) {
@@ -174,10 +175,10 @@ std::vector<Gradient> while_gradient(Graph& into, Operation& op, const std::vect
   body.results = {body.op("AddV2", {counter, body.scalar(DType::kInt32, 1)}).named("count")};
   body.results.insert(body.results.end(), results.begin(), results.end());
   cond->results = {cond->op("Less", {cond_counter, cond->capture(op.output(0))})};
-  Operation* loop =
-      add_loop(into, initial, cond, backward.function(),
-               [&backward](const Output& argument) { return backward.next(argument); },
-               op.attr_int("parallel_iterations"));
+  Operation* loop = add_loop(
+      into, initial, cond, backward.function(),
+      [&backward](const Output& argument) { return backward.next(argument); },
+      op.attr_int("parallel_iterations"));
   std::vector<Gradient> result(op.inputs().size());
   for (size_t k = 0; k < places.size(); ++k) {
     result[places[k]] = loop->output(static_cast<int>(k) + 1);

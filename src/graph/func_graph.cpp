@@ -80,8 +80,9 @@ void FuncGraph::unify_captures(const std::vector<FuncGraph*>& functions, size_t 
     }
   }
   for (FuncGraph* function : functions) {
-    std::vector<Argument> unified(function->arguments_.begin(),
-                                  function->arguments_.begin() + static_cast<std::ptrdiff_t>(first));
+    std::vector<Argument> unified(
+        function->arguments_.begin(),
+        function->arguments_.begin() + static_cast<std::ptrdiff_t>(first));
     for (const Output& outside : all) {
       unified.push_back({function->capture(outside), outside});
     }

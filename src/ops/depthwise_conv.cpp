@@ -217,9 +217,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
     .input("filter: T, rank 4")
     .output("output: T")
     .RUNHOOKS_DEPTHWISE_ATTRS
-    .shape([](ShapeContext& c) {
-      c.set_output(0, result_shape(c.op(), c.input(0), c.input(1)));
-    })
+    .shape([](ShapeContext& c) { c.set_output(0, result_shape(c.op(), c.input(0), c.input(1))); })
     .kernel(kernel_by_type<DepthwiseKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), filter = op.input(1);

@@ -120,7 +120,8 @@ TensorList zeros_like_list(const TensorList& list) {
     } else if (x.dtype() == DType::kVariant) {
       zeros = zeros.with_pushed(list_tensor(zeros_like_list(list_of_tensor(x))));
     } else {
-      zeros = zeros.with_pushed(x.dtype() == DType::kString ? x : Tensor::zeros(x.dtype(), x.shape()));
+      zeros =
+          zeros.with_pushed(x.dtype() == DType::kString ? x : Tensor::zeros(x.dtype(), x.shape()));
     }
   }
   return zeros;

@@ -67,8 +67,7 @@ void give_element(KernelContext& c, int i, const TensorList& list, size_t k, con
 size_t index_in(const TensorList& list, const Tensor& index) {
   const int32_t i = *index.data<int32_t>();
   if (i < 0 || static_cast<size_t>(i) >= list.size()) {
-    invalid_argument("Trying to access element ", i, " in a list with ", list.size(),
-                     " elements.");
+    invalid_argument("Trying to access element ", i, " in a list with ", list.size(), " elements.");
   }
   return static_cast<size_t>(i);
 }
@@ -84,7 +83,8 @@ class ReserveKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int32_t n = *c.input(1).data<int32_t>();
-    if (n < 0) invalid_argument("The num_elements to reserve must be a non negative number; got ", n, ".");
+    if (n < 0)
+      invalid_argument("The num_elements to reserve must be a non negative number; got ", n, ".");
     check_memory(n, sizeof(Tensor));
     const TensorList empty(element_dtype(c), shape_in(c.input(0)));
     c.output(0) = list_tensor(empty.resized(static_cast<size_t>(n)));

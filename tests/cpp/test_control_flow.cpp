@@ -222,7 +222,8 @@ TEST(control_flow_is_written_as_functions) {
   const GraphDef def = make_graph_def(*lowered_graph(p.g));
   CHECK(!def.library.empty());
   size_t calls = 0;
-  for (const NodeDef& node : def.nodes) calls += node.op == "StatelessIf" || node.op == "StatelessWhile";
+  for (const NodeDef& node : def.nodes)
+    calls += node.op == "StatelessIf" || node.op == "StatelessWhile";
   CHECK_EQ(calls, size_t{4});
 }
 
@@ -237,8 +238,7 @@ TEST(control_flow_tensors_of_a_function_stay_inside) {
         return {leaked};
       },
       [&](FuncGraph&, const Outputs&) -> Outputs { return {a}; }, "cond");
-  CHECK_THROWS(p.g.op("Exp", {leaked}).build(), Code::kInvalidArgument,
-               "inside of a function");
+  CHECK_THROWS(p.g.op("Exp", {leaked}).build(), Code::kInvalidArgument, "inside of a function");
   Session session(p.graph);
   CHECK_THROWS(session.run({leaked}, {}), Code::kInvalidArgument, "inside of a function");
 }
