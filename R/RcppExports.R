@@ -147,10 +147,6 @@ cpp_event_writer_open <- function(logdir, suffix) {
     .Call(`_runhooks_cpp_event_writer_open`, logdir, suffix)
 }
 
-cpp_event_writer_path <- function(writer) {
-    .Call(`_runhooks_cpp_event_writer_path`, writer)
-}
-
 cpp_event_writer_add_summary <- function(writer, summary, step) {
     invisible(.Call(`_runhooks_cpp_event_writer_add_summary`, writer, summary, step))
 }
@@ -169,10 +165,6 @@ cpp_event_writer_flush <- function(writer) {
 
 cpp_event_writer_close <- function(writer) {
     invisible(.Call(`_runhooks_cpp_event_writer_close`, writer))
-}
-
-cpp_graph_def <- function(graph, as_text) {
-    .Call(`_runhooks_cpp_graph_def`, graph, as_text)
 }
 
 cpp_write_graph <- function(graph, path, as_text) {

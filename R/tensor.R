@@ -68,6 +68,14 @@ is.tensor <- function(object) is_tensor(object) # nolint
   )
 }
 
+# The value, or the initial one as long as there is none.
+initialized_value <- function(x) {
+  tf_cond(
+    tf$is_variable_initialized(x), function() cpp_variable_read(x),
+    function() cpp_variable_initial_value(x)
+  )
+}
+
 #' @rdname tensors
 #' @export
 `$.tensorflow.variable` <- function(x, name) {
@@ -83,7 +91,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
     eval = function(session = NULL) session_or_default(session)$run(x),
     initializer = cpp_variable_initializer(x),
     initial_value = cpp_variable_initial_value(x),
-    initialized_value = function() cpp_variable_initial_value(x),
+    initialized_value = function() initialized_value(x),
     trainable = any(vapply(
       cpp_element_graph(x)$get_collection("trainable_variables"), identical, NA, x
     )),

@@ -419,16 +419,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_event_writer_path
-std::string cpp_event_writer_path(SEXP writer);
-RcppExport SEXP _runhooks_cpp_event_writer_path(SEXP writerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_event_writer_path(writer));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_event_writer_add_summary
 void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step);
 RcppExport SEXP _runhooks_cpp_event_writer_add_summary(SEXP writerSEXP, SEXP summarySEXP, SEXP stepSEXP) {
@@ -479,17 +469,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
     cpp_event_writer_close(writer);
     return R_NilValue;
-END_RCPP
-}
-// cpp_graph_def
-SEXP cpp_graph_def(SEXP graph, bool as_text);
-RcppExport SEXP _runhooks_cpp_graph_def(SEXP graphSEXP, SEXP as_textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
-    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_graph_def(graph, as_text));
-    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_write_graph
@@ -2084,13 +2063,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
     {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
     {"_runhooks_cpp_event_writer_open", (DL_FUNC) &_runhooks_cpp_event_writer_open, 2},
-    {"_runhooks_cpp_event_writer_path", (DL_FUNC) &_runhooks_cpp_event_writer_path, 1},
     {"_runhooks_cpp_event_writer_add_summary", (DL_FUNC) &_runhooks_cpp_event_writer_add_summary, 3},
     {"_runhooks_cpp_event_writer_add_scalars", (DL_FUNC) &_runhooks_cpp_event_writer_add_scalars, 4},
     {"_runhooks_cpp_event_writer_add_graph", (DL_FUNC) &_runhooks_cpp_event_writer_add_graph, 3},
     {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
     {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
-    {"_runhooks_cpp_graph_def", (DL_FUNC) &_runhooks_cpp_graph_def, 2},
     {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},

@@ -37,11 +37,6 @@ SEXP cpp_event_writer_open(Text logdir, Text suffix) {
 }
 
 // [[Rcpp::export(rng = false)]]
-std::string cpp_event_writer_path(SEXP writer) {
-  return border([&] { return from_handle<EventFileWriter>(writer, kEventWriter)->path(); });
-}
-
-// [[Rcpp::export(rng = false)]]
 void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step) {
   border([&] {
     writer_of(writer).add_serialized_summary(bytes_from_r(summary, "`summary`"),
@@ -79,19 +74,6 @@ void cpp_event_writer_flush(SEXP writer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_close(SEXP writer) {
   border([&] { from_handle<EventFileWriter>(writer, kEventWriter)->close(); });
-}
-
-// A graph as TensorFlow's message, as bytes or in the text format.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_def(SEXP graph, bool as_text) {
-  return border([&]() -> SEXP {
-    const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
-    if (as_text) return Rcpp::wrap(graph_def_text(def));
-    const std::string bytes = write_graph_def(def);
-    Rcpp::RawVector raw(bytes.size());
-    std::copy(bytes.begin(), bytes.end(), raw.begin());
-    return raw;
-  });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -32,7 +32,7 @@ bool says_nothing(const AttrValue& value) {
         } else if constexpr (std::is_same_v<X, bool>) {
           return !x;
         } else if constexpr (std::is_same_v<X, DType> || std::is_same_v<X, Shape> ||
-                             std::is_same_v<X, Tensor>) {
+                             std::is_same_v<X, Tensor> || std::is_same_v<X, FunctionPtr>) {
           return false;
         } else {
           return x.empty();

@@ -236,8 +236,7 @@ RUNHOOKS_REGISTER_OP("DecodeRaw")
     .kernel(kernel_of<DecodeRawKernel>())
     .allocates_outputs()
     .not_differentiable()
-    .r("decode_raw, io.decode_raw(input_bytes as bytes = NULL, out_type = NULL, "
-       "little_endian = TRUE, name = NULL, bytes = NULL)")
+    .r("decode_raw, io.decode_raw(input_bytes as bytes, out_type, little_endian = TRUE, name = NULL)")
     .summary("The bytes of strings as a vector of numbers.")
     .example("s{abcd,efgh} | out_type=int32");
 

@@ -294,7 +294,8 @@ compare <- function(what, here, there) {
     return(FALSE)
   }
   if (length(here) == 0) return(TRUE)
-  error <- max(abs(here - there)) / max(abs(there), 1e-2)
+  # the bound of the goldens, element by element
+  error <- max(abs(here - there) / (1 + abs(there)))
   good <- is.finite(error) && error <= 1e-5
   if (!good) cat(sprintf("  %s: differs by %.1e\n", what, error))
   good

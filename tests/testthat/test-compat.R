@@ -1,7 +1,9 @@
 test_that("shapes are lists of integers and NULL", {
   expect_identical(shape(NULL, 784), list(NULL, 784L))
   expect_identical(shape(), list())
-  expect_error(shape("a"), "whole number or NULL")
+  expect_identical(shape(-1L, 28), list(-1L, 28L))
+  expect_error(shape("a"), "whole number")
+  expect_error(shape(-2), "whole number of -1 or more")
   expect_equal(column_numeric("x", shape = shape(784L)), column_numeric("x", shape = 784))
   expect_identical(tuple(1L, "a"), list(1L, "a"))
 })
