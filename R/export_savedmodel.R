@@ -75,7 +75,12 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   base <- absolute_path(export_dir_base, "export_dir_base")
   check_export_dir(base, object, overwrite, versioned)
   receiver <- as_receiver(object, serving_input_receiver_fn)
-  if (is.null(checkpoint_path)) check_weights_there(object, "it is exported")
+  if (is.null(checkpoint_path)) {
+    # where none was ever there it is refused below, in TensorFlow's words
+    suppressWarnings(
+      check_weights_there(object, "it is exported"), classes = "runhooks_warning_untrained"
+    )
+  }
   unfinished <- file.path(base, paste0("temp-", basename(tempfile(""))))
   on.exit(unlink(unfinished, recursive = TRUE))
   weights <- weights_of_now(object, checkpoint_path)

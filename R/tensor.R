@@ -210,6 +210,8 @@ list_as_input <- function(x) {
   if (any(vapply(x, is_graph_element, NA))) {
     return(tf$stack(lapply(unname(x), function(part) if (is.list(part)) list_as_input(part) else part)))
   }
+  # bytes: a string of the core each
+  if (length(x) && all(vapply(x, is.raw, NA))) return(x)
   is_one <- vapply(x, function(part) is.atomic(part) && length(part) == 1, NA)
   if (length(x) && !all(is_one)) {
     stop_runhooks("A list of values cannot become one tensor: element {which(!is_one)[[1]]} is

@@ -195,12 +195,13 @@ DType natural_type(SEXP x, const std::string& key) {
   return dtype;
 }
 
-// Whole numbers that a float32 does not hold are rather keys than measurements.
+// Whole numbers that a double holds and a float32 does not are rather keys than measurements.
 void warn_of_lost_digits(SEXP x, const std::string& key) {
-  constexpr double kMostExact = 16777216;
+  constexpr double kMostExact = 16777216, kMostExactDouble = 9007199254740992;
   for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
     const double value = REAL(x)[i];
-    const bool is_lost = std::fabs(value) > kMostExact && std::floor(value) == value &&
+    const bool is_lost = std::fabs(value) > kMostExact && std::fabs(value) <= kMostExactDouble &&
+                         std::floor(value) == value &&
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;
     warn("precision", str_cat("Column '", key,

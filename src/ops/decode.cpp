@@ -254,6 +254,7 @@ RUNHOOKS_REGISTER_OP("DecodeCSV")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.DecodeCSV")
+    .example("s{1,2} i{0}")
     .summary("The fields of lines of comma-separated values.");
 
 }  // namespace runhooks

@@ -28,11 +28,6 @@ DatasetPtr rows_of(int64_t n) {
 
 using Numbers = std::vector<double>;
 
-DatasetFunction::Builder builder_of(
-    std::function<std::vector<Output>(Graph&, const std::vector<Output>&)> f) {
-  return f;
-}
-
 Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
   return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<DatasetFunction>(function)));

@@ -20,10 +20,17 @@ bool is_of_loops(const OpDef& def) {
          std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
 }
 
+// Takes files or messages, which no random value is: test_example.cpp and test-parse_example.R.
+bool is_of_files(const OpDef& def) {
+  return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
+         def.type == "DecodePng" || def.type == "EncodePng";
+}
+
 // Ops without an example: what they do needs a session with state, and test_variables.cpp or
 // test_data.cpp shows it.
 bool needs_no_example(const OpDef& def) {
-  return def.is_stateful || def.type == "Const" || def.type == "NoOp" || is_of_loops(def);
+  return is_of_files(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
+         is_of_loops(def);
 }
 
 // Ops that other tests bring with them.
@@ -84,8 +91,9 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   Session session(example.graph);
   Feeds feeds = feeds_of(example);
   for (size_t k = 0; k < xs.size(); ++k) {
-    Tensor symbolic = grads[k].is_none() ? Tensor::zeros(DType::kFloat64, xs[k].shape())
-                                         : session.run({dense_gradient(*example.graph, grads[k])}, feeds)[0];
+    Tensor symbolic = grads[k].is_none()
+                          ? Tensor::zeros(DType::kFloat64, xs[k].shape())
+                          : session.run({dense_gradient(*example.graph, grads[k])}, feeds)[0];
     CHECK_EQ(symbolic.shape(), xs[k].shape());
     Tensor value = feeds[which[k]].second.copy();
     for (int64_t i = 0; i < value.num_elements(); ++i) {
@@ -105,13 +113,25 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   return !xs.empty();
 }
 
-// Those of look-ups refuse, LRN and ResizeBilinear are of float32 only. Functions and lists: test_control_flow.cpp has differences of whole loops. A variable's value is
-// no input: test_variables.cpp.
-const std::vector<std::string> kUnchecked = {
-    "FusedEmbeddingLookupGrad", "FusedEmbeddingLookupWeightsGrad", "If", "LRN", "ReadVariableOp",
-    "ResizeBilinear", "ResourceGather", "StatelessIf", "StatelessWhile", "TensorListFromTensor",
-    "TensorListGetItem", "TensorListPopBack", "TensorListPushBack", "TensorListSetItem",
-    "TensorListStack", "While"};
+// Those of look-ups refuse, LRN and ResizeBilinear are of float32 only. Functions and lists:
+// test_control_flow.cpp has differences of whole loops. A variable's value is no input:
+// test_variables.cpp.
+const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
+                                             "FusedEmbeddingLookupWeightsGrad",
+                                             "If",
+                                             "LRN",
+                                             "ReadVariableOp",
+                                             "ResizeBilinear",
+                                             "ResourceGather",
+                                             "StatelessIf",
+                                             "StatelessWhile",
+                                             "TensorListFromTensor",
+                                             "TensorListGetItem",
+                                             "TensorListPopBack",
+                                             "TensorListPushBack",
+                                             "TensorListSetItem",
+                                             "TensorListStack",
+                                             "While"};
 
 // The derivative of the gradient itself, along one direction: ops of models, which hessians and
 // penalties of gradients differentiate twice. The others must say so by an error.

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "base/memory.h"
@@ -94,6 +95,16 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
   return given ? std::strtoull(given, nullptr, 10) : otherwise;
 }
 
+// Some ops write files under the names that they are given.
+class InTemporaryFolder {
+ public:
+  InTemporaryFolder() { std::filesystem::current_path(temporary_folder()); }
+  ~InTemporaryFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
 }  // namespace
 
 // RUNHOOKS_SEED repeats a run, RUNHOOKS_ROUNDS makes it longer.
@@ -102,6 +113,7 @@ TEST(registry_properties_an_error_or_a_result) {
   const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
   const uint64_t limit = set_memory_limit(memory_taken() + (uint64_t{4} << 20));
   speak_before_dying();
+  const InTemporaryFolder no_files_here;
   int tried = 0, refused = 0;
   for (const auto& entry : all_ops()) {
     if (entry.second.summary == "for tests") continue;

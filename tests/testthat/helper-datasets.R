@@ -55,10 +55,11 @@ iterators_in_graph <- function(datasets) {
 }
 
 # Each kind of source, on files in a folder that write_sources() has filled.
-sources_in <- function(folder) {
+sources_in <- function(folder, frame = parent.frame()) {
   at <- function(...) file.path(folder, c(...))
   spec <- csv_record_spec(at("a.csv"))
   database <- DBI::dbConnect(RSQLite::SQLite(), at("base"))
+  withr::defer(DBI::dbDisconnect(database), frame)
   stream <- utils::getFromNamespace("cpp_test_arrow_stream", "runhooks")
   list(
     lines = text_line_dataset(at("a.csv", "b.csv")),

@@ -268,7 +268,7 @@ test_that("numbers drawn inside of branches and loops go on where a run stopped"
       train(est, input_fn(data, "x", "y", batch_size = 4, num_epochs = NULL, shuffle = FALSE),
         steps = steps)
     }
-    est$get_variable_value("w")
+    variable_value(est, "w")[[1]]
   }
   expect_identical(after(c(3, 4)), after(7))
 })
