@@ -83,7 +83,7 @@ read_evaluations <- function(folder, started) {
 #' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
 #' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
 #' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
-#' hook was asked to record are further `losses`. Where the input is a dataset, as those of
+#' hook was asked to record are further `losses`. After [train()] on a dataset, as those of
 #' [input_fn()] are, `input` is a data frame with a row a record: the `rows` that were read since the
 #' run began, the `seconds` since then, how many of these the steps have `waited` for rows (the rest
 #' they have computed), and `rows_per_sec`. With `train(validation =)` there is `validation`:

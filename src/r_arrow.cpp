@@ -9,8 +9,14 @@ namespace {
 
 const HandleKind kArrow("runhooks_arrow_reader");
 
+SEXP room_tag() { return Rf_install("runhooks_arrow_room"); }
+
+// What else lies behind a pointer would be read as a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
-  void* address = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : nullptr;
+  const bool is_stream =
+      TYPEOF(pointer) == EXTPTRSXP &&
+      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == room_tag());
+  void* address = is_stream ? R_ExternalPtrAddr(pointer) : nullptr;
   if (!address) invalid_argument("An external pointer to an Arrow stream is expected.");
   return static_cast<ArrowArrayStream*>(address);
 }
@@ -21,7 +27,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
   return border([]() -> SEXP {
-    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), R_NilValue, R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), room_tag(), R_NilValue));
     R_RegisterCFinalizerEx(
         pointer,
         [](SEXP x) {

@@ -27,7 +27,11 @@ const HandleKind kOptimizer("runhooks_optimizer_in_graph");
 SEXP optimizer_place() { return Rf_install("made"); }
 
 std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
-  SEXP made = TYPEOF(state) == ENVSXP ? Rf_findVarInFrame(state, optimizer_place()) : R_NilValue;
+  if (state == R_NilValue) return nullptr;
+  if (TYPEOF(state) != ENVSXP || Rf_isObject(state)) {
+    invalid_argument("The state of an optimizer must be a plain environment.");
+  }
+  SEXP made = Rf_findVarInFrame(state, optimizer_place());
   if (!is_handle(made, kOptimizer)) return nullptr;
   return from_handle<OptimizerInGraph>(made, kOptimizer)->optimizer;
 }
@@ -291,7 +295,8 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
 SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
-    const VariablePtr slot = optimizer ? optimizer->slot(*variable_of(variable), name) : nullptr;
+    const VariablePtr of = variable_of(variable);
+    const VariablePtr slot = optimizer ? optimizer->slot(*of, name) : nullptr;
     return slot ? variable_handle(slot) : R_NilValue;
   });
 }

@@ -126,8 +126,11 @@ BranchGradient branch_gradient(Graph& into,
       forward, [&op, branch](const Output& x) { return output_of_branch(op, branch, x); });
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {
-    if (!dy[i]) continue;
-    ys.push_back(forward.results[i]);
+    const Output& y = forward.results[i];
+    // what follows from no argument; nothing_of() stands in with a shape of its own
+    const bool is_constant = y.op->inputs().empty() && argument_index(forward, y) < 0;
+    if (!dy[i] || is_constant) continue;
+    ys.push_back(y);
     grad_ys.push_back(dy[i]);
   }
   std::vector<size_t> places;

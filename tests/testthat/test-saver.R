@@ -33,8 +33,8 @@ test_that("a saver says what it cannot do", {
     expect_error(tf$train$Saver(), "No variables to save", fixed = TRUE)
     expect_s3_class(tf$train$Saver(defer_build = TRUE), "runhooks_saver")
     expect_error(
-      tf$train$Saver(var_list = list("v")), "`var_list` is not supported",
-      class = "runhooks_error_unimplemented"
+      tf$train$Saver(var_list = list("v")), "`var_list` must be a list of variables",
+      class = "runhooks_error_invalid_argument"
     )
     expect_error(tf$train$Saver(max_to_keep = "all"), "`max_to_keep` must be a whole number")
     expect_error(
