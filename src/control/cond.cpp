@@ -86,12 +86,21 @@ Operation* add_if(Graph& graph,
       .after(waits_of(both));
 }
 
-// What stands for a result that the other branch does not have; nobody reads it.
-Output nothing_of(FuncGraph& function, DType dtype) {
+// What stands for a result of the other branch; nobody reads it, but its shape has to fit.
+Output nothing_of(FuncGraph& function, const Output& result) {
   const ControlDependencies none(function, {}, true);
   const NameScope scope(function, function.scope());
-  if (dtype == DType::kVariant) return empty_list(function, DType::kFloat32, Shape::unknown());
-  return function.constant(Tensor::zeros(dtype, Shape()), "zeros");
+  if (result.dtype() == DType::kVariant) {
+    return empty_list(function, DType::kFloat32, Shape::unknown());
+  }
+  const Output zero = function.constant(Tensor::zeros(result.dtype(), Shape()), "zeros");
+  const Shape& shape = result.shape();
+  if (!shape.has_rank() || shape.rank() == 0) return zero;
+  Tensor dims(DType::kInt64, {shape.rank()});
+  for (int d = 0; d < shape.rank(); ++d) {
+    dims.data<int64_t>()[d] = std::max<int64_t>(shape.dim(d), 0);
+  }
+  return function.op("Fill", {function.constant(dims, "shape"), zero});
 }
 
 // A tensor of the branch as an output of the If.
@@ -104,8 +113,8 @@ Output output_of_branch(Operation& op, int branch, const Output& x) {
   }
   FuncGraph& other = function_attr(op, kBranches[1 - branch]);
   function.results.push_back(x);
-  other.results.push_back(nothing_of(other, x.dtype()));
-  op.graph().extend(op, {}, {{x.dtype(), x.shape()}});
+  other.results.push_back(nothing_of(other, x));
+  op.graph().extend(op, {}, {{x.dtype(), common_shape(x.shape(), other.results.back().shape())}});
   return op.output(op.num_outputs() - 1);
 }
 
@@ -127,7 +136,7 @@ BranchGradient branch_gradient(Graph& into,
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {
     const Output& y = forward.results[i];
-    // what follows from no argument; nothing_of() stands in with a shape of its own
+    // it follows from no argument, and has another shape where nothing_of() did not know one
     const bool is_constant = y.op->inputs().empty() && argument_index(forward, y) < 0;
     if (!dy[i] || is_constant) continue;
     ys.push_back(y);
@@ -139,9 +148,10 @@ BranchGradient branch_gradient(Graph& into,
     places.push_back(i);
     xs.push_back(forward.argument(i));
   }
+  gradient.of_arguments.resize(forward.arguments().size());
+  if (ys.empty()) return gradient;
   const std::vector<Gradient> found =
       gradients(*gradient.function, ys, xs, grad_ys, {}, "gradients");
-  gradient.of_arguments.resize(forward.arguments().size());
   for (size_t i = 0; i < places.size(); ++i) gradient.of_arguments[places[i]] = found[i];
   return gradient;
 }
