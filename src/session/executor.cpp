@@ -35,6 +35,15 @@ bool is_long_work(const KernelContext& context) {
 
 }  // namespace
 
+namespace {
+
+// A variant is no buffer that stays from run to run: who hands it on does so in each.
+bool hands_on_variant(const Operation& op) {
+  return op.def().forwards && op.output_dtype(0) == DType::kVariant;
+}
+
+}  // namespace
+
 Executor::Executor(std::shared_ptr<NodeTable> table,
                    const std::vector<Fetch>& fetches,
                    const std::vector<Output>& feeds)
@@ -44,6 +53,7 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     may_stop = may_stop && !has_effects(node.item->op.def());
     steps_.push_back({&node, node.item});
     steps_.back().may_stop = may_stop;
+    steps_.back().always_prepare = hands_on_variant(node.item->op);
   }
   choose_hot_steps();
 }

@@ -272,3 +272,21 @@ test_that("numbers drawn inside of branches and loops go on where a run stopped"
   }
   expect_identical(after(c(3, 4)), after(7))
 })
+
+test_that("what a map gives is new in each run and in each turn of a loop", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder("float64", shape(3L))
+    doubled <- tf$map_fn(function(row) row * 2, x)
+    turns <- tf$while_loop(
+      function(i, s) i < 3L, function(i, s) list(i + 1L, tf$map_fn(function(row) row * 2, s)),
+      list(tf$constant(0L), x)
+    )[[2]]
+    with(tf$Session() %as% session, {
+      for (value in list(c(1, 2, 3), c(5, 6, 7))) {
+        out <- session$run(list(doubled, turns), feed_dict = dict(x = value))
+        expect_equal(as.vector(out[[1]]), 2 * value)
+        expect_equal(as.vector(out[[2]]), 8 * value)
+      }
+    })
+  })
+})
