@@ -33,10 +33,6 @@ bool is_long_work(const KernelContext& context) {
   return bytes > kLong;
 }
 
-}  // namespace
-
-namespace {
-
 // A variant is no buffer that stays from run to run: who hands it on does so in each.
 bool hands_on_variant(const Operation& op) {
   return op.def().forwards && op.output_dtype(0) == DType::kVariant;

@@ -30,7 +30,8 @@ expression_of <- function(depth, leaves, v) {
     cond = function() {
       x <- deeper()
       tf$cond(
-        tf$reduce_sum(deeper()) > number(0), function() deeper(list(x)) * 0.5,
+        # no sum of what is centered, which is 0 but for rounding, decides
+        tf$reduce_sum(deeper()) > number(0.0123), function() deeper(list(x)) * 0.5,
         function() tf$sin(x) + deeper(list(x))
       )
     },
