@@ -3,6 +3,7 @@
 #include "autodiff/gradients.h"
 #include "control/control_flow.h"
 #include "control/functions.h"
+#include "tensor/common_shape.h"
 
 namespace runhooks {
 
@@ -40,15 +41,6 @@ class IfKernel : public Kernel {
   std::unique_ptr<FunctionRunner> runners_[2];
   std::vector<const Tensor*> arguments_;
 };
-
-Shape common_shape(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
-  Shape common = a;
-  for (int d = 0; d < a.rank(); ++d) {
-    if (a.dim(d) != b.dim(d)) common.set_dim(d, Shape::kUnknownDim);
-  }
-  return common;
-}
 
 void if_shape(ShapeContext& c) {
   const auto& then_results = function_attr(c.op(), kBranches[0]).results;

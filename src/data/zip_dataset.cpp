@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "data/random_stream.h"
+#include "tensor/common_shape.h"
 
 namespace runhooks {
 
@@ -117,16 +118,6 @@ RUNHOOKS_REGISTER_DATASET(
     "",
     {"datasets: any. What is put side by side."},
     "Elements side by side.");
-
-// Where shapes differ the result's is unknown.
-Shape common_shape(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
-  Shape common = a;
-  for (int d = 0; d < a.rank(); ++d) {
-    if (a.dim(d) != b.dim(d)) common.set_dim(d, Shape::kUnknownDim);
-  }
-  return common;
-}
 
 std::vector<Shape> common_shapes(const Inputs& inputs) {
   std::vector<Shape> all = inputs[0]->shapes();
