@@ -1,6 +1,7 @@
 // Errors and jumps across the border.
 #include <csetjmp>
 
+#include "base/denormals.h"
 #include "base/near_names.h"
 #include "runhooks_r.h"
 #include "session/run_where.h"
@@ -75,6 +76,7 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
     explicit InUse(bool& f) : flag(f) { flag = true; }
     ~InUse() { flag = false; }
   } in_use(token.in_use_);
+  const KeepDenormals as_r_knows_them;
   CallData call;
   call.function = function;
   call.data = data;

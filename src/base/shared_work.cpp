@@ -14,6 +14,7 @@
 #include <pthread.h>
 #endif
 
+#include "base/denormals.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
 
@@ -117,6 +118,7 @@ class Helpers {
 
   void help(int number) {
     const SingleThreaded inside;
+    const FlushDenormals flushed;
     int64_t last = now_ns();
     while (!stops_.load(std::memory_order_relaxed)) {
       if (is_wanted(number) && take()) {

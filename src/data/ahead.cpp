@@ -4,6 +4,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/denormals.h"
 #include "base/interrupt.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
@@ -128,6 +129,7 @@ void Ahead::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mut
 
 void Ahead::work(size_t worker) {
   const SingleThreaded one;
+  const FlushDenormals flushed;
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] {

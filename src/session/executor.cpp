@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/denormals.h"
 #include "base/interrupt.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
@@ -77,6 +78,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
   }
   const Hold hold(*this);
   const NodeTable::Run running(table);
+  const FlushDenormals flushed;
   take_over_table();
   const uint64_t moves = table.buffers().moves();
   try {

@@ -146,3 +146,18 @@ test_that("a monitored session is not run, closed or given up by what it runs", 
     session$close()
   })
 })
+
+test_that("numbers too small to be normal are zero in a graph, as TensorFlow's, and numbers in R", {
+  with_new_graph({
+    x <- tf$placeholder(tf$float64, shape(NULL))
+    in_r <- tf$py_func(function(x) x[[1]] * 1e-110 > 0, list(x), tf$bool)
+    tiny <- rep(1e-200, 100000) # enough for two threads
+    with(tf$Session() %as% s, {
+      got <- s$run(list(x * 1e-110, in_r), feed_dict = dict(x = tiny))
+      expect_identical(unique(as.vector(got[[1]])), 0)
+      expect_identical(as.vector(got[[2]]), TRUE)
+      expect_identical(as.vector(s$run(x + 0, feed_dict = dict(x = rep(1e-310, 3)))), numeric(3))
+    })
+  })
+  expect_gt(1e-200 * 1e-110, 0)
+})
