@@ -46,6 +46,19 @@ int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& s
   return taken;
 }
 
+int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
+  ComponentsSink element;
+  if (!next(element)) return 0;
+  Components components = element.take();
+  for (Tensor& component : components) {
+    Shape shape = {1};
+    for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
+    component = component.reshaped(shape);
+  }
+  sink.put_all(std::move(components));
+  return 1;
+}
+
 // --- seeds
 
 namespace {
