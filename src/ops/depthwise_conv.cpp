@@ -2,7 +2,7 @@
 // is that of input channel c and its filter q.
 #include <algorithm>
 
-#include "base/shared_pieces.h"
+#include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
 #include "ops/window.h"
 
@@ -54,7 +54,7 @@ struct Depthwise {
 template <typename T>
 void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
-    for (int64_t c = 0; c < channels; ++c) y[c] += x[c] * w[c];
+    for_elements<T>(channels, [=](int64_t c) { y[c] += x[c] * w[c]; });
     return;
   }
   for (int64_t c = 0; c < channels; ++c, w += m, y += m) {
@@ -66,7 +66,7 @@ void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
 template <typename T>
 void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {
-    for (int64_t c = 0; c < channels; ++c) x[c] += dy[c] * w[c];
+    for_elements<T>(channels, [=](int64_t c) { x[c] += dy[c] * w[c]; });
     return;
   }
   for (int64_t c = 0; c < channels; ++c, w += m, dy += m) {
