@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include "base/random.h"
+#include "base/shared_pieces.h"
 #include "data/dataset_function.h"
 #include "data/elements.h"
 
@@ -9,7 +10,15 @@ namespace runhooks {
 void ElementSink::copy(int i, const Tensor& value) {
   Tensor& to = allocate(i, value.dtype(), value.shape());
   if (value.dtype() == DType::kString) to.set_dictionary(value.dictionary());
-  if (value.num_bytes() > 0) std::memcpy(to.raw(), value.raw(), value.num_bytes());
+  const auto* from = static_cast<const char*>(value.raw());
+  auto* place = static_cast<char*>(to.raw());
+  const auto bytes = static_cast<int64_t>(value.num_bytes());
+  share_range((bytes + 7) / 8, [=](int64_t first, int64_t n) {
+    const int64_t end = std::min(8 * (first + n), bytes);
+    if (end > 8 * first) {
+      std::memcpy(place + 8 * first, from + 8 * first, static_cast<size_t>(end - 8 * first));
+    }
+  });
 }
 
 void ElementSink::put_all(Components components) {
