@@ -127,6 +127,18 @@ runs <- list(
   },
   "the same |> dataset_prefetch()" = function() {
     drain(dataset_prefetch(dataset_batch(tfrecord_dataset(path), 1024), 2))
+  },
+  "|> dataset_map(parse_example) |> dataset_prefetch()" = function() {
+    features <- list(
+      age = tf$VarLenFeature(tf$int64), name = tf$VarLenFeature(tf$string),
+      score = tf$VarLenFeature(tf$float32)
+    )
+    parsed <- tfrecord_dataset(path) %>%
+      dataset_batch(1024) %>%
+      dataset_map(function(record) {
+        lapply(tf$parse_example(record, features), function(column) column$values)
+      })
+    drain(dataset_prefetch(parsed, 2))
   }
 )
 table_of(
