@@ -192,9 +192,16 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   optimizer
 }
 
-# Random noise on gradients, and factors by variable.
+# Random noise on gradients, and factors by variable, whose names end in ":0" as in TensorFlow.
 changed_gradients <- function(pairs, noise, multipliers) {
-  names <- vapply(pairs, function(pair) sub(":0$", "", pair[[2]]$name), "")
+  names <- vapply(pairs, function(pair) pair[[2]]$name, "")
+  unknown <- setdiff(names(multipliers), names)
+  if (length(unknown)) {
+    rlang::warn(sprintf(
+      "`gradient_multipliers` has no effect for '%s': the variables with gradients are '%s'.",
+      paste(unknown, collapse = "', '"), paste(names, collapse = "', '")
+    ))
+  }
   lapply(seq_along(pairs), function(i) {
     gradient <- pairs[[i]][[1]]
     if (!is.null(noise)) {
@@ -202,7 +209,6 @@ changed_gradients <- function(pairs, noise, multipliers) {
       gradient <- values + tf$truncated_normal(tf$shape(values)) * noise
     }
     factor <- multipliers[[names[[i]]]]
-    if (is.null(factor)) factor <- multipliers[[basename(names[[i]])]]
     if (!is.null(factor)) gradient <- convert_to_tensor(gradient, NULL, NULL, NULL) * factor
     list(gradient, pairs[[i]][[2]])
   })

@@ -111,32 +111,10 @@ contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding
                            biases_initializer = 0, biases_regularizer = NULL, reuse = NULL,
                            variables_collections = NULL, outputs_collections = NULL,
                            trainable = TRUE, scope = NULL) {
-  check_data_format(data_format)
-  check_whole(num_outputs)
-  with(variable_scope(scope, "Conv", reuse = reuse), {
-    inputs <- as_tensor(inputs)
-    shape <- as.list(c(two_of(kernel_size, "kernel_size"), channels_of(inputs), num_outputs))
-    weights <- get_variable(
-      "weights", shape, inputs$dtype, weights_initializer, weights_regularizer, trainable,
-      collections_of(variables_collections, "weights")
-    )
-    product <- tf$nn$conv2d(
-      inputs, weights, c(1L, two_of(stride, "stride"), 1L), toupper(padding),
-      dilations = c(1L, two_of(rate, "rate"), 1L)
-    )
-    finish_layer(
-      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
-      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
-    )
+  rate <- two_of(rate, "rate")
+  contrib_convolution(environment(), "Conv", function(x, weights, size, strides) {
+    tf$nn$conv2d(x, weights, c(1L, strides, 1L), toupper(padding), dilations = c(1L, rate, 1L))
   })
-}
-
-check_data_format <- function(data_format, call = parent.frame()) {
-  if (!is.null(data_format) && data_format != "NHWC") {
-    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
-      kind = "unimplemented", call = call
-    )
-  }
 }
 
 contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 1,
@@ -147,33 +125,52 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
                                      biases_regularizer = NULL, reuse = NULL,
                                      variables_collections = NULL, outputs_collections = NULL,
                                      trainable = TRUE, scope = NULL) {
-  check_data_format(data_format)
-  check_whole(num_outputs)
-  with(variable_scope(scope, "Conv2d_transpose", reuse = reuse), {
-    inputs <- as_tensor(inputs)
-    size <- two_of(kernel_size, "kernel_size")
-    strides <- two_of(stride, "stride")
-    weights <- get_variable(
-      "weights", as.list(c(size, num_outputs, channels_of(inputs))), inputs$dtype,
-      weights_initializer, weights_regularizer, trainable,
-      collections_of(variables_collections, "weights")
-    )
+  transpose <- function(x, weights, size, strides) {
     more <- if (toupper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
-    n <- tf$shape(inputs)
+    n <- tf$shape(x)
     shape <- tf$stack(list(
       n[1], n[2] * strides[[1]] + more[[1]], n[3] * strides[[2]] + more[[2]],
       as.integer(num_outputs)
     ))
-    product <- tf$nn$conv2d_transpose(inputs, weights, shape, c(1L, strides, 1L), toupper(padding))
+    product <- tf$nn$conv2d_transpose(x, weights, shape, c(1L, strides, 1L), toupper(padding))
     known <- function(i) {
-      if (!is.null(dim(inputs)[[i]])) dim(inputs)[[i]] * strides[[i - 1]] + more[[i - 1]]
+      if (!is.null(dim(x)[[i]])) dim(x)[[i]] * strides[[i - 1]] + more[[i - 1]]
     }
     product$set_shape(list(NULL, known(2), known(3), num_outputs))
+    product
+  }
+  contrib_convolution(environment(), "Conv2d_transpose", transpose, is_transposed = TRUE)
+}
+
+# A layer of convolution; `given` has its arguments, `product` makes the convolution.
+contrib_convolution <- function(given, scope_name, product, is_transposed = FALSE) {
+  call <- given
+  check_data_format(given$data_format, call)
+  check_whole(given$num_outputs, arg = "num_outputs", call = call)
+  with(variable_scope(given$scope, scope_name, reuse = given$reuse), {
+    x <- as_tensor(given$inputs)
+    size <- two_of(given$kernel_size, "kernel_size", call)
+    channels <- c(channels_of(x, call), given$num_outputs)
+    weights <- get_variable(
+      "weights", as.list(c(size, if (is_transposed) rev(channels) else channels)), x$dtype,
+      given$weights_initializer, given$weights_regularizer, given$trainable,
+      collections_of(given$variables_collections, "weights")
+    )
     finish_layer(
-      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
-      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
+      product(x, weights, size, two_of(given$stride, "stride", call)), given$num_outputs,
+      given$normalizer_fn, given$normalizer_params, given$biases_initializer,
+      given$biases_regularizer, given$activation_fn, given$variables_collections,
+      given$outputs_collections, given$trainable
     )
   })
+}
+
+check_data_format <- function(data_format, call = parent.frame()) {
+  if (!is.null(data_format) && data_format != "NHWC") {
+    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
+      kind = "unimplemented", call = call
+    )
+  }
 }
 
 # --- normalizations
@@ -319,7 +316,9 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
     })
     sizes[[at]] <- as.integer(num_units)
     sizes <- append(sizes, list(as.integer(dims[[at]] / num_units)), at)
-    tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
+    outputs <- tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
+    outputs$set_shape(replace(as.list(dims), at, num_units))
+    outputs
   })
 }
 
