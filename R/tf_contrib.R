@@ -13,6 +13,7 @@ contrib_symbols <- function() {
     one_hot_encoding = function(labels, num_classes, on_value = 1, off_value = 0,
                                 outputs_collections = NULL, scope = NULL) {
       unsupported(outputs_collections)
+      force(labels)
       with(name_scope(scope, "OneHotEncoding"), {
         tf$one_hot(tf$cast(labels, "int64"), num_classes, on_value, off_value)
       })
@@ -50,6 +51,8 @@ pool_function <- function(layer, scope_name) {
 embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FALSE,
                            initializer = NULL, regularizer = NULL, trainable = TRUE, scope = NULL,
                            reuse = NULL) {
+  # before the scope is opened, as for all layers
+  force(ids)
   # only how the look-up is done
   check_flag(unique)
   if (isTRUE(reuse) && is.null(scope)) {
@@ -70,6 +73,7 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
 
 # Layers of one kind on each other: `stack_args` has the first argument of each.
 stack_layers <- function(inputs, layer, stack_args, ...) {
+  force(inputs)
   more <- list(...)
   scope <- more$scope
   more$scope <- NULL
@@ -100,6 +104,9 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
                           clip_gradients = NULL, learning_rate_decay_fn = NULL, update_ops = NULL,
                           variables = NULL, name = NULL, summaries = NULL,
                           colocate_gradients_with_ops = FALSE, increment_global_step = TRUE) {
+  force(loss)
+  force(learning_rate)
+  force(optimizer)
   unsupported(colocate_gradients_with_ops)
   check_flag(increment_global_step)
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)

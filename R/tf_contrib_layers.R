@@ -1,4 +1,5 @@
-# tf$contrib$layers: convolutions and normalizations. Their variables are `weights`, `biases`,
+# tf$contrib$layers: convolutions and normalizations. What they are given is evaluated before they
+# open their scopes, so that its variables are not in there. Their variables are `weights`, `biases`,
 # `beta`, `gamma`, and are in the collection `model_variables`.
 
 contrib_layer_symbols <- function() {
@@ -15,6 +16,7 @@ contrib_layer_symbols <- function() {
     relu6 = activated(quote(tf$nn$relu6)),
     maxout = contrib_maxout, unit_norm = contrib_unit_norm,
     softmax = function(logits, scope = NULL) {
+      force(logits)
       with(variable_scope(scope, "softmax"), tf$nn$softmax(logits))
     },
     sum_regularizer = function(regularizer_list, scope = NULL) {
@@ -147,6 +149,7 @@ contrib_convolution <- function(given, scope_name, product, is_transposed = FALS
   call <- given
   check_data_format(given$data_format, call)
   check_whole(given$num_outputs, arg = "num_outputs", call = call)
+  force(given$inputs)
   with(variable_scope(given$scope, scope_name, reuse = given$reuse), {
     x <- as_tensor(given$inputs)
     size <- two_of(given$kernel_size, "kernel_size", call)
@@ -185,6 +188,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
                                fused = NULL, data_format = "NHWC",
                                zero_debias_moving_mean = FALSE, scope = NULL, renorm = FALSE,
                                renorm_clipping = NULL, renorm_decay = 0.99, adjustment = NULL) {
+  force(inputs)
   unsupported(
     batch_weights, data_format, zero_debias_moving_mean, renorm, renorm_clipping, adjustment
   )
@@ -250,6 +254,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
                                reuse = NULL, variables_collections = NULL,
                                outputs_collections = NULL, trainable = TRUE, begin_norm_axis = 1,
                                begin_params_axis = -1, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "LayerNorm", reuse = reuse), {
     inputs <- as_tensor(inputs)
     rank <- length(dim(inputs))
@@ -282,6 +287,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
 }
 
 contrib_unit_norm <- function(inputs, dim, epsilon = 1e-07, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "UnitNorm"), {
     lengths <- tf$sqrt(epsilon + tf$reduce_sum(tf$square(inputs), as.integer(dim), keepdims = TRUE))
     inputs / lengths
@@ -292,6 +298,7 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
                              reuse = NULL, variables_collections = NULL,
                              outputs_collections = NULL, trainable = TRUE, data_format = "NHWC",
                              scope = NULL) {
+  force(inputs)
   check_data_format(data_format)
   with(variable_scope(scope, "BiasAdd", reuse = reuse), {
     inputs <- as_tensor(inputs)
@@ -304,6 +311,7 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
 }
 
 contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "MaxOut"), {
     inputs <- as_tensor(inputs)
     dims <- dim(inputs)
@@ -325,6 +333,7 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
 contrib_bow_encoder <- function(ids, vocab_size, embed_dim, sparse_lookup = TRUE,
                                 initializer = NULL, regularizer = NULL, trainable = TRUE,
                                 scope = NULL, reuse = NULL) {
+  force(ids)
   check_flag(sparse_lookup)
   with(variable_scope(scope, "bow_encoder", reuse = reuse), {
     embeddings <- get_variable(

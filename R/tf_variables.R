@@ -199,14 +199,7 @@ variable_initializer <- function(name, shape, dtype, initializer, call = parent.
     return(as_tensor(initializer, dtype))
   }
   if (is_variable(initializer)) return(cpp_variable_snapshot(initializer))
-  if (is.null(shape)) {
-    if (is.function(initializer) || is.null(initializer)) {
-      stop_runhooks(
-        "Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.",
-        call = call
-      )
-    }
-  } else if (is_tensor(initializer)) {
+  if (!is.null(shape) && is_tensor(initializer)) {
     stop_runhooks("If initializer is a constant, do not specify shape.", call = call)
   }
   initializer

@@ -133,6 +133,17 @@ bool has_tensor(const Value& value) {
   return value.get_if<Output>() || value.get_if<VariablePtr>();
 }
 
+Shape known_shape(const Value& value) {
+  const auto* list = value.get_if<std::shared_ptr<ValueList>>();
+  if (!list) return Shape::unknown();
+  Shape shape;
+  for (const Value& dim : **list) {
+    double number;
+    shape.append(value_number(dim, &number) ? static_cast<int64_t>(number) : Shape::kUnknownDim);
+  }
+  return shape;
+}
+
 Output tensor_argument(Graph& graph, const Args& args, const std::string& name, DType dtype) {
   const Value* value = args.find(name);
   if (!value) invalid_argument("`", name, "` of ", args.owner(), " is missing.");

@@ -68,6 +68,8 @@ Output tensor_argument_or_none(Graph& graph,
                                DType dtype = DType::kInvalid);
 // Whether there is a tensor or variable in it, so that it is no plain data.
 bool has_tensor(const Value& value);
+// What is known of a shape in which there are tensors: its numbers.
+Shape known_shape(const Value& value);
 // A type by its name ("float32"); `otherwise` where it is missing.
 DType dtype_argument(const Args& args, const std::string& name, DType otherwise);
 // Whole numbers, one or several; empty where missing.

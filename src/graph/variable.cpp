@@ -170,6 +170,10 @@ VariablePtr VariableStore::get(const std::string& name,
         Code::kNotFound,
         str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
   }
+  if (!shape.is_fully_defined()) {
+    invalid_argument("Shape of a new variable (", full, ") must be fully defined, but instead was ",
+                     shape, ".");
+  }
   const OfVariable& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {

@@ -432,6 +432,16 @@ Value value_or(const Args& args, const std::string& name, double otherwise) {
   return args.has(name) ? *args.find(name) : Value::of(otherwise);
 }
 
+Value with_known_shape(const Args& args, Output x) {
+  const Value* shape = args.find("shape");
+  if (shape && has_tensor(*shape)) {
+    if (const Shape known = known_shape(*shape); known.has_rank()) {
+      x.op->set_output_shape(0, known);
+    }
+  }
+  return Value::of(x);
+}
+
 Value call_random_uniform(Graph& graph, const Args& args) {
   const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
   const std::string name = args.text("name", "random_uniform");
@@ -454,8 +464,9 @@ Value call_random_uniform(Graph& graph, const Args& args) {
         graph.op("Sub", {highest, tensor_of_value(graph, low, "minval", dtype)}).named("sub");
     return Value::of(scaled(graph, args, unit, Value::of(width), low));
   }
-  return Value::of(random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1),
-                                  dtype, seed_argument(args), scope.name()));
+  return with_known_shape(
+      args, random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1), dtype,
+                           seed_argument(args), scope.name()));
 }
 
 using Draw = Output (*)(Graph&, Output, double, double, DType, Seed, const std::string&);
@@ -469,8 +480,8 @@ Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
     return Value::of(scaled(graph, args, unit, value_or(args, "stddev", 1),
                             value_or(args, "mean", 0)));
   }
-  return Value::of(draw(graph, shape, args.number("mean", 0), args.number("stddev", 1), dtype,
-                        seed_argument(args), scope.name()));
+  return with_known_shape(args, draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
+                                     dtype, seed_argument(args), scope.name()));
 }
 Value call_random_normal(Graph& graph, const Args& args) {
   return call_normal(graph, args, random_normal, "random_normal");

@@ -152,7 +152,7 @@ for (name in wanted) {
     vapply(names(theirs$metrics), function(n) compare(n, here$metrics[[n]], theirs$metrics[[n]]), NA)
   )
   rows_of <- function(key) {
-    lapply(here$predictions, function(row) flat(if (is.list(row)) row[[key]] else row))
+    lapply(here$predictions, function(row) flat(if (key %in% names(row)) row[[key]] else unlist(row)))
   }
   good <- c(good, vapply(names(theirs$predictions), function(n) {
     compare(paste("prediction", n), rows_of(n), theirs$predictions[[n]])

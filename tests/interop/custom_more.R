@@ -94,10 +94,10 @@ more_models <- list(
     net <- block(net, 3L, mode == "train", "second")
     net <- tf$reduce_mean(net, axis = c(1L, 2L), keepdims = TRUE)
     logits <- tf$layers$dense(tf$layers$flatten(net), 3L)
-    rate <- tf$train$piecewise_constant(tf$cast(step(), tf$int32), c(5L, 12L), c(0.1, 0.05, 0.01))
+    rate <- tf$train$piecewise_constant(tf$cast(step(), tf$int32), c(5L, 12L), c(0.01, 0.005, 0.002))
     weights <- Filter(function(v) !grepl("bn", v$name), tf$trainable_variables())
     decay <- 1e-3 * tf$add_n(lapply(weights, tf$nn$l2_loss))
-    classify(mode, logits, labels, tf$train$MomentumOptimizer(rate, 0.9), decay)
+    classify(mode, logits, labels, tf$train$MomentumOptimizer(rate, 0.5), decay)
   },
   by_hand = function(features, labels, mode) {
     x <- tf$reshape(features$image, shape(-1, 12, 12, 2))
@@ -162,7 +162,7 @@ more_models <- list(
     steps <- tf$unstack(features$series, axis = 1L)
     h <- tf$zeros(list(tf$shape(steps[[1]])[1], 4L))
     for (x in steps) h <- gru_cell(x, h, 4L, "gru")
-    regress(mode, line(h), labels, optimize(tf$train$AdamOptimizer(0.02)))
+    regress(mode, line(h), labels, optimize(tf$train$AdagradOptimizer(0.05)))
   },
   looped = function(features, labels, mode) {
     series <- features$series
@@ -487,13 +487,13 @@ more_models <- list(
       net, tf$get_variable("d", c(3L, 3L, 2L, 2L)), c(1L, 1L, 1L, 1L), "VALID",
       rate = c(2L, 2L)
     )
-    net <- tf$reduce_max(net, c(1L, 2L))
+    net <- tf$reduce_mean(tf$square(net), c(1L, 2L))
     classify(
       mode, tf$layers$dense(net, 3L), labels, tf$train$GradientDescentOptimizer(0.1)
     )
   },
   bag = function(features, labels, mode) {
-    e <- tf$get_variable("E", c(20L, 4L), partitioner = tf$fixed_size_partitioner(2L))
+    e <- tf$get_variable("E", c(20L, 4L))
     where <- tf$where(features$tokens > 4L)
     ids <- tf$SparseTensor(where, tf$gather_nd(features$tokens, where), c(16L, 7L))
     net <- tf$nn$embedding_lookup_sparse(e, ids, NULL, combiner = "sqrtn")

@@ -73,10 +73,10 @@ def residual(features, labels, mode):
     net = block(net, 3, mode == "train", "second")
     net = tf.reduce_mean(net, axis=[1, 2], keepdims=True)
     logits = tf.layers.dense(tf.layers.flatten(net), 3)
-    rate = tf.train.piecewise_constant(tf.cast(step(), tf.int32), [5, 12], [0.1, 0.05, 0.01])
+    rate = tf.train.piecewise_constant(tf.cast(step(), tf.int32), [5, 12], [0.01, 0.005, 0.002])
     decay = 1e-3 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()
                              if "bn" not in v.name])
-    return classify(mode, logits, labels, tf.train.MomentumOptimizer(rate, 0.9), decay)
+    return classify(mode, logits, labels, tf.train.MomentumOptimizer(rate, 0.5), decay)
 
 
 def by_hand(features, labels, mode):
@@ -136,7 +136,7 @@ def unrolled(features, labels, mode):
     h = tf.zeros([tf.shape(steps[0])[0], 4])
     for x in steps:
         h = gru_cell(x, h, 4, "gru")
-    return regress(mode, line(h), labels, optimize(tf.train.AdamOptimizer(0.02)))
+    return regress(mode, line(h), labels, optimize(tf.train.AdagradOptimizer(0.05)))
 
 
 def looped(features, labels, mode):
@@ -434,13 +434,13 @@ def hand_norm(features, labels, mode):
     net = tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-3)
     net = tf.nn.depthwise_conv2d(net, tf.get_variable("d", [3, 3, 2, 2]), [1, 1, 1, 1], "VALID",
                                  rate=[2, 2])
-    net = tf.reduce_max(net, [1, 2])
+    net = tf.reduce_mean(tf.square(net), [1, 2])
     return classify(mode, tf.layers.dense(net, 3), labels,
                     tf.train.GradientDescentOptimizer(0.1))
 
 
 def bag(features, labels, mode):
-    e = tf.get_variable("E", [20, 4], partitioner=tf.fixed_size_partitioner(2))
+    e = tf.get_variable("E", [20, 4])
     where = tf.where(features["tokens"] > 4)
     ids = tf.SparseTensor(where, tf.gather_nd(features["tokens"], where), [16, 7])
     net = tf.nn.embedding_lookup_sparse(e, ids, None, combiner="sqrtn")
