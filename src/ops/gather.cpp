@@ -232,6 +232,8 @@ RUNHOOKS_REGISTER_OP("GatherV2")
     .gradient(gather_gradient)
     .endpoint("raw_ops.GatherV2")
     .summary("The slices of a tensor at indices along an axis.")
+    .example("f[2,4,3] i[2,2]{0,3,3,1} i:1")
+    .example("f[2,4] i:3 i:-1")
     .example("f[4,2] i[2,2]{1,1,3,0} i:0")
     .example("f[4] i{1,1,3} i:0");
 

@@ -134,3 +134,13 @@ test_that("maxout knows its shape", {
     expect_equal(dim(tf$contrib$layers$maxout(x, 4L)), list(NULL, 4L))
   })
 })
+
+test_that("what a layer is given is made outside of its scope", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 8))
+    tf$contrib$layers$maxout(tf$layers$dense(x, 4L), 2L)
+    tf$contrib$layers$layer_norm(tf$layers$dense(x, 4L, name = "second"))
+    names <- vapply(tf$trainable_variables(), function(v) v$name, "")
+    expect_true(all(c("dense/kernel:0", "second/kernel:0", "LayerNorm/beta:0") %in% names))
+  })
+})

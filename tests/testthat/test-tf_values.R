@@ -144,3 +144,29 @@ test_that("tf$feature_column has TensorFlow's places of arguments", {
     column_categorical_with_identity("x", num_buckets = 4)
   )
 })
+
+test_that("what is known of a shape with tensors is known of its zeros", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 3))
+    expect_equal(dim(tf$zeros(list(tf$shape(x)[1], 4L))), list(NULL, 4L))
+    expect_equal(dim(tf$random_normal(list(tf$shape(x)[1], 4L))), list(NULL, 4L))
+  })
+})
+
+test_that("a variable that is there is found without its shape", {
+  with(tf$Graph()$as_default(), {
+    with(tf$variable_scope("s"), w <- tf$get_variable("w", c(2L, 3L)))
+    with(tf$variable_scope("s", reuse = TRUE), again <- tf$get_variable("w"))
+    expect_identical(w, again)
+    expect_error(tf$get_variable("new"), "Shape of a new variable \\(new\\) must be fully defined")
+  })
+})
+
+test_that("tf$gather() has a gradient along any axis", {
+  m <- matrix(1:6 + 0, 2)
+  slope <- run_in_graph({
+    x <- tf$constant(m)
+    tf$gradients(tf$gather(x, c(2L, 0L, 2L), axis = 1L) * c(1, 10, 100), x)[[1]]
+  })
+  expect_equal(slope, rbind(c(10, 0, 101), c(10, 0, 101)))
+})
