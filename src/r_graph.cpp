@@ -402,8 +402,8 @@ DType whole_default(const OpDef& def, const ArgDef& arg) {
 
 // What R gave for an input that is no tensor takes the type that the op asks for, or that of the
 // tensors beside it which have the same type attribute.
-// What a value becomes where nothing asks for a type; kInvalid for what R's type says. Numbers that
-// are no array are float32, as TensorFlow takes them; a list of them has become an array that says so.
+// Where nothing asks for a type: float32 for numbers that are no array, a list of which has become an
+// array that says so; kInvalid for what R's type says.
 DType natural_type(SEXP x) {
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
@@ -503,12 +503,10 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
   Rcpp::List list(op->num_outputs());
   for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-  // as many results as the definition has are known by its names
-  if (def.outputs.size() == static_cast<size_t>(op->num_outputs())) {
-    Rcpp::CharacterVector names;
-    for (const ArgDef& output : def.outputs) names.push_back(output.name);
-    list.names() = names;
-  }
+  Rcpp::CharacterVector names;  // the definition's, unless one of its outputs is a list
+  if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
+  for (const ArgDef& output : def.outputs) names.push_back(output.name);
+  list.names() = names;
   return list;
 }
 
@@ -524,10 +522,9 @@ SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   return border([&]() -> SEXP {
-    DType wanted = dtype_from_r(dtype);
-    if (wanted == DType::kInvalid) wanted = natural_type(value);
-    return tensor_handle(
-        default_graph()->constant(tensor_from_r(value, wanted), string_from_r(name)));
+    const DType wanted = dtype == R_NilValue ? natural_type(value) : dtype_from_r(dtype);
+    const Tensor tensor = tensor_from_r(value, wanted);
+    return tensor_handle(default_graph()->constant(tensor, string_from_r(name)));
   });
 }
 

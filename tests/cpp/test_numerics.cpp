@@ -180,11 +180,10 @@ TEST(numerics_extremes_beside_nan) {
     const Output rows = graph->constant(vector_of(dtype, {kNan, 2, kNan, 5}));
     const Output none = graph->constant(vector_of(dtype, {kNan, kNan}));
     const Output axis = graph->scalar(DType::kInt32, 0);
-    const auto got = Session(graph).run(
-        {graph->op("Maximum", {a, b}), graph->op("Minimum", {a, b}),
-         graph->op("ArgMax", {rows, axis}), graph->op("ArgMin", {rows, axis}),
-         graph->op("ArgMax", {none, axis})},
-        {});
+    const Output maximum = graph->op("Maximum", {a, b}), minimum = graph->op("Minimum", {a, b});
+    const Output first = graph->op("ArgMax", {rows, axis}), last = graph->op("ArgMin", {rows, axis});
+    const Output nothing = graph->op("ArgMax", {none, axis});
+    const auto got = Session(graph).run({maximum, minimum, first, last, nothing}, {});
     check_elements("maximum", got[0], {1, kNan, kNan});
     check_elements("minimum", got[1], {1, kNan, kNan});
     CHECK_EQ(got[2].number_at(0), 3.0);
