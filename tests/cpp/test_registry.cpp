@@ -318,7 +318,12 @@ TEST(registry_empty_and_single_dimensions) {
         try {
           differentiated += check_gradients(example, random);
         } catch (const Error& error) {
-          if (error.code() != Code::kUnimplemented) throw;
+          // where nothing is taken from an empty table only the gradient looks at the indices
+          const bool is_empty = std::all_of(results.begin(), results.end(), [](const Tensor& y) {
+            return y.num_elements() == 0;
+          });
+          const bool is_index = is_empty && error.code() == Code::kInvalidArgument;
+          if (error.code() != Code::kUnimplemented && !is_index) throw;
         }
       }
     }
