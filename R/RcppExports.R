@@ -639,6 +639,18 @@ cpp_scope_open_variables <- function(graph, name, reuse, defaults, is_absolute) 
     .Call(`_runhooks_cpp_scope_open_variables`, graph, name, reuse, defaults, is_absolute)
 }
 
+cpp_scope_getter <- function() {
+    .Call(`_runhooks_cpp_scope_getter`)
+}
+
+cpp_variable_option_names <- function(handle) {
+    .Call(`_runhooks_cpp_variable_option_names`, handle)
+}
+
+cpp_variable_option_call <- function(handle, name, x, dtype) {
+    .Call(`_runhooks_cpp_variable_option_call`, handle, name, x, dtype)
+}
+
 cpp_variable_scope <- function() {
     .Call(`_runhooks_cpp_variable_scope`)
 }

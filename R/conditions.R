@@ -41,17 +41,53 @@ condition_text <- function(condition) {
   if (length(text) == 1) as.character(text) else ""
 }
 
-# The frame of the function of ours that the user called: the outermost one of this package, or,
-# where the package has called a function of the user that builds a graph, the outermost in there.
+# The frame of the function of ours that the user called. That is the innermost one whose caller is
+# the user's code: an argument that is evaluated late (`tf$reduce_sum(tf$matmul(x, y))`) is a call of
+# its own. Where none is, because the user has given our functions other names, the outermost one.
 user_frame <- function() {
   ns <- topenv()
   frames <- sys.frames()
-  inside <- seq_along(frames) > the$users_depth
-  for (frame in frames[inside]) {
-    if (identical(topenv(frame), ns) && !identical(frame, globalenv())) return(frame)
+  parents <- sys.parents()
+  calls <- sys.calls()
+  inside <- which(seq_along(frames) > the$users_depth)
+  is_ours <- vapply(frames, function(frame) identical(topenv(frame), ns), NA)
+  ours <- inside[is_ours[inside]]
+  for (n in rev(ours)) {
+    if (is_users_word(calls[[n]][[1]]) && is_users_code(parents[[n]], frames, parents, ns)) {
+      return(call_of_operator(calls[[n]], frames[[n]]))
+    }
   }
+  if (length(ours)) return(frames[[ours[[1]]]])
   if (the$users_depth > 0) return(frames[[the$users_depth]])
   NULL
+}
+
+# `a + b` and `x[1]` rather than the methods that do them: rlang looks for a generic's frame, which R's
+# own operators do not have.
+call_of_operator <- function(call, frame) {
+  word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
+  if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
+  call[[1]] <- if (startsWith(word, "[")) quote(`[`) else as.symbol(get(".Generic", frame))
+  call
+}
+
+# What the user may write: tf$..., what is exported, and methods. What the core calls has other names.
+is_users_word <- function(word) {
+  if (is.call(word)) return(TRUE)
+  if (!is.symbol(word)) return(FALSE)
+  name <- as.character(word)
+  name %in% getNamespaceExports(topenv()) || grepl("[.](tensorflow|runhooks|tf)[._]", name)
+}
+
+# Whether frame n, or what called it through functions of R's own, is not of this package.
+is_users_code <- function(n, frames, parents, ns) {
+  while (n > 0) {
+    home <- topenv(frames[[n]])
+    if (identical(home, ns)) return(FALSE)
+    if (!identical(home, baseenv()) && !identical(home, .BaseNamespaceEnv)) return(TRUE)
+    n <- parents[[n]]
+  }
+  TRUE
 }
 
 # Evaluates a call of a function of the user's: errors in there show their own calls.

@@ -129,17 +129,21 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
                            regularizer = NULL, caching_device = NULL, partitioner = NULL,
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
                            constraint = NULL, auxiliary_name_scope = TRUE) {
-  unsupported(caching_device, partitioner, custom_getter, auxiliary_name_scope)
+  unsupported(caching_device, auxiliary_name_scope)
   is_scope <- inherits(name_or_scope, "runhooks_variable_scope")
   if (is_scope) name_or_scope <- unclass(name_or_scope)$name
   name <- if (is.null(name_or_scope)) default_name else name_or_scope
   check_string(name)
   check_function(regularizer, null = TRUE)
   check_function(constraint, null = TRUE)
+  check_function(custom_getter, null = TRUE)
+  check_partitioner(partitioner, "partitioner", environment())
   if (!is.null(use_resource)) check_flag(use_resource)
   defaults <- list(
     initializer = initializer, regularizer = regularizer, constraint = constraint, dtype = dtype,
-    use_resource = use_resource
+    use_resource = use_resource,
+    partitioner = if (!is.null(partitioner)) wrap_partitioner(partitioner),
+    getter = if (!is.null(custom_getter)) composed_getter(custom_getter, cpp_scope_getter())
   )
   if (is.null(name_or_scope) && isTRUE(reuse)) {
     stop_runhooks("{.code reuse = TRUE} cannot be used without a {.arg name_or_scope}.")

@@ -89,10 +89,23 @@ note_variables <- function(target, variables) {
 }
 
 # `tf$feature_column`: the constructors by the names that the core's columns say.
+# TensorFlow's columns have one key, `key`, and their other arguments by place.
+of_one_key <- function(constructor) {
+  arguments <- formals(constructor)
+  if (names(arguments)[[1]] != "...") return(constructor)
+  f <- function() {
+    check_string(key)
+    given <- mget(names(formals())[-1], envir = environment())
+    do.call(constructor, c(list(key), given), quote = TRUE)
+  }
+  formals(f) <- c(alist(key = ), arguments[-1])
+  f
+}
+
 column_symbols <- function() {
   functions <- cpp_column_endpoints()
   constructors <- lapply(functions, function(name) {
-    get(name, envir = environment(column_symbols), mode = "function")
+    of_one_key(get(name, envir = environment(column_symbols), mode = "function"))
   })
   symbols <- c(constructors, list(
     input_layer = input_layer, linear_model = linear_model,

@@ -129,7 +129,9 @@ tensor_shape <- function(x) {
     list(
       dims = info$dims, ndims = if (!is.null(info$dims)) length(info$dims),
       as_list = function() lapply(info$dims, function(d) if (is.na(d)) NULL else as.integer(d)),
-      text = info$shape
+      text = info$shape,
+      num_elements = function() if (!is.null(info$dims) && !anyNA(info$dims)) prod(info$dims),
+      is_fully_defined = function() !is.null(info$dims) && !anyNA(info$dims)
     ),
     class = "tensorflow.shape"
   )
@@ -145,6 +147,20 @@ print.tensorflow.shape <- function(x, ...) {
 `[[.tensorflow.shape` <- function(x, i) {
   dim <- unclass(x)$dims[[i]]
   if (is.na(dim)) NULL else as.integer(dim)
+}
+
+# Dimensions i as a list, an unknown one NULL.
+#' @export
+`[.tensorflow.shape` <- function(x, i) {
+  lapply(unclass(x)$dims[i], function(d) if (is.na(d)) NULL else as.integer(d))
+}
+
+#' @export
+Ops.tensorflow.shape <- function(e1, e2) {
+  if (!.Generic %in% c("==", "!=")) {
+    stop_runhooks("{.code {(.Generic)}} is not defined for shapes.", kind = "unimplemented")
+  }
+  (.Generic == "==") == identical(as_dims(e1), as_dims(e2))
 }
 
 #' @export
@@ -212,13 +228,35 @@ list_as_input <- function(x) {
   }
   # bytes: a string of the core each
   if (length(x) && all(vapply(x, is.raw, NA))) return(x)
-  is_one <- vapply(x, function(part) is.atomic(part) && length(part) == 1, NA)
-  if (length(x) && !all(is_one)) {
-    stop_runhooks("A list of values cannot become one tensor: element {which(!is_one)[[1]]} is
-      {.obj_type_friendly {x[[which(!is_one)[[1]]]]}}.", call = user_frame())
+  array_of_list(x)
+}
+
+array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
+
+# Python's nested lists: each element an array of one shape, which is stacked on the others. Of plain
+# numbers it is a plain array, whose type may still be chosen.
+array_of_list <- function(x) {
+  if (length(x) == 0) return(array(integer(), 0L))
+  parts <- lapply(unname(x), function(part) if (is.list(part)) array_of_list(part) else part)
+  shapes <- lapply(parts, function(part) {
+    if (is.null(dim(part)) && length(part) == 1) integer() else array_dims(part)
+  })
+  fits <- vapply(parts, is.atomic, NA) & vapply(shapes, identical, NA, shapes[[1]])
+  if (!all(fits)) {
+    wrong <- which(!fits)[[1]]
+    stop_runhooks(
+      "A list of values cannot become one tensor: element {wrong} is
+       {.obj_type_friendly {parts[[wrong]]}}, element 1 {.obj_type_friendly {parts[[1]]}}.",
+      call = user_frame()
+    )
   }
-  values <- if (length(x)) unlist(x, use.names = FALSE) else integer()
-  array(values, length(values))
+  # elements lie along the first dimension
+  stacked <- array(unlist(parts, use.names = FALSE), c(shapes[[1]], length(parts)))
+  rank <- length(dim(stacked))
+  stacked <- aperm(stacked, c(rank, seq_len(rank - 1)))
+  is_plain <- vapply(parts, function(part) is.null(dim(part)) || !is.null(attr(part, "is_plain")), NA)
+  if (is.double(stacked) && all(is_plain)) attr(stacked, "is_plain") <- TRUE
+  stacked
 }
 
 # Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.

@@ -79,7 +79,7 @@ text_index <- function(text) {
   numbers <- lapply(trimws(words), function(word) {
     if (!nzchar(word) || word == "NULL") return(NULL)
     number <- suppressWarnings(as.numeric(word))
-    if (is.na(number)) stop_runhooks("{.val {text}} is no index of a tensor.", call = NULL)
+    if (is.na(number)) stop_runhooks("{.val {text}} is no index of a tensor.", call = user_frame())
     number
   })
   numbers <- c(numbers, list(NULL, NULL))
@@ -103,7 +103,7 @@ value_index <- function(value) {
   if (!whole) {
     stop_runhooks(
       "An index of a tensor must be whole numbers or a tensor, not {.obj_type_friendly {value}}.",
-      call = NULL
+      call = user_frame()
     )
   }
   if (length(value) == 1) return(list(kind = "one", at = value))
@@ -114,7 +114,7 @@ value_index <- function(value) {
         "An index of a tensor must be one number or numbers at equal distances.",
         i = "{.code tf$gather()} takes any elements."
       ),
-      call = NULL
+      call = user_frame()
     )
   }
   list(kind = "range", from = value[[1]], to = value[[length(value)]], by = by)
@@ -128,7 +128,7 @@ complete_indices <- function(indices, rank, style) {
     stop_runhooks(
       "Too many indices: {used} {cli::qty(used)}{?is/are} given for a tensor of {rank}
        dimension{?s}.",
-      call = NULL
+      call = user_frame()
     )
   }
   if (used < rank && used > 0 && style == "R") {
@@ -192,7 +192,7 @@ begin_of <- function(at, size, place, style) {
 
 check_place <- function(at, size, place) {
   if (at == 0) {
-    stop_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = NULL)
+    stop_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = user_frame())
   }
   if (at < 0) {
     warn_once(
@@ -203,7 +203,7 @@ check_place <- function(at, size, place) {
   if (!is.na(size) && abs(at) > size) {
     stop_runhooks(
       "Index {place} of a tensor is {at}, out of bounds: the dimension has {size} element{?s}.",
-      call = NULL
+      call = user_frame()
     )
   }
 }
@@ -287,6 +287,7 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
   other <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
   check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
   tensors <- lapply(list(...), as_tensor)
+  if (.Generic == "range") return(tf$stack(list(min(...), max(...))))
   reduce <- switch(.Generic,
     sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
     any = tf$reduce_any, all = tf$reduce_all,
@@ -304,6 +305,45 @@ mean.tensorflow.tensor <- function(x, ...) {
 }
 
 #' @rdname tensors
+# Vectors become rows (columns), matrices stay what they are.
+bind_tensors <- function(parts, axis) {
+  like <- Find(is_graph_element, parts)
+  parts <- lapply(unname(parts), as_tensor, like$dtype)
+  parts <- lapply(parts, function(x) if (length(dim(x)) == 1) tf$expand_dims(x, axis) else x)
+  tf$concat(parts, axis)
+}
+
+#' @rdname tensors
+#' @param deparse.level Not used.
+#' @export
+rbind.tensorflow.tensor <- function(..., deparse.level = 1) bind_tensors(list(...), 0L) # nolint
+
+#' @rdname tensors
+#' @export
+cbind.tensorflow.tensor <- function(..., deparse.level = 1) bind_tensors(list(...), 1L) # nolint
+
+#' @export
+rbind.tensorflow.variable <- rbind.tensorflow.tensor # nolint
+
+#' @export
+cbind.tensorflow.variable <- cbind.tensorflow.tensor # nolint
+
+#' @rdname tensors
+#' @export
+rep.tensorflow.tensor <- function(x, ...) {
+  # R's own says which element stands where
+  if (length(dim(x)) > 1 || is.na(length(x))) {
+    stop_runhooks(
+      "{.fn rep} is of vectors of known length; {.val {x$name}} has shape {x$shape$text}.
+       {.fn tf$tile} repeats along axes."
+    )
+  }
+  tf$gather(tf$reshape(x, -1L), rep(seq_len(length(x)) - 1L, ...))
+}
+
+#' @export
+rep.tensorflow.variable <- function(x, ...) rep(cpp_variable_snapshot(x), ...)
+
 #' @export
 t.tensorflow.tensor <- function(x) tf$transpose(x)
 

@@ -235,17 +235,25 @@ graph_symbols <- function() {
 }
 
 tf_constant <- function(value, dtype, shape, name) {
+  if (is_tensor(value) || is_variable(value)) {
+    stop_runhooks("{.fn tf$constant} takes values, not a tensor.", i = "{.fn tf$identity}, {.fn
+      tf$convert_to_tensor} take tensors.", call = parent.frame())
+  }
+  if (is.list(value) && !is.object(value)) value <- list_as_input(value)
+  is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
   if (!is.null(shape)) {
-    dims <- as.integer(unlist(shape))
-    size <- max(prod(dims), 0)
-    missing <- max(size - length(value), 0)
-    if (length(value)) value <- c(value, rep(value[[length(value)]], missing))
+    dims <- as.integer(as_dims(shape))
     # R fills the first dimension first, TensorFlow the last one.
-    value <- switch(min(length(dims), 2) + 1,
-      as.vector(value),
-      array(value, dims),
-      aperm(array(value, rev(dims)), rev(seq_along(dims)))
-    )
+    rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
+    value <- rows_first(value)
+    size <- max(prod(dims), 0)
+    if (length(value) > size) {
+      stop_runhooks("Too many elements provided. Needed at most {size}, but received
+        {length(value)}.", call = parent.frame())
+    }
+    if (length(value)) value <- c(value, rep(value[[length(value)]], size - length(value)))
+    value <- if (length(dims)) aperm(array(value, rev(dims)), rev(seq_along(dims))) else value
+    if (is_plain) attr(value, "is_plain") <- TRUE
   }
   cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
 }
@@ -253,6 +261,8 @@ tf_constant <- function(value, dtype, shape, name) {
 as_tensor <- function(x, dtype = NULL) {
   if (is_tensor(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
+  if (is.list(x) && !is.object(x)) x <- list_as_input(x)
+  if (is_tensor(x)) return(x)
   cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 

@@ -13,6 +13,7 @@ contrib_symbols <- function() {
     one_hot_encoding = function(labels, num_classes, on_value = 1, off_value = 0,
                                 outputs_collections = NULL, scope = NULL) {
       unsupported(outputs_collections)
+      force(labels)
       with(name_scope(scope, "OneHotEncoding"), {
         tf$one_hot(tf$cast(labels, "int64"), num_classes, on_value, off_value)
       })
@@ -50,6 +51,8 @@ pool_function <- function(layer, scope_name) {
 embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FALSE,
                            initializer = NULL, regularizer = NULL, trainable = TRUE, scope = NULL,
                            reuse = NULL) {
+  # before the scope is opened, as for all layers
+  force(ids)
   # only how the look-up is done
   check_flag(unique)
   if (isTRUE(reuse) && is.null(scope)) {
@@ -70,6 +73,7 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
 
 # Layers of one kind on each other: `stack_args` has the first argument of each.
 stack_layers <- function(inputs, layer, stack_args, ...) {
+  force(inputs)
   more <- list(...)
   scope <- more$scope
   more$scope <- NULL
@@ -100,6 +104,9 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
                           clip_gradients = NULL, learning_rate_decay_fn = NULL, update_ops = NULL,
                           variables = NULL, name = NULL, summaries = NULL,
                           colocate_gradients_with_ops = FALSE, increment_global_step = TRUE) {
+  force(loss)
+  force(learning_rate)
+  force(optimizer)
   unsupported(colocate_gradients_with_ops)
   check_flag(increment_global_step)
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)
@@ -192,9 +199,16 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   optimizer
 }
 
-# Random noise on gradients, and factors by variable.
+# Random noise on gradients, and factors by variable, whose names end in ":0" as in TensorFlow.
 changed_gradients <- function(pairs, noise, multipliers) {
-  names <- vapply(pairs, function(pair) sub(":0$", "", pair[[2]]$name), "")
+  names <- vapply(pairs, function(pair) pair[[2]]$name, "")
+  unknown <- setdiff(names(multipliers), names)
+  if (length(unknown)) {
+    rlang::warn(sprintf(
+      "`gradient_multipliers` has no effect for '%s': the variables with gradients are '%s'.",
+      paste(unknown, collapse = "', '"), paste(names, collapse = "', '")
+    ))
+  }
   lapply(seq_along(pairs), function(i) {
     gradient <- pairs[[i]][[1]]
     if (!is.null(noise)) {
@@ -202,7 +216,6 @@ changed_gradients <- function(pairs, noise, multipliers) {
       gradient <- values + tf$truncated_normal(tf$shape(values)) * noise
     }
     factor <- multipliers[[names[[i]]]]
-    if (is.null(factor)) factor <- multipliers[[basename(names[[i]])]]
     if (!is.null(factor)) gradient <- convert_to_tensor(gradient, NULL, NULL, NULL) * factor
     list(gradient, pairs[[i]][[2]])
   })

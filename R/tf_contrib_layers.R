@@ -1,4 +1,5 @@
-# tf$contrib$layers: convolutions and normalizations. Their variables are `weights`, `biases`,
+# tf$contrib$layers: convolutions and normalizations. What they are given is evaluated before they
+# open their scopes, so that its variables are not in there. Their variables are `weights`, `biases`,
 # `beta`, `gamma`, and are in the collection `model_variables`.
 
 contrib_layer_symbols <- function() {
@@ -15,6 +16,7 @@ contrib_layer_symbols <- function() {
     relu6 = activated(quote(tf$nn$relu6)),
     maxout = contrib_maxout, unit_norm = contrib_unit_norm,
     softmax = function(logits, scope = NULL) {
+      force(logits)
       with(variable_scope(scope, "softmax"), tf$nn$softmax(logits))
     },
     sum_regularizer = function(regularizer_list, scope = NULL) {
@@ -111,32 +113,10 @@ contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding
                            biases_initializer = 0, biases_regularizer = NULL, reuse = NULL,
                            variables_collections = NULL, outputs_collections = NULL,
                            trainable = TRUE, scope = NULL) {
-  check_data_format(data_format)
-  check_whole(num_outputs)
-  with(variable_scope(scope, "Conv", reuse = reuse), {
-    inputs <- as_tensor(inputs)
-    shape <- as.list(c(two_of(kernel_size, "kernel_size"), channels_of(inputs), num_outputs))
-    weights <- get_variable(
-      "weights", shape, inputs$dtype, weights_initializer, weights_regularizer, trainable,
-      collections_of(variables_collections, "weights")
-    )
-    product <- tf$nn$conv2d(
-      inputs, weights, c(1L, two_of(stride, "stride"), 1L), toupper(padding),
-      dilations = c(1L, two_of(rate, "rate"), 1L)
-    )
-    finish_layer(
-      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
-      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
-    )
+  rate <- two_of(rate, "rate")
+  contrib_convolution(environment(), "Conv", function(x, weights, size, strides) {
+    tf$nn$conv2d(x, weights, c(1L, strides, 1L), toupper(padding), dilations = c(1L, rate, 1L))
   })
-}
-
-check_data_format <- function(data_format, call = parent.frame()) {
-  if (!is.null(data_format) && data_format != "NHWC") {
-    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
-      kind = "unimplemented", call = call
-    )
-  }
 }
 
 contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 1,
@@ -147,33 +127,53 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
                                      biases_regularizer = NULL, reuse = NULL,
                                      variables_collections = NULL, outputs_collections = NULL,
                                      trainable = TRUE, scope = NULL) {
-  check_data_format(data_format)
-  check_whole(num_outputs)
-  with(variable_scope(scope, "Conv2d_transpose", reuse = reuse), {
-    inputs <- as_tensor(inputs)
-    size <- two_of(kernel_size, "kernel_size")
-    strides <- two_of(stride, "stride")
-    weights <- get_variable(
-      "weights", as.list(c(size, num_outputs, channels_of(inputs))), inputs$dtype,
-      weights_initializer, weights_regularizer, trainable,
-      collections_of(variables_collections, "weights")
-    )
+  transpose <- function(x, weights, size, strides) {
     more <- if (toupper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
-    n <- tf$shape(inputs)
+    n <- tf$shape(x)
     shape <- tf$stack(list(
       n[1], n[2] * strides[[1]] + more[[1]], n[3] * strides[[2]] + more[[2]],
       as.integer(num_outputs)
     ))
-    product <- tf$nn$conv2d_transpose(inputs, weights, shape, c(1L, strides, 1L), toupper(padding))
+    product <- tf$nn$conv2d_transpose(x, weights, shape, c(1L, strides, 1L), toupper(padding))
     known <- function(i) {
-      if (!is.null(dim(inputs)[[i]])) dim(inputs)[[i]] * strides[[i - 1]] + more[[i - 1]]
+      if (!is.null(dim(x)[[i]])) dim(x)[[i]] * strides[[i - 1]] + more[[i - 1]]
     }
     product$set_shape(list(NULL, known(2), known(3), num_outputs))
+    product
+  }
+  contrib_convolution(environment(), "Conv2d_transpose", transpose, is_transposed = TRUE)
+}
+
+# A layer of convolution; `given` has its arguments, `product` makes the convolution.
+contrib_convolution <- function(given, scope_name, product, is_transposed = FALSE) {
+  call <- given
+  check_data_format(given$data_format, call)
+  check_whole(given$num_outputs, arg = "num_outputs", call = call)
+  force(given$inputs)
+  with(variable_scope(given$scope, scope_name, reuse = given$reuse), {
+    x <- as_tensor(given$inputs)
+    size <- two_of(given$kernel_size, "kernel_size", call)
+    channels <- c(channels_of(x, call), given$num_outputs)
+    weights <- get_variable(
+      "weights", as.list(c(size, if (is_transposed) rev(channels) else channels)), x$dtype,
+      given$weights_initializer, given$weights_regularizer, given$trainable,
+      collections_of(given$variables_collections, "weights")
+    )
     finish_layer(
-      product, num_outputs, normalizer_fn, normalizer_params, biases_initializer,
-      biases_regularizer, activation_fn, variables_collections, outputs_collections, trainable
+      product(x, weights, size, two_of(given$stride, "stride", call)), given$num_outputs,
+      given$normalizer_fn, given$normalizer_params, given$biases_initializer,
+      given$biases_regularizer, given$activation_fn, given$variables_collections,
+      given$outputs_collections, given$trainable
     )
   })
+}
+
+check_data_format <- function(data_format, call = parent.frame()) {
+  if (!is.null(data_format) && data_format != "NHWC") {
+    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
+      kind = "unimplemented", call = call
+    )
+  }
 }
 
 # --- normalizations
@@ -188,6 +188,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
                                fused = NULL, data_format = "NHWC",
                                zero_debias_moving_mean = FALSE, scope = NULL, renorm = FALSE,
                                renorm_clipping = NULL, renorm_decay = 0.99, adjustment = NULL) {
+  force(inputs)
   unsupported(
     batch_weights, data_format, zero_debias_moving_mean, renorm, renorm_clipping, adjustment
   )
@@ -253,6 +254,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
                                reuse = NULL, variables_collections = NULL,
                                outputs_collections = NULL, trainable = TRUE, begin_norm_axis = 1,
                                begin_params_axis = -1, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "LayerNorm", reuse = reuse), {
     inputs <- as_tensor(inputs)
     rank <- length(dim(inputs))
@@ -285,6 +287,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
 }
 
 contrib_unit_norm <- function(inputs, dim, epsilon = 1e-07, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "UnitNorm"), {
     lengths <- tf$sqrt(epsilon + tf$reduce_sum(tf$square(inputs), as.integer(dim), keepdims = TRUE))
     inputs / lengths
@@ -295,6 +298,7 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
                              reuse = NULL, variables_collections = NULL,
                              outputs_collections = NULL, trainable = TRUE, data_format = "NHWC",
                              scope = NULL) {
+  force(inputs)
   check_data_format(data_format)
   with(variable_scope(scope, "BiasAdd", reuse = reuse), {
     inputs <- as_tensor(inputs)
@@ -307,6 +311,7 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
 }
 
 contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
+  force(inputs)
   with(variable_scope(scope, "MaxOut"), {
     inputs <- as_tensor(inputs)
     dims <- dim(inputs)
@@ -319,13 +324,16 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
     })
     sizes[[at]] <- as.integer(num_units)
     sizes <- append(sizes, list(as.integer(dims[[at]] / num_units)), at)
-    tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
+    outputs <- tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
+    outputs$set_shape(replace(as.list(dims), at, num_units))
+    outputs
   })
 }
 
 contrib_bow_encoder <- function(ids, vocab_size, embed_dim, sparse_lookup = TRUE,
                                 initializer = NULL, regularizer = NULL, trainable = TRUE,
                                 scope = NULL, reuse = NULL) {
+  force(ids)
   check_flag(sparse_lookup)
   with(variable_scope(scope, "bow_encoder", reuse = reuse), {
     embeddings <- get_variable(

@@ -6,6 +6,7 @@ math_symbols <- function() {
       einsum = einsum, tensordot = tensordot, norm = tensor_norm, div = python_division,
       accumulate_n = accumulate_n, confusion_matrix = confusion_matrix, sort = sort_tensor,
       argsort = argsort_tensor, meshgrid = meshgrid, diag = tensor_diag,
+      diag_part = tensor_diag_part,
       unsorted_segment_mean = segment_share(function(n) n),
       unsorted_segment_sqrt_n = segment_share(function(n) tf$sqrt(n)),
       random_crop = random_crop, nn.conv1d = conv1d,
@@ -322,6 +323,21 @@ tensor_diag <- function(diagonal, name = NULL) {
     stop_runhooks("The diagonal needs a tensor of known shape.", kind = "unimplemented")
   }
   tf$reshape(tf$matrix_diag(tf$reshape(diagonal, -1L)), c(dims, dims), name = name)
+}
+
+# What tf$diag() has spread.
+tensor_diag_part <- function(input, name = NULL) {
+  input <- as_tensor(input)
+  dims <- dim(input)
+  rank <- length(dims)
+  if (rank == 2) return(tf$matrix_diag_part(input, name = name_or(name, "DiagPart")))
+  half <- dims[seq_len(rank / 2)]
+  if (is.null(dims) || is.list(dims) || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
+    stop_runhooks("The diagonal is that of a tensor of shape [a, b, ..., a, b, ...], not
+      {input$shape$text}.")
+  }
+  square <- tf$reshape(input, c(prod(half), prod(half)))
+  tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
 # Sums of rows by what makes means of them.

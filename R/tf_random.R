@@ -89,6 +89,10 @@ initializer_symbols <- function() {
     lecun_uniform = scaling(1, "fan_in", "uniform"),
     lecun_normal = scaling(1, "fan_in", "truncated_normal")
   )
+  # what may stand for its object of all defaults: `initializer = tf$zeros_initializer`
+  as_class <- function(f) structure(f, class = c("runhooks_initializer_class", "function"))
+  symbols <- lapply(symbols, as_class)
+  more <- lapply(more, as_class)
   short <- symbols[names(symbols) != "identity"]
   xavier <- function(uniform = TRUE, seed = NULL, dtype = "float32") {
     symbols[[if (uniform) "glorot_uniform" else "glorot_normal"]](seed, dtype)
@@ -96,6 +100,6 @@ initializer_symbols <- function() {
   c(
     setNames(short, paste0(names(short), "_initializer")),
     setNames(c(symbols, more), paste0("initializers.", c(names(symbols), names(more)))),
-    list(contrib.layers.xavier_initializer = xavier)
+    list(contrib.layers.xavier_initializer = as_class(xavier))
   )
 }

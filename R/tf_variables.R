@@ -111,36 +111,95 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
                          partitioner = NULL, validate_shape = TRUE, use_resource = NULL,
                          custom_getter = NULL, constraint = NULL, synchronization = "auto",
                          aggregation = "none") {
-  unsupported(
-    caching_device, partitioner, validate_shape, custom_getter, synchronization, aggregation
-  )
+  unsupported(caching_device, partitioner, validate_shape, synchronization, aggregation)
   check_string(name)
+  check_function(custom_getter, null = TRUE)
   trainable <- if (is.null(trainable)) TRUE else trainable
   check_flag(trainable)
   check_function(regularizer, null = TRUE)
   check_function(constraint, null = TRUE)
   if (!is.null(use_resource)) check_flag(use_resource)
-  initializer <- variable_initializer(name, shape, dtype, initializer)
-  more <- list(regularizer = regularizer, constraint = constraint, use_resource = use_resource)
+  arguments <- list(
+    shape = shape, dtype = dtype, initializer = initializer, regularizer = regularizer,
+    trainable = trainable, collections = collections, use_resource = use_resource,
+    constraint = constraint
+  )
+  getter <- cpp_scope_getter()
+  if (!is.null(custom_getter)) getter <- composed_getter(custom_getter, NULL)
+  if (is.null(getter)) return(make_variable(name, arguments, is_full = FALSE))
+  scope <- cpp_variable_scope()$name
+  do.call(getter, c(list(if (nzchar(scope)) paste0(scope, "/", name) else name), arguments))
+}
+
+make_variable <- function(name, arguments, is_full, call = parent.frame()) {
+  a <- arguments
+  initializer <- variable_initializer(name, a$shape, a$dtype, a$initializer, call)
+  more <- list(
+    regularizer = a$regularizer, constraint = a$constraint, use_resource = a$use_resource,
+    is_full = is_full
+  )
   cpp_variable_get(
-    name, shape, dtype, initializer, trainable, variable_collections(collections), more
+    name, a$shape, a$dtype, initializer, a$trainable, variable_collections(a$collections), more
+  )
+}
+
+# --- getters: tf$variable_scope(custom_getter = function(getter, name, ...) ...)
+
+# `getter` of an inner scope is called with that of the scope around it.
+composed_getter <- function(getter, outer) {
+  force(getter)
+  inner <- if (is.null(outer)) getter_of_store else outer
+  function(name, ...) getter(inner, name, ...)
+}
+
+# The getter that makes variables. What TensorFlow hands on besides has no meaning here.
+getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
+                            regularizer = NULL, reuse = NULL, trainable = TRUE,
+                            collections = NULL, caching_device = NULL, partitioner = NULL,
+                            validate_shape = TRUE, use_resource = NULL, custom_getter = NULL,
+                            constraint = NULL, synchronization = "auto", aggregation = "none") {
+  unsupported(
+    reuse, caching_device, partitioner, validate_shape, custom_getter, synchronization, aggregation
+  )
+  check_string(name)
+  arguments <- list(
+    shape = shape, dtype = dtype, initializer = initializer, regularizer = regularizer,
+    trainable = if (is.null(trainable)) TRUE else trainable, collections = collections,
+    use_resource = use_resource, constraint = constraint
+  )
+  make_variable(name, arguments, is_full = TRUE)
+}
+
+# For layers of the core, which has made `options`. lint: allow caller
+get_by_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
+  given <- cpp_variable_option_names(options)
+  of_core <- function(option) {
+    if (!option %in% given) return(NULL)
+    if (option != "initializer") return(function(x) cpp_variable_option_call(options, option, x, NULL))
+    function(shape, dtype = NULL) cpp_variable_option_call(options, option, shape, dtype)
+  }
+  got <- getter(
+    name,
+    shape = as.list(shape), dtype = tf_dtype(dtype), initializer = of_core("initializer"),
+    regularizer = of_core("regularizer"), trainable = trainable, collections = collections,
+    use_resource = NULL, constraint = of_core("constraint")
+  )
+  if (is_variable(got) || is_tensor(got)) return(got)
+  stop_runhooks(
+    "{.arg custom_getter} must return a variable or tensor for {.val {name}}, not
+     {.obj_type_friendly {got}}.",
+    call = user_frame()
   )
 }
 
 # Values as a tensor, which says the shape; functions of a shape as they are.
 variable_initializer <- function(name, shape, dtype, initializer, call = parent.frame()) {
+  if (inherits(initializer, "runhooks_initializer_class")) initializer <- initializer()
   if (is.numeric(initializer) || is.character(initializer) || is.logical(initializer)) {
     return(as_tensor(initializer, dtype))
   }
   if (is_variable(initializer)) return(cpp_variable_snapshot(initializer))
-  if (is.null(shape)) {
-    if (is.function(initializer) || is.null(initializer)) {
-      stop_runhooks(
-        "Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.",
-        call = call
-      )
-    }
-  } else if (is_tensor(initializer)) {
+  if (!is.null(shape) && is_tensor(initializer)) {
     stop_runhooks("If initializer is a constant, do not specify shape.", call = call)
   }
   initializer

@@ -1757,6 +1757,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_scope_getter
+SEXP cpp_scope_getter();
+RcppExport SEXP _runhooks_cpp_scope_getter() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_scope_getter());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_option_names
+SEXP cpp_variable_option_names(SEXP handle);
+RcppExport SEXP _runhooks_cpp_variable_option_names(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_option_names(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variable_option_call
+SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype);
+RcppExport SEXP _runhooks_cpp_variable_option_call(SEXP handleSEXP, SEXP nameSEXP, SEXP xSEXP, SEXP dtypeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dtype(dtypeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variable_option_call(handle, name, x, dtype));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_variable_scope
 SEXP cpp_variable_scope();
 RcppExport SEXP _runhooks_cpp_variable_scope() {
@@ -2186,6 +2218,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
     {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 5},
+    {"_runhooks_cpp_scope_getter", (DL_FUNC) &_runhooks_cpp_scope_getter, 0},
+    {"_runhooks_cpp_variable_option_names", (DL_FUNC) &_runhooks_cpp_variable_option_names, 1},
+    {"_runhooks_cpp_variable_option_call", (DL_FUNC) &_runhooks_cpp_variable_option_call, 4},
     {"_runhooks_cpp_variable_scope", (DL_FUNC) &_runhooks_cpp_variable_scope, 0},
     {"_runhooks_cpp_variable_scope_reuse", (DL_FUNC) &_runhooks_cpp_variable_scope_reuse, 0},
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},

@@ -26,6 +26,11 @@ int64_t whole(double x, DType dtype) {
   return static_cast<int64_t>(x);
 }
 
+DType own_dtype(SEXP x) {
+  SEXP name = Rf_getAttrib(x, Rf_install("dtype"));
+  return TYPEOF(name) == STRSXP ? dtype_from_r(name) : DType::kInvalid;
+}
+
 namespace {
 
 // For an array of these dimensions: where element i in row-major order is in column-major order.

@@ -12,6 +12,8 @@ namespace r {
 bool is_bytes(SEXP x);
 // The integer that `x` is; refused where it is none of this type.
 int64_t whole(double x, DType dtype);
+// The type that np_array() was asked for; kInvalid where none was.
+DType own_dtype(SEXP x);
 
 }  // namespace r
 }  // namespace runhooks

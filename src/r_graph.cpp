@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
+#include "r_convert.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
@@ -401,6 +402,14 @@ DType whole_default(const OpDef& def, const ArgDef& arg) {
 
 // What R gave for an input that is no tensor takes the type that the op asks for, or that of the
 // tensors beside it which have the same type attribute.
+// Where nothing asks for a type: float32 for numbers that are no array, a list of which has become an
+// array that says so; kInvalid for what R's type says.
+DType natural_type(SEXP x) {
+  const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
+                        Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
+  return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : own_dtype(x);
+}
+
 Output input_from_r(SEXP x,
                     Graph& graph,
                     const OpDef& def,
@@ -415,9 +424,7 @@ Output input_from_r(SEXP x,
   auto known = types.find(arg.type_attr);
   if (known != types.end()) wanted = known->second;
   if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
-  // A plain number alone is float32, as TensorFlow takes it.
-  const bool is_plain = TYPEOF(x) == REALSXP && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
-  if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
+  if (wanted == DType::kInvalid) wanted = natural_type(x);
   const Tensor value = tensor_from_r(x, wanted);
   // R has no scalars: one number is a vector where the op wants one.
   const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
@@ -496,6 +503,10 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
   Rcpp::List list(op->num_outputs());
   for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+  Rcpp::CharacterVector names;  // the definition's, unless one of its outputs is a list
+  if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
+  for (const ArgDef& output : def.outputs) names.push_back(output.name);
+  list.names() = names;
   return list;
 }
 
@@ -511,12 +522,9 @@ SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   return border([&]() -> SEXP {
-    DType wanted = dtype_from_r(dtype);
-    const bool is_plain =
-        TYPEOF(value) == REALSXP && Rf_getAttrib(value, R_DimSymbol) == R_NilValue;
-    if (wanted == DType::kInvalid && is_plain) wanted = DType::kFloat32;
-    return tensor_handle(
-        default_graph()->constant(tensor_from_r(value, wanted), string_from_r(name)));
+    const DType wanted = dtype == R_NilValue ? natural_type(value) : dtype_from_r(dtype);
+    const Tensor tensor = tensor_from_r(value, wanted);
+    return tensor_handle(default_graph()->constant(tensor, string_from_r(name)));
   });
 }
 

@@ -87,7 +87,8 @@ OfVariable of_variable_from_r(SEXP x) {
 }
 
 Initializer initializer_from_r(SEXP x) {
-  if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer")) {
+  if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer") ||
+      Rf_inherits(x, "runhooks_initializer_class")) {
     return initializer_of(value_from_r(x), "initializer");
   }
   auto function = std::make_shared<Held>(x);
@@ -150,7 +151,8 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
 
 // tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
 // or a function of the shape and the name of the type that gives one.
-// `more` are the arguments regularizer, constraint and use_resource.
+// `more` are the arguments regularizer, constraint and use_resource; `is_full`: the name has the
+// scope's before it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(Text name,
                       SEXP shape,
@@ -179,7 +181,15 @@ SEXP cpp_variable_get(Text name,
     } else if (initializer != R_NilValue) {
       options.initializer = initializer_from_r(initializer);
     }
-    return variable_handle(default_graph()->variables().get(name, dims, options));
+    VariableStore& store = default_graph()->variables();
+    if (store.current().partitioner) {
+      throw Error(Code::kUnimplemented,
+                  "`tf$get_variable()` cannot cut a variable into parts, as the `partitioner` of the "
+                  "scope asks for.",
+                  {"Layers (`tf$layers`) and feature columns can."});
+    }
+    return variable_handle(is_true(given.find("is_full")) ? store.get_full(name, dims, options)
+                                                          : store.get(name, dims, options));
   });
 }
 

@@ -1,10 +1,19 @@
 // Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
+#include "estimators/canned.h"
 #include "runhooks_r.h"
 
 namespace runhooks {
 namespace r {
 
 namespace {
+
+const HandleKind kVariableOptions("runhooks_variable_options");
+
+SEXP dims_to_r(const Shape& shape) {
+  Rcpp::NumericVector dims(shape.rank());
+  for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+  return dims;
+}
 
 // The innermost one is the last; with() closes them in that order.
 struct OpenScope {
@@ -34,6 +43,32 @@ std::vector<Operation*> operations_behind(SEXP list) {
   return ops;
 }
 
+// R's function of a name and of what a variable is to have, for layers of the core: their functions
+// go to R by handles.
+struct RGetter {
+  std::shared_ptr<Held> function;
+  GotVariable operator()(Graph& graph,
+                         const std::string& name,
+                         const Shape& shape,
+                         const VariableOptions& options) const {
+    const DefaultGraph scope(graph.shared_from_this());
+    auto given = std::make_shared<VariableOptions>(options);
+    Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
+    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(dims_to_r(shape));
+    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(options.dtype)));
+    Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
+    Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));
+    Rcpp::Shield<SEXP> more(Rf_list2(trainable, collections));
+    Rcpp::Shield<SEXP> rest(Rf_cons(dims, Rf_cons(type, Rf_cons(handle, more))));
+    Rcpp::Shield<SEXP> arguments(Rf_cons(function->get(), Rf_cons(text, rest)));
+    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("get_by_getter"), arguments));
+    Rcpp::Shield<SEXP> got(eval_r(call, package_namespace()));
+    if (!is_variable(got)) return {nullptr, tensor_of(got)};
+    const VariablePtr variable = variable_of(got);
+    return {variable, variable->snapshot};
+  }
+};
+
 std::shared_ptr<Graph> graph_or_default(SEXP graph) {
   return graph == R_NilValue ? default_graph() : graph_of(graph);
 }
@@ -60,7 +95,8 @@ std::string cpp_scope_open_name(SEXP graph, Text name) {
 }
 
 // `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
-// variables: initializer, regularizer, constraint, dtype, use_resource; NULL is the outer scope's.
+// variables: initializer, regularizer, constraint, dtype, use_resource, partitioner, getter; NULL is
+// the outer scope's.
 // `is_absolute`: the scope of this full name once more, wherever it is opened.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_variables(
@@ -93,9 +129,56 @@ std::string cpp_scope_open_variables(
     if (given("use_resource") != R_NilValue) {
       options.use_resource = is_true(given("use_resource"));
     }
+    if (given("partitioner") != R_NilValue) {
+      Args args;
+      args.set("partitioner", value_from_r(given("partitioner")));
+      options.partitioner = partitioner_argument(args, "partitioner");
+    }
+    if (given("getter") != R_NilValue) {
+      options.getter = RGetter{std::make_shared<Held>(given("getter"))};
+    }
     const std::string full = scope.variables->name();
     open_scopes().push_back(std::move(scope));
     return full;
+  });
+}
+
+// R's getter of the current variable scope, or NULL.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_scope_getter() {
+  return border([&]() -> SEXP {
+    const VariableGetter& getter = default_graph()->variables().current().getter;
+    const auto* mine = getter.target<RGetter>();
+    return mine ? mine->function->get() : R_NilValue;
+  });
+}
+
+// Which of its functions the core has for a variable: "initializer", "regularizer", "constraint".
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_option_names(SEXP handle) {
+  return border([&]() -> SEXP {
+    const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
+    std::vector<std::string> names;
+    if (options->initializer) names.emplace_back("initializer");
+    if (options->regularizer) names.emplace_back("regularizer");
+    if (options->constraint) names.emplace_back("constraint");
+    return Rcpp::wrap(names);
+  });
+}
+
+// What one of them gives: of a shape and a type, or of a tensor.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
+  return border([&]() -> SEXP {
+    const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
+    Output result;
+    if (name == "initializer") {
+      result = options->initializer(*default_graph(), shape_from_r(x), dtype_from_r(dtype));
+    } else {
+      const OfVariable& function = name == "constraint" ? options->constraint : options->regularizer;
+      result = function(*default_graph(), tensor_of(x));
+    }
+    return result ? tensor_handle(result) : R_NilValue;
   });
 }
 

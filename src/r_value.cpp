@@ -14,7 +14,7 @@ Value list_value(SEXP x) {
 }
 
 Value vector_value(SEXP x) {
-  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x));
+  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x, own_dtype(x)));
   auto element = [x](R_xlen_t i) -> Value {
     switch (TYPEOF(x)) {
       case LGLSXP:
@@ -57,6 +57,12 @@ Value value_from_r(SEXP x) {
     return Value::of(string_from_r(VECTOR_ELT(x, 0)));
   }
   if (OBJECT(x) && Rf_inherits(x, "tensorflow.shape")) return value_from_r(list_element(x, "dims"));
+  // tf$zeros_initializer for tf$zeros_initializer(), as TensorFlow takes a class for an object of it
+  if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer_class")) {
+    Rcpp::Shield<SEXP> call(Rf_lang1(x));
+    Rcpp::Shield<SEXP> object(eval_r(call, R_GlobalEnv));
+    return value_from_r(object);
+  }
   // The core makes such initializers itself.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer")) {
     return value_from_r(Rf_getAttrib(x, Rf_install("spec")));

@@ -35,6 +35,43 @@ bool plain_number(const Value& value, double* x, DType* natural) {
   return value_number(value, x);
 }
 
+bool is_plain_list(const ValueList& list) {
+  double x;
+  DType natural;
+  return std::all_of(list.begin(), list.end(),
+                     [&](const Value& element) { return plain_number(element, &x, &natural); });
+}
+
+Output constant_of_list(Graph& graph,
+                        const ValueList& list,
+                        const std::string& name,
+                        DType dtype) {
+  Tensor numbers(DType::kFloat64, Shape{static_cast<int64_t>(list.size())});
+  DType natural = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
+  for (size_t i = 0; i < list.size(); ++i) {
+    double x;
+    DType own;
+    plain_number(list[i], &x, &own);
+    if (dtype == DType::kInvalid) natural = own;
+    numbers.data<double>()[i] = x;
+  }
+  return graph.constant(in_type(numbers, natural), name);
+}
+
+// Tensors, lists and numbers, which take the type of the first tensor.
+Output stacked(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
+  std::vector<Output> parts(list.size());
+  auto is_tensor = [](const Value& x) { return x.get_if<Output>() || x.get_if<VariablePtr>(); };
+  for (const bool tensors : {true, false}) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (is_tensor(list[i]) != tensors) continue;
+      parts[i] = tensor_of_value(graph, list[i], name, dtype);
+      if (tensors && dtype == DType::kInvalid) dtype = parts[i].dtype();
+    }
+  }
+  return graph.op("Pack", parts).attr("axis", 0).named(name);
+}
+
 }  // namespace
 
 const std::vector<GraphFunctionDef>& all_graph_functions() { return functions(); }
@@ -83,20 +120,28 @@ Output tensor_of_value(Graph& graph, const Value& value, const std::string& name
     return graph.scalar(dtype == DType::kInvalid ? natural : dtype, x, name);
   }
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    Tensor numbers(DType::kFloat64, Shape{static_cast<int64_t>((*list)->size())});
-    natural = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
-    for (size_t i = 0; i < (*list)->size(); ++i) {
-      DType own;
-      if (!plain_number((**list)[i], &x, &own)) {
-        invalid_argument("Element ", i + 1, " of `", name, "` must be a number, not ",
-                         (**list)[i].kind(), ".");
-      }
-      if (dtype == DType::kInvalid) natural = own;
-      numbers.data<double>()[i] = x;
-    }
-    return graph.constant(in_type(numbers, natural), name);
+    return is_plain_list(**list) ? constant_of_list(graph, **list, name, dtype)
+                                 : stacked(graph, **list, name, dtype);
   }
   invalid_argument("`", name, "` must be a tensor or numbers, not ", value.kind(), ".");
+}
+
+bool has_tensor(const Value& value) {
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    return std::any_of((*list)->begin(), (*list)->end(), has_tensor);
+  }
+  return value.get_if<Output>() || value.get_if<VariablePtr>();
+}
+
+Shape known_shape(const Value& value) {
+  const auto* list = value.get_if<std::shared_ptr<ValueList>>();
+  if (!list) return Shape::unknown();
+  Shape shape;
+  for (const Value& dim : **list) {
+    double number;
+    shape.append(value_number(dim, &number) ? static_cast<int64_t>(number) : Shape::kUnknownDim);
+  }
+  return shape;
 }
 
 Output tensor_argument(Graph& graph, const Args& args, const std::string& name, DType dtype) {
@@ -155,6 +200,12 @@ Value value_list(const std::vector<Output>& outputs) {
   auto list = std::make_shared<ValueList>();
   for (const Output& output : outputs) list->push_back(Value::of(output));
   return Value::of(list);
+}
+
+Value value_record(const std::vector<std::pair<std::string, Output>>& outputs) {
+  auto record = std::make_shared<Args>();
+  for (const auto& [name, output] : outputs) record->set(name, Value::of(output));
+  return Value::of(record);
 }
 
 }  // namespace runhooks

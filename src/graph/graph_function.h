@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/args.h"
@@ -47,8 +48,8 @@ Value call_graph_function(const GraphFunctionDef& def,
                           const std::vector<std::string>& given);
 
 // An argument as a tensor of the graph: a tensor or variable as it is, numbers as a constant of
-// type `dtype`, or where that is kInvalid of their own (a plain number is float32). Throws where it
-// is missing.
+// type `dtype`, or where that is kInvalid of their own (a plain number is float32), a list as its
+// elements stacked. Throws where it is missing.
 Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
@@ -65,6 +66,10 @@ Output tensor_argument_or_none(Graph& graph,
                                const Args& args,
                                const std::string& name,
                                DType dtype = DType::kInvalid);
+// Whether there is a tensor or variable in it, so that it is no plain data.
+bool has_tensor(const Value& value);
+// What is known of a shape in which there are tensors: its numbers.
+Shape known_shape(const Value& value);
 // A type by its name ("float32"); `otherwise` where it is missing.
 DType dtype_argument(const Args& args, const std::string& name, DType otherwise);
 // Whole numbers, one or several; empty where missing.
@@ -74,5 +79,7 @@ ValueList values_argument(const Args& args, const std::string& name);
 
 // What a function of several results gives to scripts.
 Value value_list(const std::vector<Output>& outputs);
+// The same with names.
+Value value_record(const std::vector<std::pair<std::string, Output>>& outputs);
 
 }  // namespace runhooks

@@ -144,7 +144,7 @@ VariablePtr VariableStore::find(const std::string& name) const {
 }
 
 bool VariableStore::has_scope(const std::string& name) const {
-  const std::string prefix = (current_.name.empty() ? name : current_.name + "/" + name) + "/";
+  const std::string prefix = full_name(name) + "/";
   auto next = by_name_.lower_bound(prefix);
   return next != by_name_.end() && next->first.compare(0, prefix.size(), prefix) == 0;
 }
@@ -152,7 +152,7 @@ bool VariableStore::has_scope(const std::string& name) const {
 VariablePtr VariableStore::get(const std::string& name,
                                const Shape& shape,
                                const VariableOptions& options) {
-  const std::string full = current_.name.empty() ? name : current_.name + "/" + name;
+  const std::string full = full_name(name);
   if (VariablePtr existing = find(full)) {
     if (current_.reuse == Reuse::kNever) {
       throw Error(
@@ -169,6 +169,10 @@ VariablePtr VariableStore::get(const std::string& name,
     throw Error(
         Code::kNotFound,
         str_cat("Variable ", full, " does not exist, or was not created with get_variable()."));
+  }
+  if (!shape.is_fully_defined()) {
+    invalid_argument("Shape of a new variable (", full, ") must be fully defined, but instead was ",
+                     shape, ".");
   }
   const OfVariable& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
@@ -191,6 +195,27 @@ VariablePtr VariableStore::get(const std::string& name,
   return variable;
 }
 
+VariablePtr VariableStore::get_full(const std::string& name,
+                                    const Shape& shape,
+                                    const VariableOptions& options) {
+  struct Restore {
+    Scope& now;
+    Scope before;
+    ~Restore() { now = std::move(before); }
+  } restore{current_, current_};
+  current_.name.clear();
+  current_.getter = nullptr;
+  return get(name, shape, options);
+}
+
+GotVariable VariableStore::obtain(const std::string& name,
+                                  const Shape& shape,
+                                  const VariableOptions& options) {
+  if (current_.getter) return current_.getter(graph_, full_name(name), shape, options);
+  const VariablePtr variable = get(name, shape, options);
+  return {variable, variable->snapshot};
+}
+
 std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
                                                         const Shape& shape,
                                                         const VariableOptions& options) {
@@ -201,7 +226,7 @@ std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
     if (parts[static_cast<size_t>(i)] > 1) axis = i;
   }
   const int64_t n = shape.rank() == 0 ? 1 : parts[static_cast<size_t>(axis)];
-  const std::string full = current_.name.empty() ? name : current_.name + "/" + name;
+  const std::string full = full_name(name);
   std::vector<VariablePtr> variables;
   int64_t offset = 0;
   for (int64_t part = 0; part < n; ++part) {

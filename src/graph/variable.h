@@ -100,6 +100,15 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name = "");
 
+// What a scope gives for a variable: one, or a value that a custom getter made.
+struct GotVariable {
+  VariablePtr variable;  // may be none
+  Output value;
+};
+// Gets a variable of this full name in its own way: tf.variable_scope(custom_getter = ).
+using VariableGetter = std::function<GotVariable(
+    Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
+
 // Variables that get_variable() made, and the scopes it looks through.
 class VariableStore {
  public:
@@ -112,6 +121,7 @@ class VariableStore {
     OfVariable regularizer, constraint;
     DType dtype = DType::kFloat32;
     bool use_resource = false;
+    VariableGetter getter;
   };
 
   explicit VariableStore(Graph& graph) : graph_(graph) {}
@@ -125,6 +135,14 @@ class VariableStore {
   std::vector<VariablePtr> get_partitioned(const std::string& name,
                                            const Shape& shape,
                                            const VariableOptions& options);
+  // What the scope's getter gives, or get().
+  GotVariable obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
+  // What a getter calls: get() of a full name, with the scope's defaults and no getter.
+  VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
+  // Of a variable in the current scope.
+  std::string full_name(const std::string& name) const {
+    return current_.name.empty() ? name : current_.name + "/" + name;
+  }
 
  private:
   Graph& graph_;

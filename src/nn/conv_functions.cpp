@@ -213,9 +213,7 @@ Value conv_layer(Graph& graph,
     variable.constraint = options.bias_constraint;
     bias = parameter(graph, "bias", Shape{filters}, variable, options.bias_regularizer);
   }
-  Output result = product(kernel);
-  if (bias) result = graph.op("BiasAdd", {result, bias});
-  return Value::of(options.activation ? options.activation(graph, result) : result);
+  return Value::of(finish_layer(graph, product(kernel), bias, options));
 }
 
 int64_t filters_argument(const Args& args) {

@@ -412,8 +412,34 @@ namespace {
 
 Output shape_argument(Graph& graph, const Args& args) {
   const Value* value = args.find("shape");
-  if (value && value->get_if<Output>()) return *value->get_if<Output>();
+  if (value && has_tensor(*value)) return tensor_of_value(graph, *value, "shape", DType::kInt32);
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
+}
+
+// x * scale + shift, where the arguments of a distribution are tensors.
+Output scaled(
+    Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
+  const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
+  const Output larger = graph.op("Mul", {x, factor}).named("mul");
+  return graph.op("AddV2", {larger, tensor_of_value(graph, shift, args.owner(), x.dtype())});
+}
+
+bool is_tensor_argument(const Args& args, const std::string& name) {
+  return args.has(name) && has_tensor(*args.find(name));
+}
+
+Value value_or(const Args& args, const std::string& name, double otherwise) {
+  return args.has(name) ? *args.find(name) : Value::of(otherwise);
+}
+
+Value with_known_shape(const Args& args, Output x) {
+  const Value* shape = args.find("shape");
+  if (shape && has_tensor(*shape)) {
+    if (const Shape known = known_shape(*shape); known.has_rank()) {
+      x.op->set_output_shape(0, known);
+    }
+  }
+  return Value::of(x);
 }
 
 Value call_random_uniform(Graph& graph, const Args& args) {
@@ -429,8 +455,18 @@ Value call_random_uniform(Graph& graph, const Args& args) {
                                      args.integer("maxval"), dtype, seed_argument(args),
                                      scope.name()));
   }
-  return Value::of(random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1),
-                                  dtype, seed_argument(args), scope.name()));
+  if (is_tensor_argument(args, "minval") || is_tensor_argument(args, "maxval")) {
+    const Output unit = random_uniform(graph, shape, 0, 1, dtype, seed_argument(args));
+    const Value low = value_or(args, "minval", 0);
+    const Output highest =
+        tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
+    const Output width =
+        graph.op("Sub", {highest, tensor_of_value(graph, low, "minval", dtype)}).named("sub");
+    return Value::of(scaled(graph, args, unit, Value::of(width), low));
+  }
+  return with_known_shape(
+      args, random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1), dtype,
+                           seed_argument(args), scope.name()));
 }
 
 using Draw = Output (*)(Graph&, Output, double, double, DType, Seed, const std::string&);
@@ -438,9 +474,14 @@ using Draw = Output (*)(Graph&, Output, double, double, DType, Seed, const std::
 Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
   const NameScope scope(graph, args.text("name", name));
   const Output shape = shape_argument(graph, args);
-  return Value::of(draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
-                        dtype_argument(args, "dtype", DType::kFloat32), seed_argument(args),
-                        scope.name()));
+  const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
+  if (is_tensor_argument(args, "mean") || is_tensor_argument(args, "stddev")) {
+    const Output unit = draw(graph, shape, 0, 1, dtype, seed_argument(args), "unit");
+    return Value::of(scaled(graph, args, unit, value_or(args, "stddev", 1),
+                            value_or(args, "mean", 0)));
+  }
+  return with_known_shape(args, draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
+                                     dtype, seed_argument(args), scope.name()));
 }
 Value call_random_normal(Graph& graph, const Args& args) {
   return call_normal(graph, args, random_normal, "random_normal");

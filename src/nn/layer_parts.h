@@ -19,6 +19,9 @@ Output parameter(Graph& graph,
                  const VariableOptions& options,
                  const TensorFunction& regularizer);
 
+// What follows the product of a layer: the bias, which may be none, the activation, its regularizer.
+Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options);
+
 // A name in tf.nn or a function of a tensor; none where it is missing.
 TensorFunction function_argument(const Args& args, const std::string& name);
 // TRUE, FALSE or the text "auto" (tf.AUTO_REUSE).

@@ -31,7 +31,13 @@ Output parameter(Graph& graph,
                  const Shape& shape,
                  const VariableOptions& options,
                  const TensorFunction& regularizer) {
-  const std::vector<VariablePtr> parts = graph.variables().get_partitioned(name, shape, options);
+  VariableStore& store = graph.variables();
+  if (store.current().getter) {
+    const Output value = store.obtain(name, shape, options).value;
+    regularize(graph, regularizer, value, value);
+    return value;
+  }
+  const std::vector<VariablePtr> parts = store.get_partitioned(name, shape, options);
   const Output value = whole_value(graph, parts);
   regularize(graph, regularizer, value, parts.front()->handle);
   return value;
@@ -71,9 +77,14 @@ Output times_matrix(Graph& graph, Output x, Output matrix) {
 
 // Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
 void update_moving_average(Graph& graph,
-                           const VariablePtr& average,
+                           const GotVariable& moving,
                            Output batch,
                            double momentum) {
+  const VariablePtr& average = moving.variable;
+  if (!average) {
+    invalid_argument("A moving average, '", moving.value.name(), "', must be a variable where the ",
+                     "model is trained, not what a custom getter made of one.");
+  }
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
   const Output difference = subtract(graph, average->snapshot, batch);
@@ -118,8 +129,23 @@ Output dense(Graph& graph,
     bias = parameter(graph, options.bias_name, Shape{units}, variable, options.bias_regularizer);
   }
   Output result = times_matrix(graph, inputs, kernel);
-  if (bias) result = graph.op("BiasAdd", {result, bias});
-  return options.activation ? options.activation(graph, result) : result;
+  return finish_layer(graph, result, bias, options);
+}
+
+Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options) {
+  if (bias) x = graph.op("BiasAdd", {x, bias});
+  if (options.activation) x = options.activation(graph, x);
+  if (options.activity_regularizer) {
+    const NameScope scope(graph, "ActivityRegularizer");
+    const Output loss = options.activity_regularizer(graph, x);
+    // whatever the size of the batch
+    const Output rows = graph.op("StridedSlice", {shape_of(graph, x), graph.int_vector({0}),
+                                                  graph.int_vector({1}), graph.int_vector({1})})
+                            .attr("shrink_axis_mask", 1);
+    graph.add_to_collection(collection_keys::kRegularizationLosses,
+                            divide(graph, loss, cast(graph, rows, loss.dtype())));
+  }
+  return x;
 }
 
 Output dropout(
@@ -165,7 +191,7 @@ int positive_axis(const Shape& shape, int64_t axis) {
   return static_cast<int>(positive);
 }
 
-// One of both in each run, as `is_training` says.
+// One of both in each run, as `is_training` says; the first without it.
 Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
   if (!is_training) return batch;
   return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
@@ -209,9 +235,10 @@ Output batch_normalization_layer(Graph& graph,
   // The averages are never cut into parts.
   variable.trainable = false;
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
-  const VariablePtr moving_mean = graph.variables().get("moving_mean", shape, variable);
+  const GotVariable moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
-  const VariablePtr moving_variance = graph.variables().get("moving_variance", shape, variable);
+  const GotVariable moving_variance =
+      graph.variables().obtain("moving_variance", shape, variable);
   // What lies along another axis than the last one has dimensions of 1 behind it.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;
@@ -221,7 +248,7 @@ Output batch_normalization_layer(Graph& graph,
   };
   beta = along_axis(beta);
   gamma = along_axis(gamma);
-  Moments used{moving_mean->snapshot, moving_variance->snapshot};
+  Moments used{moving_mean.value, moving_variance.value};
   if (options.training || options.is_training) {
     std::vector<int64_t> axes;
     for (int i = 0; i < rank; ++i) {
@@ -234,7 +261,7 @@ Output batch_normalization_layer(Graph& graph,
     Output variance = used.variance;
     if (options.fused && rank == 4 && (axis == 1 || axis == 3)) {
       variance = multiply(graph, batch.variance, bessel_correction(graph, inputs, batch.mean));
-      variance = chosen(graph, options.is_training, variance, moving_variance->snapshot);
+      variance = chosen(graph, options.is_training, variance, moving_variance.value);
     }
     update_moving_average(graph, moving_variance, variance, options.momentum);
   }
@@ -288,6 +315,7 @@ DenseOptions dense_options(const Args& args) {
   options.bias_initializer = initializer_argument(args, "bias_initializer");
   options.kernel_regularizer = function_argument(args, "kernel_regularizer");
   options.bias_regularizer = function_argument(args, "bias_regularizer");
+  options.activity_regularizer = function_argument(args, "activity_regularizer");
   options.kernel_constraint = function_argument(args, "kernel_constraint");
   options.bias_constraint = function_argument(args, "bias_constraint");
   options.trainable = args.flag("trainable", true);
@@ -358,9 +386,14 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
   const Output inputs = tensor_argument(graph, args, "inputs");
   const Value* rate = args.find("rate");
   const NameScope scope(graph, args.text("name", "dropout"));
-  if (args.flag("training", false)) {
-    return drop(graph, args, inputs, rate ? *rate : Value::of(0.5), "dropout");
+  const Value* training = args.find("training");
+  const Value share = rate ? *rate : Value::of(0.5);
+  if (training && has_tensor(*training)) {
+    const Output flag = cast(graph, tensor_of_value(graph, *training, "training"), DType::kBool);
+    const Output dropped = *drop(graph, args, inputs, share, "dropout").get_if<Output>();
+    return Value::of(chosen(graph, flag, dropped, inputs));
   }
+  if (args.flag("training", false)) return drop(graph, args, inputs, share, "dropout");
   // What is asked for holds in training only.
   seed_argument(args);
   args.find("noise_shape");

@@ -20,6 +20,8 @@ struct DenseOptions {
   Initializer bias_initializer;    // by default zeros
   // What they give joins the collection `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
+  // Of what the layer gives; its loss for a row of the batch.
+  TensorFunction activity_regularizer;
   // What an optimizer makes of them after each step.
   TensorFunction kernel_constraint, bias_constraint;
   bool trainable = true;

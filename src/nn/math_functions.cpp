@@ -98,10 +98,14 @@ Value constants(Graph& g, const Args& args, double x, const char* name) {
   const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
   const std::string own = args.text("name", name);
   const Value* shape = args.find("shape");
-  if (shape && shape->get_if<Output>()) {
+  if (shape && has_tensor(*shape)) {
+    const Output dims = tensor_of_value(g, *shape, "shape", DType::kInt32);
     const Output value = g.constant(filled(dtype, Shape(), x));
-    return Value::of(
-        static_cast<Output>(g.op("Fill", {*shape->get_if<Output>(), value}).named(own)));
+    Output result = g.op("Fill", {dims, value}).named(own);
+    if (const Shape known = known_shape(*shape); known.has_rank()) {
+      result.op->set_output_shape(0, known);
+    }
+    return Value::of(result);
   }
   return Value::of(g.constant(filled(dtype, Shape(whole_numbers(args, "shape")), x), own));
 }

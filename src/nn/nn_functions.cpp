@@ -356,7 +356,7 @@ Value call_top_k(Graph& g, const Args& args) {
                        ? *given->get_if<Output>()
                        : g.scalar(DType::kInt32, args.number("k", 1), "k");
   Operation* op = g.op("TopKV2", {input, k}).attr("sorted", args.flag("sorted", true));
-  return value_list({op->output(0), op->output(1)});
+  return value_record({{"values", op->output(0)}, {"indices", op->output(1)}});
 }
 Value call_in_top_k(Graph& g, const Args& args) {
   const Output targets = tensor_argument(g, args, "targets", DType::kInt32);

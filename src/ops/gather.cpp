@@ -104,17 +104,49 @@ Gradient row_slices(Graph& g, Output params_shape, Output indices, Output dy) {
   return slices;
 }
 
-// Along another axis than the first: the same with that axis in front.
+std::vector<int32_t> from_to(int begin, int end) {
+  std::vector<int32_t> numbers;
+  for (int i = begin; i < end; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+// Along another axis than the first: sums of slices with that axis in front, which is put back.
+Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
+  const Shape &params = op.input(0).shape(), &indices = op.input(1).shape();
+  const Operation& axis_op = *op.input(2).op;
+  if (axis_op.type() != "Const" || op.attr<int64_t>("batch_dims") != 0 || !params.has_rank() ||
+      !indices.has_rank()) {
+    fail(Code::kUnimplemented,
+         "The gradient of GatherV2 is there for a constant axis, known ranks and no batch_dims "
+         "only; operation '",
+         op.name(), "' has others.");
+  }
+  const int rank = params.rank(), width = indices.rank();
+  const auto given = static_cast<int>(axis_op.attr<Tensor>("value").integers()[0]);
+  const int axis = given < 0 ? given + rank : given;
+  auto joined = [](std::vector<int32_t> a, const std::vector<int32_t>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  const std::vector<int32_t> to_front =
+      joined(joined(from_to(axis, axis + width), from_to(0, axis)),
+             from_to(axis + width, rank - 1 + width));
+  const Output slices = g.op("Transpose", {dy, g.int_vector(to_front)});
+  const Output size = g.op("StridedSlice", {shape_of(g, op.input(0)), g.int_vector({axis}),
+                                            g.int_vector({axis + 1}), g.int_vector({1})})
+                          .attr("shrink_axis_mask", 1);
+  const Output sums = g.op("UnsortedSegmentSum", {slices, op.input(1), size});
+  const std::vector<int32_t> back =
+      joined(joined(from_to(1, axis + 1), {0}), from_to(axis + 1, rank));
+  return g.op("Transpose", {sums, g.int_vector(back)});
+}
+
 Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output axis = op.input(2);
   const Operation& axis_op = *axis.op;
   const bool is_first =
       axis_op.type() == "Const" && axis_op.attr<Tensor>("value").integers()[0] == 0;
-  if (!is_first) {
-    fail(Code::kUnimplemented,
-         "The gradient of GatherV2 is there for axis 0 and no batch_dims only; operation '",
-         op.name(), "' gathers along another axis.");
-  }
+  if (!is_first) return {gradient_along_axis(g, op, dy[0]), Gradient(), Gradient()};
   return {row_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
 }
 
@@ -200,6 +232,8 @@ RUNHOOKS_REGISTER_OP("GatherV2")
     .gradient(gather_gradient)
     .endpoint("raw_ops.GatherV2")
     .summary("The slices of a tensor at indices along an axis.")
+    .example("f[2,4,3] i[2,2]{0,3,3,1} i:1")
+    .example("f[2,4] i:3 i:-1")
     .example("f[4,2] i[2,2]{1,1,3,0} i:0")
     .example("f[4] i{1,1,3} i:0");
 

@@ -40,16 +40,17 @@ struct DivNoNanFn {
     return b == T(0) ? T(0) : a / b;
   }
 };
+// Where either is NaN the first one, as TensorFlow's.
 struct MaximumFn {
   template <typename T>
   static T apply(T a, T b) {
-    return a < b || b != b ? b : a;
+    return a < b ? b : a;
   }
 };
 struct MinimumFn {
   template <typename T>
   static T apply(T a, T b) {
-    return b < a || b != b ? b : a;
+    return b < a ? b : a;
   }
 };
 struct PowFn {

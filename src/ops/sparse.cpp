@@ -310,7 +310,9 @@ class GatherNdKernel : public Kernel {
       if (d >= depth) inner *= params.shape().dim(d);
     }
     Tensor& out = c.output(0);
-    const int64_t n = inner > 0 ? out.num_elements() / inner : 0;
+    // indices are looked at where the slices are empty, too
+    int64_t n = 1;
+    for (int d = 0; d + 1 < at.shape().rank(); ++d) n *= at.shape().dim(d);
     const Indices indices(at);
     copier_.begin(out, params);
     for (int64_t i = 0; i < n; ++i) {

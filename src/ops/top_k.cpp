@@ -1,5 +1,6 @@
 // Where the largest and smallest elements are: ArgMax, ArgMin, TopK and InTopK.
 #include <algorithm>
+#include <limits>
 
 #include "ops/gradient_helpers.h"
 
@@ -50,12 +51,16 @@ class ArgKernel : public Kernel {
       for (int64_t i = 0; i < inner; ++i) *y++ = static_cast<Index>(place(x + i, n, inner));
     }
   }
+  // NaN is never the best, as TensorFlow has it; the first one where nothing is.
   static int64_t place(const T* x, int64_t n, int64_t stride) {
     int64_t best = 0;
-    for (int64_t j = 1; j < n; ++j) {
-      const bool better =
-          kLargest ? x[j * stride] > x[best * stride] : x[j * stride] < x[best * stride];
-      if (better) best = j;
+    T value = kLargest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+    for (int64_t j = 0; j < n; ++j) {
+      const T next = x[j * stride];
+      if (kLargest ? next > value : next < value) {
+        best = j;
+        value = next;
+      }
     }
     return best;
   }

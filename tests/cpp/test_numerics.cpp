@@ -172,6 +172,26 @@ TEST(numerics_bucketize_compares_integers_with_fractions) {
   check_elements("bucket", Session(graph).run({nan}, {})[0], {4});
 }
 
+TEST(numerics_extremes_beside_nan) {
+  auto graph = std::make_shared<Graph>();
+  for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    const Output a = graph->constant(vector_of(dtype, {1, kNan, kNan}));
+    const Output b = graph->constant(vector_of(dtype, {kNan, 1, kNan}));
+    const Output rows = graph->constant(vector_of(dtype, {kNan, 2, kNan, 5}));
+    const Output none = graph->constant(vector_of(dtype, {kNan, kNan}));
+    const Output axis = graph->scalar(DType::kInt32, 0);
+    const Output maximum = graph->op("Maximum", {a, b}), minimum = graph->op("Minimum", {a, b});
+    const Output first = graph->op("ArgMax", {rows, axis}), last = graph->op("ArgMin", {rows, axis});
+    const Output nothing = graph->op("ArgMax", {none, axis});
+    const auto got = Session(graph).run({maximum, minimum, first, last, nothing}, {});
+    check_elements("maximum", got[0], {1, kNan, kNan});
+    check_elements("minimum", got[1], {1, kNan, kNan});
+    CHECK_EQ(got[2].number_at(0), 3.0);
+    CHECK_EQ(got[3].number_at(0), 1.0);
+    CHECK_EQ(got[4].number_at(0), 0.0);
+  }
+}
+
 TEST(numerics_global_norm_of_doubles_clips_doubles) {
   auto graph = std::make_shared<Graph>();
   auto list = std::make_shared<ValueList>();

@@ -70,6 +70,34 @@ for (name in c(
   "swish", "sign", "abs", "sqrt", "rsqrt", "reciprocal"
 )) kinds[[name]] <- unary(TRUE)
 
+# Of one name on both sides (ops.py has the list, too): what they make of NaN, infinities and zeros.
+same_names <- list(
+  unary = c(
+    "exp", "log", "log1p", "expm1", "floor", "ceil", "round", "rint", "square", "negative", "atan",
+    "erf", "is_nan", "is_inf", "is_finite"
+  ),
+  binary = c(
+    "maximum", "minimum", "add", "subtract", "multiply", "squared_difference", "div_no_nan",
+    "floordiv", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"
+  ),
+  # along the last dimension
+  along = c("reduce_max", "reduce_min", "reduce_sum", "reduce_mean", "argmax", "argmin"),
+  nn = c("softmax", "log_softmax", "l2_loss")
+)
+for (name in unlist(same_names[c("unary", "along", "nn")])) kinds[[name]] <- unary("finite")
+for (name in same_names$binary) {
+  kinds[[name]] <- function() {
+    shape <- sizes(2)
+    list(shape, shape, special = "finite")
+  }
+}
+# TensorFlow's largest of a row with NaN hangs on how long the row is
+for (name in c("reduce_max", "reduce_min")) kinds[[name]] <- unary(FALSE)
+for (name in c("clip_by_value", "segment_max", "segment_sum", "sigmoid_loss", "top_k")) {
+  kinds[[name]] <- unary("finite")
+}
+kinds$segment_max <- unary(FALSE)
+
 random_case <- function(name) {
   shapes <- kinds[[name]]()
   special <- shapes$special
@@ -77,7 +105,10 @@ random_case <- function(name) {
   dtype <- sample(c("float32", "float64", if (name == "truediv") "int32"), 1)
   # TensorFlow's vector code, but not its scalar one, has NaN for the root of Inf
   among <- if (name %in% c("sqrt", "rsqrt")) setdiff(edges, Inf) else edges
-  inputs <- lapply(Filter(length, unname(shapes)), random_input, dtype, isTRUE(special), among)
+  # without what is only large: there TensorFlow's vector code is another function
+  if (identical(special, "finite")) among <- c(0, 1, -1, NaN, Inf, -Inf)
+  is_special <- isTRUE(special) || identical(special, "finite")
+  inputs <- lapply(Filter(length, unname(shapes)), random_input, dtype, is_special, among)
   if (identical(special, "zeros")) {
     inputs[[1]]$values[stats::runif(length(inputs[[1]]$values)) < 0.3] <- 0
   }
@@ -139,6 +170,25 @@ functions$split <- function(x) {
 for (name in c("relu", "relu6", "elu", "selu", "softplus", "softsign", "leaky_relu")) {
   functions[[name]] <- tf$nn[[name]]
 }
+
+as_float <- function(x) if (x$dtype == tf$bool || x$dtype == tf$int64) tf$cast(x, "float32") else x
+for (name in unlist(same_names[c("unary", "binary")])) local({
+  f <- tf[[name]]
+  functions[[name]] <<- function(...) as_float(f(...))
+})
+for (name in same_names$along) local({
+  f <- tf[[name]]
+  functions[[name]] <<- function(x) as_float(f(x, axis = 1L))
+})
+for (name in same_names$nn) functions[[name]] <- tf$nn[[name]]
+ids_of <- function(x) tf$range(tf$shape(x)[1]) %% 2L
+functions$clip_by_value <- function(x) tf$clip_by_value(x, -0.5, 0.5)
+functions$segment_max <- function(x) tf$unsorted_segment_max(x, ids_of(x), 2L)
+functions$segment_sum <- function(x) tf$unsorted_segment_sum(x, ids_of(x), 2L)
+functions$sigmoid_loss <- function(x) {
+  tf$nn$sigmoid_cross_entropy_with_logits(labels = tf$ones_like(x), logits = x)
+}
+functions$top_k <- function(x) tf$nn$top_k(x, 1L)[[1]]
 
 # Values in TensorFlow's order of elements, and back.
 to_array <- function(values, shape) aperm(array(values, rev(shape)), rev(seq_along(shape)))

@@ -71,6 +71,35 @@ FUNCTIONS.update({
 })
 
 
+def as_float(x):
+    return tf.cast(x, tf.float32) if x.dtype in (tf.bool, tf.int64) else x
+
+
+def ids_of(x):
+    return tf.range(tf.shape(x)[0]) % 2
+
+
+ELEMENTWISE = [
+    "exp", "log", "log1p", "expm1", "floor", "ceil", "round", "rint", "square", "negative", "atan",
+    "erf", "is_nan", "is_inf", "is_finite", "maximum", "minimum", "add", "subtract", "multiply",
+    "squared_difference", "div_no_nan", "floordiv", "equal", "not_equal", "less", "less_equal",
+    "greater", "greater_equal"]
+for name in ELEMENTWISE:
+    FUNCTIONS[name] = lambda *x, f=getattr(v1, name): as_float(f(*x))
+for name in ["reduce_max", "reduce_min", "reduce_sum", "reduce_mean", "argmax", "argmin"]:
+    FUNCTIONS[name] = lambda x, f=getattr(v1, name): as_float(f(x, axis=1))
+for name in ["softmax", "log_softmax", "l2_loss"]:
+    FUNCTIONS[name] = getattr(v1.nn, name)
+FUNCTIONS.update({
+    "clip_by_value": lambda x: tf.clip_by_value(x, -0.5, 0.5),
+    "segment_max": lambda x: v1.unsorted_segment_max(x, ids_of(x), 2),
+    "segment_sum": lambda x: v1.unsorted_segment_sum(x, ids_of(x), 2),
+    "sigmoid_loss": lambda x: tf.nn.sigmoid_cross_entropy_with_logits(
+        labels=tf.ones_like(x), logits=x),
+    "top_k": lambda x: tf.nn.top_k(x, 1)[0],
+})
+
+
 def square(x):
     """Symmetric and positive definite."""
     n = x.shape[-1].value if hasattr(x.shape[-1], "value") else x.shape[-1]

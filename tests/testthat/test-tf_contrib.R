@@ -103,6 +103,44 @@ test_that("a list in the place of one tensor is its numbers, or its tensors stac
     expect_equal(dim(tf$reshape(tf$constant(1), list())), integer())
     expect_equal(dim(tf$reshape(x, x$get_shape())), c(2L, 3L))
     expect_equal(dim(run(tf$reshape(x, list(tf$size(x), 1L)))), c(6, 1))
-    expect_error(tf$reshape(x, list(1:2, 3)), "element 1 is an integer vector")
+    expect_error(tf$reshape(x, list(1:2, 3)), "element 2 is a number")
+  })
+})
+
+test_that("gradient_multipliers are by the names of variables, ':0' included", {
+  after_step <- function(multipliers) {
+    with(tf$Graph()$as_default(), {
+      w <- tf$get_variable("w", list(), initializer = tf$ones_initializer())
+      step <- tf$train$get_or_create_global_step()
+      train <- tf$contrib$layers$optimize_loss(
+        w * 2, step, 0.1, "SGD", gradient_multipliers = multipliers
+      )
+      with(tf$Session() %as% session, {
+        session$run(tf$global_variables_initializer())
+        session$run(train)
+        session$run(w)
+      })
+    })
+  }
+  # TensorFlow 1.15's
+  expect_equal(after_step(list("w:0" = 0.5)), 0.9, tolerance = 1e-6)
+  expect_warning(moved <- after_step(list(w = 0.5)), "no effect for 'w'.*'w:0'")
+  expect_equal(moved, 0.8, tolerance = 1e-6)
+})
+
+test_that("maxout knows its shape", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 8))
+    expect_equal(dim(tf$contrib$layers$maxout(x, 4L)), list(NULL, 4L))
+  })
+})
+
+test_that("what a layer is given is made outside of its scope", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 8))
+    tf$contrib$layers$maxout(tf$layers$dense(x, 4L), 2L)
+    tf$contrib$layers$layer_norm(tf$layers$dense(x, 4L, name = "second"))
+    names <- vapply(tf$trainable_variables(), function(v) v$name, "")
+    expect_true(all(c("dense/kernel:0", "second/kernel:0", "LayerNorm/beta:0") %in% names))
   })
 })

@@ -170,3 +170,25 @@ test_that("moments and batch_normalization are those of the axes", {
     ignore_attr = TRUE
   )
 })
+
+test_that("a layer's activity is regularized for each row, dropout may be told by a tensor", {
+  with(tf$Graph()$as_default(), {
+    training <- tf$placeholder_with_default(FALSE, list())
+    x <- tf$ones(c(4L, 2L))
+    tf$layers$dense(
+      x, 3L,
+      kernel_initializer = tf$ones_initializer(),
+      activity_regularizer = function(y) tf$reduce_sum(y)
+    )
+    dropped <- tf$layers$dropout(tf$ones(c(10L, 100L)), 0.5, training = training, seed = 1)
+    expect_equal(tf$losses$get_regularization_losses()[[1]]$name, "dense/ActivityRegularizer/truediv:0")
+    with(tf$Session() %as% session, {
+      session$run(tf$global_variables_initializer())
+      # 6, as TensorFlow 1.15 has it
+      expect_equal(session$run(tf$losses$get_regularization_losses()[[1]]), 6)
+      expect_true(all(session$run(dropped) == 1))
+      now <- session$run(dropped, feed_dict = list("PlaceholderWithDefault:0" = TRUE))
+      expect_setequal(unique(as.vector(now)), c(0, 2))
+    })
+  })
+})

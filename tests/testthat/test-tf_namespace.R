@@ -26,7 +26,7 @@ test_that("every name that scripts need is there", {
   names <- namespace_of_scripts()
   expect_gt(nrow(names), 500)
   missing <- names$name[!vapply(names$name, resolves, NA)]
-  expect_identical(setdiff(missing, names(exceptions)), character())
+  expect_setequal(missing, names(exceptions))
 })
 
 test_that("several paths to one thing lead to one function", {
