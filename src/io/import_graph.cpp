@@ -34,10 +34,12 @@ bool says_nothing(const AttrValue& value) {
       value);
 }
 
-// Attributes of newer versions that do not change what an op computes: a name for people, and types
-// of inputs, which are known by the inputs.
+// Attributes of newer versions that do not change what an op computes: a name for people, how a
+// gradient is kept, that shapes have to fit, and types of inputs, which are known by the inputs.
 bool is_redundant(const std::string& name, const AttrValue& value) {
-  if (name == "debug_name") return true;
+  if (name == "debug_name" || name == "sparse_gradient") return true;
+  const bool* flag = std::get_if<bool>(&value);
+  if (name == "incompatible_shape_error") return flag && *flag;
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 

@@ -167,10 +167,11 @@ look_problems <- function(ours, theirs) {
       }
     }
   }
-  # TensorFlow 1.15's conditionals and look-ups of class names are other operations here
-  own <- c("cond_context", "table_initializer")
+  # TensorFlow 1.15's conditionals and look-ups of class names are other operations here; 2.x has no
+  # model_variables, and shared embeddings are a collection of tensors or of variables
   in_order <- function(x) {
-    x <- unlist(x[setdiff(names(x), own)])
+    own <- "^(cond_context|table_initializer|model_variables)$|_shared_embedding$"
+    x <- unlist(x[!grepl(own, names(x))])
     x[order(names(x), method = "radix")]
   }
   a <- in_order(ours$collections)
