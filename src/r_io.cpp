@@ -51,9 +51,9 @@ bool cpp_has_checkpoint(Text folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_latest_checkpoint(Text folder) {
+SEXP cpp_latest_checkpoint(Text folder, std::string state_name = "checkpoint") {
   return border([&]() -> SEXP {
-    const std::string path = newest_checkpoint(folder);
+    const std::string path = newest_checkpoint(folder, state_name);
     if (path.empty()) return R_NilValue;
     return Rcpp::wrap(path);
   });
