@@ -144,47 +144,57 @@ answer_problems <- function(path, kind, case) {
   problems
 }
 
-# Where what we export is not what TensorFlow exports.
-look_problems <- function(ours, theirs) {
-  problems <- character()
-  compare <- function(what, a, b) {
-    if (!identical(a, b)) {
-      problems <<- c(problems, paste0(what, ": ", toString(a), " and there ", toString(b)))
-    }
-  }
-  compare("signatures", sort(names(ours$signatures)), sort(names(theirs$signatures)))
-  for (key in intersect(names(ours$signatures), names(theirs$signatures))) {
-    a <- ours$signatures[[key]]
-    b <- theirs$signatures[[key]]
-    compare(key, a$method_name, b$method_name)
+# What differs, in words.
+difference_between <- function(what, a, b) {
+  if (identical(a, b)) character() else paste0(what, ": ", toString(a), " and there ", toString(b))
+}
+
+# Where our signatures are not TensorFlow's: keys, methods, names, types and shapes.
+signature_problems <- function(ours, theirs) {
+  problems <- difference_between("signatures", sort(names(ours)), sort(names(theirs)))
+  for (key in intersect(names(ours), names(theirs))) {
+    a <- ours[[key]]
+    b <- theirs[[key]]
+    problems <- c(problems, difference_between(key, a$method_name, b$method_name))
     for (part in c("inputs", "outputs")) {
-      compare(paste(key, part), sort(names(a[[part]])), sort(names(b[[part]])))
-      for (name in intersect(names(a[[part]]), names(b[[part]]))) {
-        label <- paste(key, part, name)
-        compare(label, a[[part]][[name]]$dtype, b[[part]][[name]]$dtype)
+      label <- paste(key, part)
+      known <- sort(names(b[[part]]))
+      problems <- c(problems, difference_between(label, sort(names(a[[part]])), known))
+      for (name in intersect(names(a[[part]]), known)) {
         shape <- as.integer(unlist(b[[part]][[name]]$shape))
-        compare(label, as.integer(a[[part]][[name]]$shape), ifelse(shape < 0, NA_integer_, shape))
+        label <- paste(key, part, name)
+        problems <- c(
+          problems, difference_between(label, a[[part]][[name]]$dtype, b[[part]][[name]]$dtype),
+          difference_between(
+            label, as.integer(a[[part]][[name]]$shape), ifelse(shape < 0, NA_integer_, shape)
+          )
+        )
       }
     }
   }
+  problems
+}
+
+# Where what we export is not what TensorFlow exports.
+look_problems <- function(ours, theirs) {
   # TensorFlow 1.15's conditionals and look-ups of class names are other operations here; 2.x has no
   # model_variables, and shared embeddings are a collection of tensors or of variables
-  in_order <- function(x) {
+  collections_of <- function(x) {
     own <- "^(cond_context|table_initializer|model_variables)$|_shared_embedding$"
-    x <- unlist(x[!grepl(own, names(x))])
-    x[order(names(x), method = "radix")]
+    x <- unlist(x$collections[!grepl(own, names(x$collections))])
+    sort(paste(names(x), x), method = "radix")
   }
-  a <- in_order(ours$collections)
-  b <- in_order(theirs$collections)
-  compare("collections", paste(names(a), a), paste(names(b), b))
-  compare("asset_file_def", ours$asset_file_def, length(theirs$asset_file_def) > 0)
   # it writes one data file for variables of each kind, reference and resource
-  files <- function(x) {
-    x <- sub("pbtxt$", "pb", unlist(x))
+  files_of <- function(x) {
+    x <- sub("pbtxt$", "pb", unlist(x$files))
     unique(sub("data-0000.-of-0000.$", "data", x))
   }
-  compare("files", files(ours$files), files(theirs$files))
-  problems
+  c(
+    signature_problems(ours$signatures, theirs$signatures),
+    difference_between("collections", collections_of(ours), collections_of(theirs)),
+    difference_between("asset_file_def", ours$asset_file_def, length(theirs$asset_file_def) > 0),
+    difference_between("files", files_of(ours), files_of(theirs))
+  )
 }
 
 # All that can be wrong of one case, in words; our exports are left in the folder `keep`.
