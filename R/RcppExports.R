@@ -351,8 +351,12 @@ cpp_has_checkpoint <- function(folder) {
     .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
-cpp_latest_checkpoint <- function(folder, state_name = "checkpoint") {
-    .Call(`_runhooks_cpp_latest_checkpoint`, folder, state_name)
+cpp_latest_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_latest_checkpoint`, folder)
+}
+
+cpp_latest_checkpoint_of <- function(folder, state_name) {
+    .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
 }
 
 cpp_saved_global_step <- function(folder) {

@@ -18,7 +18,7 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 newest_by_state <- function(checkpoint_dir, latest_filename = NULL, call = parent.frame()) {
   check_file_name(latest_filename, "latest_filename", call)
   name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
-  cpp_latest_checkpoint(path.expand(checkpoint_dir), name)
+  cpp_latest_checkpoint_of(path.expand(checkpoint_dir), name)
 }
 
 #' The variables of a trained model

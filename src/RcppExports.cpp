@@ -949,13 +949,23 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_latest_checkpoint
-SEXP cpp_latest_checkpoint(Text folder, std::string state_name);
-RcppExport SEXP _runhooks_cpp_latest_checkpoint(SEXP folderSEXP, SEXP state_nameSEXP) {
+SEXP cpp_latest_checkpoint(Text folder);
+RcppExport SEXP _runhooks_cpp_latest_checkpoint(SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< std::string >::type state_name(state_nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint(folder, state_name));
+    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_latest_checkpoint_of
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name);
+RcppExport SEXP _runhooks_cpp_latest_checkpoint_of(SEXP folderSEXP, SEXP state_nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint_of(folder, state_name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2117,7 +2127,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
-    {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 2},
+    {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
+    {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},

@@ -51,7 +51,17 @@ bool cpp_has_checkpoint(Text folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_latest_checkpoint(Text folder, std::string state_name = "checkpoint") {
+SEXP cpp_latest_checkpoint(Text folder) {
+  return border([&]() -> SEXP {
+    const std::string path = newest_checkpoint(folder);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// The same by a list of another name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   return border([&]() -> SEXP {
     const std::string path = newest_checkpoint(folder, state_name);
     if (path.empty()) return R_NilValue;
