@@ -85,8 +85,8 @@ dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_it
   new_dataset("ShuffleDataset", "dataset_shuffle", mget(names(formals())))
 }
 
-#' The elements again and again, each time in another random order; the buffer is filled across
-#' the ends of passes.
+#' The elements again and again, each time in another random order: `dataset_shuffle()`, then
+#' `dataset_repeat()`.
 #'
 #' @param dataset A dataset.
 #' @param buffer_size How many elements wait, of which the next one is drawn.

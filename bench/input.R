@@ -53,7 +53,7 @@ if (identical(arguments[1], "resident")) {
   data <- make_csv_dataset(path, 4096, label_name = "x1", num_epochs = 1)
   columns <- c(
     lapply(paste0("x", 2:8), column_numeric),
-    list(column_categorical_with_hash_bucket("word", 100))
+    list(column_categorical_with_hash_bucket("word", hash_bucket_size = 100))
   )
   model <- linear_regressor(columns, model_dir = tempfile("resident"))
   took <- seconds(function() suppressMessages(train(model, function() data)))

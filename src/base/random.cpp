@@ -51,12 +51,6 @@ void Philox::block(uint64_t position, uint32_t out[4]) const {
   for (int i = 0; i < 4; ++i) out[i] = c[i];
 }
 
-void Philox::go_to(uint64_t n) {
-  position_ = n / 4;
-  used_ = 4;
-  for (uint64_t i = 0; i < n % 4; ++i) next();
-}
-
 // Loops over lanes are of a fixed length, so that they become vector instructions.
 void Philox::blocks(uint64_t position, uint32_t out[4 * kLanes]) const {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];

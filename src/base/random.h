@@ -24,8 +24,6 @@ class Philox {
   }
   // Uniform over 0 ... n - 1, for n up to 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
-  // As after `n` numbers of next().
-  void go_to(uint64_t n);
   // The four words at a place of the stream; next() is not disturbed.
   void block(uint64_t position, uint32_t out[4]) const;
   // The words of kLanes places one after the other, at a fraction of the price.

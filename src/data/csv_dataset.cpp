@@ -109,6 +109,7 @@ class CsvIterator : public FileIterator {
     }
     return rows;
   }
+  int64_t next_block(int64_t n, ElementSink& sink) override { return next_stacked(n, false, sink); }
 
  private:
   bool read_row(int64_t row) {

@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include "base/random.h"
+#include "base/shared_pieces.h"
 #include "data/dataset_function.h"
 #include "data/elements.h"
 
@@ -9,7 +10,15 @@ namespace runhooks {
 void ElementSink::copy(int i, const Tensor& value) {
   Tensor& to = allocate(i, value.dtype(), value.shape());
   if (value.dtype() == DType::kString) to.set_dictionary(value.dictionary());
-  if (value.num_bytes() > 0) std::memcpy(to.raw(), value.raw(), value.num_bytes());
+  const auto* from = static_cast<const char*>(value.raw());
+  auto* place = static_cast<char*>(to.raw());
+  const auto bytes = static_cast<int64_t>(value.num_bytes());
+  share_range((bytes + 7) / 8, [=](int64_t first, int64_t n) {
+    const int64_t end = std::min(8 * (first + n), bytes);
+    if (end > 8 * first) {
+      std::memcpy(place + 8 * first, from + 8 * first, static_cast<size_t>(end - 8 * first));
+    }
+  });
 }
 
 void ElementSink::put_all(Components components) {
@@ -44,6 +53,19 @@ int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& s
   const auto taken = static_cast<int64_t>(elements.size());
   if (taken > 0 && (taken == n || !only_whole)) put_stacked(elements, sink);
   return taken;
+}
+
+int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
+  ComponentsSink element;
+  if (!next(element)) return 0;
+  Components components = element.take();
+  for (Tensor& component : components) {
+    Shape shape = {1};
+    for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
+    component = component.reshaped(shape);
+  }
+  sink.put_all(std::move(components));
+  return 1;
 }
 
 // --- seeds

@@ -52,6 +52,8 @@ class RowTable {
   virtual void put(int64_t number, ElementSink& sink) const = 0;
   // `n` rows stacked, as one element.
   virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
+  // These rows will be asked for, if not at once: what is far away in memory may be fetched.
+  virtual void expect(const int64_t* /*numbers*/, int64_t /*n*/) const {}
 };
 
 struct Seeds {
@@ -88,6 +90,9 @@ class DatasetIterator {
   // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
   // many it has taken.
   virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
+  // Some of the next elements, up to `n`, stacked to one; returns how many, 0 at the end. One where
+  // reading several at once is no faster.
+  virtual int64_t next_block(int64_t n, ElementSink& sink);
   // Back to the first element, for another pass; random numbers go on.
   virtual void rewind() = 0;
   // How far it has come, seeds included: an iterator of the same pipeline that takes it over goes
@@ -130,6 +135,9 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
   // of these rows as well as elements.
   virtual const RowTable* row_table() const { return nullptr; }
+  // TRUE where TensorFlow makes one op of it and of a repeat behind it: this one does not begin a
+  // pass behind the last one.
+  virtual bool is_repeated_as_one() const { return false; }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 

@@ -1,5 +1,8 @@
 // Each of the input's elements is made a dataset, whose elements are given: one dataset after the
 // other (flat_map), or blocks of several in turn.
+#include <algorithm>
+#include <limits>
+
 #include "data/dataset_function.h"
 #include "data/elements.h"
 #include "data/transformation.h"
@@ -48,22 +51,12 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
         lanes_(dataset_->cycle_length()) {}
 
   bool next(ElementSink& sink) override {
-    while (!is_over_ || open_ > 0) {
-      Lane& lane = lanes_[lane_];
-      if (!lane.iterator && !open(lane)) {
-        advance();
-        continue;
-      }
-      if (lane.iterator->next(sink)) {
-        ++rows_seen_;
-        if (++in_block_ == dataset_->block_length()) advance();
-        return true;
-      }
-      lane = Lane();
-      --open_;
-      advance();
-    }
-    return false;
+    return read([&](DatasetIterator& lane, int64_t) { return lane.next(sink) ? 1 : 0; }) > 0;
+  }
+  int64_t next_block(int64_t n, ElementSink& sink) override {
+    return read([&](DatasetIterator& lane, int64_t left) {
+      return lane.next_block(std::min(n, left), sink);
+    });
   }
   int64_t rows_seen() const override { return rows_seen_; }
 
@@ -109,6 +102,33 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
  private:
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
+  }
+  // Of the next lane that has elements: `read_lane` gets how many may be taken of it at once and
+  // returns how many it has taken. 0 where no lane has any.
+  template <typename ReadLane>
+  int64_t read(ReadLane read_lane) {
+    while (!is_over_ || open_ > 0) {
+      Lane& lane = lanes_[lane_];
+      if (!lane.iterator && !open(lane)) {
+        advance();
+        continue;
+      }
+      const int64_t taken = read_lane(*lane.iterator, left_in_lane());
+      if (taken > 0) {
+        rows_seen_ += taken;
+        in_block_ += taken;
+        if (in_block_ >= dataset_->block_length()) advance();
+        return taken;
+      }
+      lane = Lane();
+      --open_;
+      advance();
+    }
+    return 0;
+  }
+  int64_t left_in_lane() const {
+    if (lanes_.size() == 1) return std::numeric_limits<int64_t>::max();
+    return dataset_->block_length() - in_block_;
   }
   void advance() {
     lane_ = (lane_ + 1) % lanes_.size();

@@ -10,10 +10,11 @@ namespace runhooks {
 
 class RandomStream {
  public:
-  explicit RandomStream(Seeds seeds) : seeds_(seeds), philox_(seeds.seed, seeds.seed2) {}
+  explicit RandomStream(Seeds seeds) : seeds_(seeds) {}
   uint32_t next() {
+    if (used_ == kWords) refill();
     ++drawn_;
-    return philox_.next();
+    return words_[used_++];
   }
   Seeds seeds() const { return seeds_; }
   NamedTensors save() const {
@@ -25,14 +26,21 @@ class RandomStream {
     RandomStream stream({static_cast<uint64_t>(state_integer(state, "seed")),
                          static_cast<uint64_t>(state_integer(state, "seed2"))});
     stream.drawn_ = state_count(state, "drawn");
-    stream.philox_.go_to(static_cast<uint64_t>(stream.drawn_));
     return stream;
   }
 
  private:
+  static constexpr int kWords = 4 * Philox::kLanes;
+
+  void refill() {
+    Philox(seeds_.seed, seeds_.seed2).blocks(static_cast<uint64_t>(drawn_) / 4, words_);
+    used_ = static_cast<int>(drawn_ % 4);
+  }
+
   Seeds seeds_;
-  Philox philox_;
   int64_t drawn_ = 0;
+  uint32_t words_[kWords];  // `used_` of them are used up
+  int used_ = kWords;
 };
 
 }  // namespace runhooks

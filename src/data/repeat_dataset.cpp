@@ -15,6 +15,8 @@ class RepeatDataset : public Transformation {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
+  // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
+  bool begins_pass_behind_last() const { return count_ != 1 && !input().is_repeated_as_one(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
 
  private:
@@ -25,14 +27,10 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    while (dataset_->has_epoch(epoch_)) {
-      if (input_->next(sink)) {
-        has_element_ = true;
-        return true;
-      }
-      if (!end_pass()) return false;
-    }
-    return false;
+    return read([&] { return input_->next(sink) ? 1 : 0; }) > 0;
+  }
+  int64_t next_block(int64_t n, ElementSink& sink) override {
+    return read([&] { return input_->next_block(n, sink); });
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
     int64_t taken = 0;
@@ -65,12 +63,25 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   }
 
  private:
+  // What `read_input` has taken, 0 at the end of the last pass.
+  template <typename ReadInput>
+  int64_t read(ReadInput read_input) {
+    while (dataset_->has_epoch(epoch_)) {
+      const int64_t taken = read_input();
+      if (taken > 0) {
+        has_element_ = true;
+        return taken;
+      }
+      if (!end_pass()) return 0;
+    }
+    return 0;
+  }
   // FALSE where the input has no elements: there is no end to wait for.
   bool end_pass() {
     if (!has_element_) return false;
     ++epoch_;
     has_element_ = false;
-    if (dataset_->has_epoch(epoch_)) input_->rewind();
+    if (dataset_->has_epoch(epoch_) || dataset_->begins_pass_behind_last()) input_->rewind();
     return true;
   }
 

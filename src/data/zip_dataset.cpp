@@ -162,31 +162,41 @@ class ConcatenateIterator : public DatasetIterator {
   ConcatenateIterator(std::shared_ptr<const ConcatenateDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
   bool next(ElementSink& sink) override {
-    for (; current_ < static_cast<int64_t>(inputs_.size()); ++current_) {
+    while (current_ < static_cast<int64_t>(inputs_.size())) {
       if (inputs_[static_cast<size_t>(current_)].next(sink)) return true;
+      ++current_;
+      begin();
     }
     return false;
   }
   void rewind() override {
-    inputs_.rewind();
     current_ = 0;
+    begin();
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"current", Tensor::scalar(current_)}};
+    NamedTensors state = {{"current", Tensor::scalar(current_)}, {"begun", Tensor::scalar(begun_)}};
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const int64_t current = state_count(state, "current");
+    const int64_t current = state_count(state, "current"), begun = state_count(state, "begun");
     inputs_.restore(state);
     current_ = current;
+    begun_ = begun;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
   std::shared_ptr<const ConcatenateDataset> dataset_;
+  // An input is wound back when it is its turn: where that never comes no seeds are drawn.
+  void begin() {
+    if (current_ < begun_) inputs_[static_cast<size_t>(current_)].rewind();
+    begun_ = std::max(begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
+  }
+
   InputIterators inputs_;
   int64_t current_ = 0;
+  int64_t begun_ = 1;  // so many inputs have been read from
 };
 
 std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& context) const {

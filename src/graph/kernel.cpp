@@ -16,9 +16,11 @@ void KernelContext::check_output(int i, DType dtype) const {
 }
 
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
-  check_output(i, dtype);
+  // what is there already has been checked
+  if (i < 0 || i >= num_outputs_) check_output(i, dtype);
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
+    check_output(i, dtype);
     const Shape wanted = shape;  // it may be the old tensor's
     slot.owned = false;
     slot.tensor = Tensor();  // gives its memory back first
@@ -30,10 +32,11 @@ Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
 }
 
 void KernelContext::alias_output(int i, const Tensor& tensor) {
-  check_output(i, tensor.dtype());
+  if (i < 0 || i >= num_outputs_) check_output(i, tensor.dtype());
   Slot& slot = outputs_[i];
   if (slot.owned || !slot.tensor.shares_buffer_with(tensor) ||
-      slot.tensor.shape() != tensor.shape()) {
+      slot.tensor.dtype() != tensor.dtype() || slot.tensor.shape() != tensor.shape()) {
+    check_output(i, tensor.dtype());
     slot.tensor = tensor;
     slot.owned = false;
     touch_output(i);

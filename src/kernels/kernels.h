@@ -7,6 +7,19 @@
 
 namespace runhooks {
 
+// A matrix whose element (i, p) is a[rows[i] + steps(p)]: the patches of images that a convolution
+// multiplies, without a copy of them. The steps are runs, one after the other; those of a run are
+// `stride` apart, and none has more than kLongestRun.
+struct Run {
+  int64_t offset, length;
+};
+struct GatheredRows {
+  const int64_t* rows;
+  const Run* runs;
+  int64_t num_rows, num_runs, stride;
+};
+constexpr int64_t kLongestRun = 192;
+
 // All matrices are dense and row-major. `threads` is the most that a call may use; small work stays
 // on one. The results are the same bits for any number of threads, but not for any instruction set
 // (fused multiply-add).
@@ -35,6 +48,19 @@ struct GemmKernels {
                 double* c,
                 bool accumulate,
                 int threads);
+  // c[num_rows x n] (+)= the gathered rows times b, on the calling thread.
+  void (*sgathered)(const GatheredRows& rows,
+                    int64_t n,
+                    const float* a,
+                    const float* b,
+                    float* c,
+                    bool accumulate);
+  void (*dgathered)(const GatheredRows& rows,
+                    int64_t n,
+                    const double* a,
+                    const double* b,
+                    double* c,
+                    bool accumulate);
 };
 
 // add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = the sum of x[., j].
@@ -52,6 +78,10 @@ struct DenseKernels {
 struct FtrlRates {
   float lr, l1, l2, l2_shrinkage;
 };
+// `step` is the learning rate with the bias of both moments corrected.
+struct AdamRates {
+  float step, one_minus_beta1, one_minus_beta2, epsilon;
+};
 struct UpdateKernels {
   void (*sftrl)(int64_t n,
                 const FtrlRates* rates,
@@ -60,6 +90,8 @@ struct UpdateKernels {
                 float* linear,
                 const float* grad);
   void (*sadagrad)(int64_t n, float lr, float* var, float* accum, const float* grad);
+  void (*sadam)(
+      int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
 struct Kernels {

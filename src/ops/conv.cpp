@@ -1,12 +1,12 @@
-// Convolution of images with filters, as products of matrices: the cells below the filter, a row for
-// each of its places (the patches), times the filter [height * width * channels, outputs].
+// Convolution of images with filters: the product of patches (what lies below the filter, a row for
+// each of its places) with the filter [height * width * channels, outputs].
 #include <algorithm>
-#include <cstring>
+#include <memory>
 
-#include "base/shared_work.h"
+#include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
 #include "ops/matrix_product.h"
-#include "ops/window.h"
+#include "ops/patches.h"
 
 namespace runhooks {
 
@@ -23,8 +23,10 @@ struct Convolution {
         channels(x.dim(3)),
         outputs(filter.dim(3)) {}
   int64_t places() const { return window.height.out * window.width.out; }
-  int64_t patch() const { return window.height.size * window.width.size * channels; }
-  int64_t cells() const { return window.height.in * window.width.in * channels; }
+  int64_t cells() const { return window.height.size * window.width.size; }
+  int64_t patch() const { return cells() * channels; }
+  int64_t image() const { return window.height.in * window.width.in * channels; }
+  bool is_empty() const { return batch * places() * outputs * patch() * image() == 0; }
   // The patches are the image itself.
   bool is_plain() const {
     auto plain = [](const WindowAxis& a) { return a.size == 1 && a.stride == 1; };
@@ -35,93 +37,64 @@ struct Convolution {
   int64_t batch, channels, outputs;
 };
 
-template <typename T>
-void read_patches(const Convolution& c, const T* image, T* patches) {
-  const auto bytes = static_cast<size_t>(c.channels) * sizeof(T);
-  const int64_t row = c.window.width.size * c.channels;
-  std::memset(patches, 0, static_cast<size_t>(c.places() * c.patch()) * sizeof(T));
-  for (int64_t oy = 0; oy < c.window.height.out; ++oy) {
-    for (int64_t ox = 0; ox < c.window.width.out; ++ox, patches += c.patch()) {
-      visit_window(c.window, oy, ox, [&](int64_t y, int64_t x, int64_t ky, int64_t kx) {
-        std::memcpy(patches + ky * row + kx * c.channels,
-                    image + (y * c.window.width.in + x) * c.channels, bytes);
-      });
-    }
-  }
+inline void gathered_product(
+    const GatheredRows& rows, int64_t n, const float* a, const float* b, float* c, bool add) {
+  kernels().gemm->sgathered(rows, n, a, b, c, add);
 }
 
-// The other way round: each cell is the sum of what lies on it.
-template <typename T>
-void add_patches(const Convolution& c, const T* patches, T* image) {
-  const int64_t row = c.window.width.size * c.channels;
-  std::memset(image, 0, static_cast<size_t>(c.cells()) * sizeof(T));
-  for (int64_t oy = 0; oy < c.window.height.out; ++oy) {
-    for (int64_t ox = 0; ox < c.window.width.out; ++ox, patches += c.patch()) {
-      visit_window(c.window, oy, ox, [&](int64_t y, int64_t x, int64_t ky, int64_t kx) {
-        const T* from = patches + ky * row + kx * c.channels;
-        T* to = image + (y * c.window.width.in + x) * c.channels;
-        for (int64_t i = 0; i < c.channels; ++i) to[i] += from[i];
-      });
-    }
-  }
+inline void gathered_product(
+    const GatheredRows& rows, int64_t n, const double* a, const double* b, double* c, bool add) {
+  kernels().gemm->dgathered(rows, n, a, b, c, add);
 }
 
-// The images in blocks whose patches fit a cache, shared by lanes that have memory of their own.
-// Which images are a block, and which blocks a lane, does not depend on the number of threads, so
-// that sums are the same bits for any.
+// Patches, and memory for each of the lanes that read them.
 template <typename T>
-class ImageBlocks {
+class PatchReader {
  public:
-  static constexpr int64_t kLanes = 4;
-
-  void prepare(const Convolution& c) {
-    constexpr int64_t kBytes = 512 << 10;
-    const int64_t one = std::max<int64_t>(c.places() * c.patch(), 1);
-    images_ = std::max<int64_t>(kBytes / static_cast<int64_t>(sizeof(T)) / one, 1);
-    // also where there are few images there is something for each lane
-    images_ = std::min(images_, std::max<int64_t>(c.batch / kLanes, 1));
-    blocks_ = (c.batch + images_ - 1) / images_;
-    patches_.resize(static_cast<size_t>(std::min(blocks_, kLanes)));
-    for (auto& patches : patches_) patches.resize(static_cast<size_t>(images_ * one));
+  PatchReader(const WindowAxis& height,
+              const WindowAxis& width,
+              int64_t batch,
+              int64_t channels,
+              int64_t most_lanes)
+      : patches_(height, width, batch, channels) {
+    memory_.resize(static_cast<size_t>(std::min(most_lanes, patches_.num_pieces())));
+    for (auto& memory : memory_) memory.resize(static_cast<size_t>(patches_.memory()));
   }
-  int64_t lanes() const { return static_cast<int64_t>(patches_.size()); }
+  size_t num_lanes() const { return memory_.size(); }
 
-  // run(lane, patches, first image, images) of each block; those of a lane one after the other.
-  template <typename Run>
-  void each(const Convolution& c, const Run& run) {
-    struct Work {
-      ImageBlocks* blocks;
-      const Convolution* c;
-      const Run* run;
-    } work{this, &c, &run};
-    share_work(
-        patches_.size(), kernel_threads(),
-        [](void* context, size_t lane) {
-          const Work& w = *static_cast<Work*>(context);
-          const ImageBlocks& b = *w.blocks;
-          for (auto i = static_cast<int64_t>(lane); i < b.blocks_; i += kLanes) {
-            const int64_t first = i * b.images_;
-            (*w.run)(static_cast<int64_t>(lane), w.blocks->patches_[lane].data(), first,
-                     std::min(b.images_, w.c->batch - first));
-          }
-        },
-        &work);
+  // y [places, outputs] = the patches of x times the filter.
+  void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
+    each(x, [&](size_t, const Patches::Piece& piece, const T* from, bool) {
+      gathered_product(patches_.by_place(piece), outputs, from, filter, y + piece.place * outputs,
+                       false);
+    });
+  }
+  // Sums of a lane: the patches of x, turned, times dy [places, outputs].
+  void multiply_turned(const T* x,
+                       const T* dy,
+                       int64_t outputs,
+                       std::vector<std::vector<T>>& sums) {
+    each(x, [&](size_t lane, const Patches::Piece& piece, const T* from, bool is_first) {
+      gathered_product(patches_.by_cell(piece), outputs, from, dy + piece.place * outputs,
+                       sums[lane].data(), !is_first);
+    });
   }
 
  private:
-  int64_t images_ = 1, blocks_ = 0;
-  std::vector<std::vector<T>> patches_;
+  template <typename Run>
+  void each(const T* x, const Run& run) {
+    patches_.each_piece(static_cast<int64_t>(num_lanes()),
+                        [&](int64_t number, const Patches::Piece& piece, bool is_first) {
+                          const auto lane = static_cast<size_t>(number);
+                          run(lane, piece, patches_.read(piece, x, memory_[lane].data()), is_first);
+                        });
+  }
+  Patches patches_;
+  std::vector<std::vector<T>> memory_;
 };
 
-// Reads the patches of some images; where they are the images themselves there is nothing to copy.
-template <typename T>
-const T* patches_of(const Convolution& c, const T* x, int64_t first, int64_t n, T* memory) {
-  if (c.is_plain()) return x + first * c.cells();
-  for (int64_t i = 0; i < n; ++i) {
-    read_patches(c, x + (first + i) * c.cells(), memory + i * c.places() * c.patch());
-  }
-  return memory;
-}
+constexpr int64_t kLanes = 8;
+constexpr int64_t kLanesWithSums = 4;  // each has a sum of the filter's size
 
 template <typename T>
 class Conv2DKernel : public Kernel {
@@ -129,24 +102,65 @@ class Conv2DKernel : public Kernel {
   bool uses_threads() const override { return true; }
   void prepare(KernelContext& k) override {
     conv_ = std::make_unique<Convolution>(k.op(), k.input(0).shape(), k.input(1).shape());
-    if (k.output(0).num_elements() > 0) blocks_.prepare(*conv_);
+    reader_.reset();
+    if (conv_->is_empty() || conv_->is_plain()) return;
+    reader_ = std::make_unique<PatchReader<T>>(conv_->window.height, conv_->window.width,
+                                               conv_->batch, conv_->channels, kLanes);
   }
   void compute(KernelContext& k) override {
     const Convolution& c = *conv_;
-    if (k.output(0).num_elements() == 0) return;
     const T *x = k.input(0).data<T>(), *filter = k.input(1).data<T>();
     T* y = k.output(0).template data<T>();
-    blocks_.each(c, [&](int64_t, T* memory, int64_t first, int64_t n) {
-      const T* patches = patches_of(c, x, first, n, memory);
-      matrix_product(false, false, n * c.places(), c.outputs, c.patch(), patches, filter,
-                     y + first * c.places() * c.outputs);
-    });
+    if (reader_) {
+      reader_->multiply(x, filter, c.outputs, y);
+    } else {
+      matrix_product(false, false, c.batch * c.places(), c.outputs, c.patch(), x, filter, y);
+    }
   }
 
  private:
   std::unique_ptr<Convolution> conv_;
-  ImageBlocks<T> blocks_;
+  std::unique_ptr<PatchReader<T>> reader_;
 };
+
+// Of a convolution whose window moves by one cell: the window that moves over dy so that its
+// patches times the filter, turned around, are the gradient.
+WindowAxis backwards(const WindowAxis& axis) {
+  WindowAxis back = axis;
+  back.in = axis.out;
+  back.out = axis.in;
+  back.before = (axis.size - 1) * axis.dilation - axis.before;
+  return back;
+}
+
+// turned[cells - 1 - cell, output, channel] = filter[cell, channel, output].
+template <typename T>
+void turn_filter(const Convolution& c, const T* filter, T* turned) {
+  const int64_t size = c.channels * c.outputs;
+  share_each(c.cells(), [&](int64_t cell) {
+    const T* from = filter + cell * size;
+    T* to = turned + (c.cells() - 1 - cell) * size;
+    for (int64_t o = 0; o < c.outputs; ++o) {
+      for (int64_t i = 0; i < c.channels; ++i) *to++ = from[i * c.outputs + o];
+    }
+  });
+}
+
+// image[cell] = the sum of what lies on it of patches [places, cells of the window, channels].
+template <typename T>
+void add_patches(const Convolution& c, const T* patches, T* image) {
+  const int64_t row = c.window.width.size * c.channels;
+  std::fill(image, image + c.image(), T(0));
+  for (int64_t oy = 0; oy < c.window.height.out; ++oy) {
+    for (int64_t ox = 0; ox < c.window.width.out; ++ox, patches += c.patch()) {
+      visit_window(c.window, oy, ox, [&](int64_t y, int64_t x, int64_t ky, int64_t kx) {
+        const T* from = patches + ky * row + kx * c.channels;
+        T* to = image + (y * c.window.width.in + x) * c.channels;
+        for_elements<T>(c.channels, [=](int64_t i) { to[i] += from[i]; });
+      });
+    }
+  }
+}
 
 template <typename T>
 class Conv2DBackpropInputKernel : public Kernel {
@@ -154,36 +168,57 @@ class Conv2DBackpropInputKernel : public Kernel {
   bool uses_threads() const override { return true; }
   void prepare(KernelContext& k) override {
     conv_ = std::make_unique<Convolution>(k.op(), k.output(0).shape(), k.input(1).shape());
-    if (k.output(0).num_elements() > 0) blocks_.prepare(*conv_);
+    const Convolution& c = *conv_;
+    reader_.reset();
+    filter_.clear();
+    patches_.clear();
+    if (c.is_empty() || c.is_plain()) return;
+    const Window& w = c.window;
+    if (w.height.stride == 1 && w.width.stride == 1) {
+      reader_ = std::make_unique<PatchReader<T>>(backwards(w.height), backwards(w.width), c.batch,
+                                                 c.outputs, kLanes);
+      filter_.resize(static_cast<size_t>(k.input(1).num_elements()));
+    } else {
+      patches_.resize(static_cast<size_t>(std::min(kLanes, c.batch)));
+      for (auto& memory : patches_) memory.resize(static_cast<size_t>(c.places() * c.patch()));
+    }
   }
   void compute(KernelContext& k) override {
     const Convolution& c = *conv_;
-    if (k.output(0).num_elements() == 0) return;
     const T *filter = k.input(1).data<T>(), *dy = k.input(2).data<T>();
-    T* dx = k.output(0).template data<T>();
-    blocks_.each(c, [&](int64_t, T* memory, int64_t first, int64_t n) {
-      T* patches = c.is_plain() ? dx + first * c.cells() : memory;
-      matrix_product(false, true, n * c.places(), c.patch(), c.outputs,
-                     dy + first * c.places() * c.outputs, filter, patches);
-      for (int64_t i = 0; i < n && !c.is_plain(); ++i) {
-        add_patches(c, patches + i * c.places() * c.patch(), dx + (first + i) * c.cells());
-      }
-    });
+    Tensor& out = k.output(0);
+    T* dx = out.template data<T>();
+    if (c.is_empty()) {
+      std::fill(dx, dx + out.num_elements(), T(0));
+    } else if (c.is_plain()) {
+      matrix_product(false, true, c.batch * c.places(), c.channels, c.outputs, dy, filter, dx);
+    } else if (reader_) {
+      turn_filter(c, filter, filter_.data());
+      reader_->multiply(dy, filter_.data(), c.channels, dx);
+    } else {
+      add_images(filter, dy, dx);
+    }
   }
 
  private:
+  // Where the window leaves cells out.
+  void add_images(const T* filter, const T* dy, T* dx) {
+    const Convolution& c = *conv_;
+    const auto lanes = static_cast<int64_t>(patches_.size());
+    share_each(lanes, [&](int64_t lane) {
+      T* patches = patches_[static_cast<size_t>(lane)].data();
+      for (int64_t i = lane; i < c.batch; i += lanes) {
+        matrix_product(false, true, c.places(), c.patch(), c.outputs,
+                       dy + i * c.places() * c.outputs, filter, patches);
+        add_patches(c, patches, dx + i * c.image());
+      }
+    });
+  }
   std::unique_ptr<Convolution> conv_;
-  ImageBlocks<T> blocks_;
+  std::unique_ptr<PatchReader<T>> reader_;
+  std::vector<T> filter_;                // turned around
+  std::vector<std::vector<T>> patches_;  // of a lane
 };
-
-inline void add_product(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
-  sgemm(true, false, m, n, k, a, b, c, true, kernel_threads());
-}
-
-inline void add_product(
-    int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c) {
-  dgemm(true, false, m, n, k, a, b, c, true, kernel_threads());
-}
 
 template <typename T>
 class Conv2DBackpropFilterKernel : public Kernel {
@@ -191,35 +226,41 @@ class Conv2DBackpropFilterKernel : public Kernel {
   bool uses_threads() const override { return true; }
   void prepare(KernelContext& k) override {
     conv_ = std::make_unique<Convolution>(k.op(), k.input(0).shape(), k.output(0).shape());
-    is_empty_ = k.input(2).num_elements() == 0 || k.output(0).num_elements() == 0;
-    if (is_empty_) return;
-    blocks_.prepare(*conv_);
-    sums_.resize(static_cast<size_t>(blocks_.lanes()));
+    const Convolution& c = *conv_;
+    reader_.reset();
+    sums_.clear();
+    if (c.is_empty() || c.is_plain()) return;
+    reader_ = std::make_unique<PatchReader<T>>(c.window.height, c.window.width, c.batch, c.channels,
+                                               kLanesWithSums);
+    sums_.resize(reader_->num_lanes());
     for (auto& sum : sums_) sum.resize(static_cast<size_t>(k.output(0).num_elements()));
   }
   void compute(KernelContext& k) override {
     const Convolution& c = *conv_;
+    const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
     Tensor& out = k.output(0);
     T* dw = out.template data<T>();
-    std::fill(dw, dw + out.num_elements(), T(0));
-    if (is_empty_) return;
-    const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
-    for (auto& sum : sums_) std::fill(sum.begin(), sum.end(), T(0));
-    blocks_.each(c, [&](int64_t lane, T* memory, int64_t first, int64_t n) {
-      const T* patches = patches_of(c, x, first, n, memory);
-      add_product(c.patch(), c.outputs, n * c.places(), patches,
-                  dy + first * c.places() * c.outputs, sums_[static_cast<size_t>(lane)].data());
-    });
-    for (const auto& sum : sums_) {
-      for (size_t i = 0; i < sum.size(); ++i) dw[i] += sum[i];
+    if (c.is_empty()) {
+      std::fill(dw, dw + out.num_elements(), T(0));
+    } else if (c.is_plain()) {
+      matrix_product(true, false, c.channels, c.outputs, c.batch * c.places(), x, dy, dw);
+    } else {
+      reader_->multiply_turned(x, dy, c.outputs, sums_);
+      add_sums(out.num_elements(), dw);
     }
   }
 
  private:
+  void add_sums(int64_t n, T* dw) const {
+    std::copy(sums_[0].begin(), sums_[0].end(), dw);
+    for (size_t lane = 1; lane < sums_.size(); ++lane) {
+      const T* sum = sums_[lane].data();
+      for_elements<T>(n, [=](int64_t i) { dw[i] += sum[i]; });
+    }
+  }
   std::unique_ptr<Convolution> conv_;
-  ImageBlocks<T> blocks_;
-  std::vector<std::vector<T>> sums_;
-  bool is_empty_ = false;
+  std::unique_ptr<PatchReader<T>> reader_;
+  std::vector<std::vector<T>> sums_;  // of a lane
 };
 
 // --- shapes
@@ -278,37 +319,24 @@ void backprop_filter_shape(ShapeContext& c) {
 
 // --- gradients: each of the three is linear in two of them
 
-Output like(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
-  return g.op(type, inputs)
-      .attr("strides", op.attr<std::vector<int64_t>>("strides"))
-      .attr("padding", op.attr<std::string>("padding"))
-      .attr("data_format", op.attr<std::string>("data_format"))
-      .attr("dilations", op.attr<std::vector<int64_t>>("dilations"));
-}
-
 Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return like(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});
+  return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});
 }
 
 Output for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return like(g, op, "Conv2DBackpropFilter", {x, shape_of(g, filter), dy});
+  return windowed(g, op, "Conv2DBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
 }  // namespace
 
-#define RUNHOOKS_CONVOLUTION_ATTRS                  \
-  attr(kStrides)                                    \
-      .attr("use_cudnn_on_gpu: bool = true")        \
-      .attr(kPadding)                               \
-      .attr(kDataFormat)                            \
-      .attr("dilations: list(int) >= 4, <= 4 = [1, 1, 1, 1]") \
-      .attr("T: {float, double}")
+#define RUNHOOKS_CONV2D_ATTRS \
+  attr(kStrides).attr("use_cudnn_on_gpu: bool = true").RUNHOOKS_CONVOLUTION_ATTRS
 
 RUNHOOKS_REGISTER_OP("Conv2D")
     .input("input: T, rank 4")
     .input("filter: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_CONVOLUTION_ATTRS.shape(conv2d_shape)
+    .RUNHOOKS_CONV2D_ATTRS.shape(conv2d_shape)
     .kernel(kernel_by_type<Conv2DKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), filter = op.input(1);
@@ -326,12 +354,12 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropInput")
     .input("filter: T, rank 4")
     .input("out_backprop: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_CONVOLUTION_ATTRS.shape(backprop_input_shape)
+    .RUNHOOKS_CONV2D_ATTRS.shape(backprop_input_shape)
     .kernel(kernel_by_type<Conv2DBackpropInputKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner = op.input(2);
       return {Gradient(), for_filter(g, op, dy[0], filter, inner),
-              like(g, op, "Conv2D", {dy[0], filter})};
+              windowed(g, op, "Conv2D", {dy[0], filter})};
     })
     .endpoint("raw_ops.Conv2DBackpropInput")
     .summary("The gradient of a convolution with respect to the images.")
@@ -343,11 +371,11 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropFilter")
     .input("filter_sizes: int32, vector, >= 0")
     .input("out_backprop: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_CONVOLUTION_ATTRS.shape(backprop_filter_shape)
+    .RUNHOOKS_CONV2D_ATTRS.shape(backprop_filter_shape)
     .kernel(kernel_by_type<Conv2DBackpropFilterKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner = op.input(2);
-      return {for_input(g, op, x, dy[0], inner), Gradient(), like(g, op, "Conv2D", {x, dy[0]})};
+      return {for_input(g, op, x, dy[0], inner), Gradient(), windowed(g, op, "Conv2D", {x, dy[0]})};
     })
     .endpoint("raw_ops.Conv2DBackpropFilter")
     .summary("The gradient of a convolution with respect to the filter.")

@@ -2,8 +2,7 @@
 // is that of input channel c and its filter q.
 #include <algorithm>
 
-#include "base/shared_work.h"
-#include "base/threads.h"
+#include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
 #include "ops/window.h"
 
@@ -42,19 +41,9 @@ struct Depthwise {
   static constexpr int64_t kLanes = 4;
   template <typename Run>
   void each_image(const Run& run) const {
-    struct Work {
-      const Depthwise* self;
-      const Run* run;
-    } work{this, &run};
-    share_work(
-        static_cast<size_t>(std::min(batch, kLanes)), kernel_threads(),
-        [](void* context, size_t lane) {
-          const Work& w = *static_cast<Work*>(context);
-          for (auto i = static_cast<int64_t>(lane); i < w.self->batch; i += kLanes) {
-            (*w.run)(lane, i);
-          }
-        },
-        &work);
+    share_each(std::min(batch, kLanes), [&](int64_t lane) {
+      for (int64_t i = lane; i < batch; i += kLanes) run(static_cast<size_t>(lane), i);
+    });
   }
 
   Window window;
@@ -65,7 +54,7 @@ struct Depthwise {
 template <typename T>
 void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
-    for (int64_t c = 0; c < channels; ++c) y[c] += x[c] * w[c];
+    for_elements<T>(channels, [=](int64_t c) { y[c] += x[c] * w[c]; });
     return;
   }
   for (int64_t c = 0; c < channels; ++c, w += m, y += m) {
@@ -77,7 +66,7 @@ void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
 template <typename T>
 void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {
-    for (int64_t c = 0; c < channels; ++c) x[c] += dy[c] * w[c];
+    for_elements<T>(channels, [=](int64_t c) { x[c] += dy[c] * w[c]; });
     return;
   }
   for (int64_t c = 0; c < channels; ++c, w += m, dy += m) {
@@ -187,36 +176,22 @@ void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
 
 // --- gradients: each of the three is linear in two of them
 
-Output like(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
-  return g.op(type, inputs)
-      .attr("strides", op.attr<std::vector<int64_t>>("strides"))
-      .attr("padding", op.attr<std::string>("padding"))
-      .attr("data_format", op.attr<std::string>("data_format"))
-      .attr("dilations", op.attr<std::vector<int64_t>>("dilations"));
-}
-
 Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return like(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
+  return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
 }
 
 Output for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return like(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
+  return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
 }  // namespace
-
-#define RUNHOOKS_DEPTHWISE_ATTRS                              \
-  attr(kStrides)                                              \
-      .attr(kPadding)                                         \
-      .attr(kDataFormat)                                      \
-      .attr("dilations: list(int) >= 4, <= 4 = [1, 1, 1, 1]") \
-      .attr("T: {float, double}")
 
 RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
     .input("input: T, rank 4")
     .input("filter: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_DEPTHWISE_ATTRS
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) { c.set_output(0, result_shape(c.op(), c.input(0), c.input(1))); })
     .kernel(kernel_by_type<DepthwiseKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -234,7 +209,8 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .input("filter: T, rank 4")
     .input("out_backprop: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_DEPTHWISE_ATTRS
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
       const Shape x = given_shape(c, 0);
       check_backprop(c, x, c.input(1));
@@ -244,7 +220,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner = op.input(2);
       return {Gradient(), for_filter(g, op, dy[0], filter, inner),
-              like(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
+              windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_input")
     .endpoint("nn.depthwise_conv2d_native_backprop_input")
@@ -257,7 +233,8 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .input("filter_sizes: int32, vector, >= 0")
     .input("out_backprop: T, rank 4")
     .output("output: T")
-    .RUNHOOKS_DEPTHWISE_ATTRS
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
       const Shape filter = given_shape(c, 1);
       check_backprop(c, c.input(0), filter);
@@ -267,7 +244,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner = op.input(2);
       return {for_input(g, op, x, dy[0], inner), Gradient(),
-              like(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
+              windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_filter")
     .endpoint("nn.depthwise_conv2d_native_backprop_filter")

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "base/shared_pieces.h"
 #include "graph/kernel.h"
 #include "ops/vector_math.h"
 
@@ -35,10 +36,27 @@ inline void for_elements(int64_t n, F f) {
   }
 }
 
+// The same for long loops: the threads share them.
+template <typename T, typename F>
+inline void share_elements(int64_t n, F f) {
+  if constexpr (std::is_floating_point_v<T>) {
+    share_range(n, [f](int64_t first, int64_t count) {
+      for_elements<T>(count, [f, first](int64_t i) { f(first + i); });
+    });
+  } else {
+    for_elements<T>(n, f);
+  }
+}
+template <typename T>
+inline bool shares_elements(int64_t n) {
+  return std::is_floating_point_v<T> && is_worth_sharing(n);
+}
+
 // F has `static R apply(T x)`.
 template <typename T, typename R, typename F>
 class UnaryKernel : public Kernel {
  public:
+  bool uses_threads() const override { return shares_elements<T>(n_); }
   void prepare(KernelContext& c) override {
     x_ = c.input(0).data<T>();
     y_ = c.output(0).template data<R>();
@@ -47,7 +65,7 @@ class UnaryKernel : public Kernel {
   void compute(KernelContext&) override {
     const T* x = x_;
     R* y = y_;
-    for_elements<T>(n_, [=](int64_t i) { y[i] = F::apply(x[i]); });
+    share_elements<T>(n_, [=](int64_t i) { y[i] = F::apply(x[i]); });
   }
 
  private:
@@ -71,6 +89,7 @@ BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& ou
 template <typename T, typename R, typename F>
 class BinaryKernel : public Kernel {
  public:
+  bool uses_threads() const override { return shares_elements<T>(layout_.inner); }
   void prepare(KernelContext& c) override {
     a_ = c.input(0).data<T>();
     b_ = c.input(1).data<T>();
@@ -97,13 +116,13 @@ class BinaryKernel : public Kernel {
         const R r = F::apply(a0, *b);
         for (int64_t i = 0; i < n; ++i) y[i] = r;
       } else {
-        for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a0, b[i]); });
+        share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a0, b[i]); });
       }
     } else if (layout_.b_step == 0) {
       const T b0 = *b;
-      for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b0); });
+      share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b0); });
     } else {
-      for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
+      share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
     }
   }
 

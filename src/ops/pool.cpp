@@ -1,8 +1,7 @@
 // Pooling: the largest cell, or the mean of the cells, below a window that moves over an image.
 #include <algorithm>
 
-#include "base/shared_work.h"
-#include "base/threads.h"
+#include "ops/elementwise.h"
 #include "ops/gradient_helpers.h"
 #include "ops/window.h"
 
@@ -21,15 +20,6 @@ Window pooled_window(const Operation& op, const Shape& image) {
   }
   if (size[1] < 1 || size[2] < 1) invalid_argument("`ksize` must be 1 or more.");
   return Window(op, image, size[1], size[2]);
-}
-
-// Calls run(image) for each image of the batch, on several threads.
-template <typename Run>
-void each_image(int64_t batch, const Run& run) {
-  share_work(
-      static_cast<size_t>(batch), kernel_threads(),
-      [](void* context, size_t i) { (*static_cast<const Run*>(context))(static_cast<int64_t>(i)); },
-      const_cast<Run*>(&run));
 }
 
 // What the kernels of pooling have in common: the window and the sizes of an image.
@@ -72,7 +62,7 @@ class ReducingPoolKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T* x = k.input(0).data<T>();
     T* y = k.output(0).template data<T>();
-    each_image(batch_, [&](int64_t image) {
+    share_each(batch_, [&](int64_t image) {
       const T* from = x + image * in_;
       T* to = y + image * out_;
       each_place([&](int64_t place, const auto& cells) {
@@ -88,8 +78,10 @@ struct Largest {
     bool is_first = true;
     cells([&](int64_t cell) {
       const T* in = image + cell;
-      for (int64_t i = 0; i < channels; ++i) {
-        out[i] = is_first || out[i] < in[i] ? in[i] : out[i];
+      if (is_first) {
+        std::copy(in, in + channels, out);
+      } else {
+        for_elements<T>(channels, [=](int64_t i) { out[i] = out[i] < in[i] ? in[i] : out[i]; });
       }
       is_first = false;
     });
@@ -99,14 +91,51 @@ struct Largest {
 template <typename T>
 using MaxPoolKernel = ReducingPoolKernel<T, Largest>;
 
-// The cell whose value a place has: the first of the largest ones.
-template <typename T, typename Cells>
-int64_t largest_cell(const T* image, int64_t channel, const Cells& cells) {
-  int64_t best = -1;
-  cells([&](int64_t cell) {
-    if (best < 0 || image[best] < image[cell + channel]) best = cell + channel;
-  });
-  return best;
+// Which of the cells below a window has the value of its place, the first of the largest ones, in N
+// channels from image[cell] on.
+template <typename T, int N>
+class LargestCells {
+ public:
+  template <typename Cells>
+  LargestCells(const T* image, const Cells& cells) {
+    T largest[N];
+    Number number = 0;
+    cells([&](int64_t cell) {
+      const T* in = image + cell;
+      if (number == 0) std::copy(in, in + N, largest);
+      RUNHOOKS_INDEPENDENT
+      for (int i = 0; i < N; ++i) {
+        const Number is_larger = -static_cast<Number>(largest[i] < in[i]);  // all bits, or none
+        number_[i] = (number & is_larger) | (number_[i] & ~is_larger);
+        largest[i] = largest[i] < in[i] ? in[i] : largest[i];
+      }
+      ++number;
+    });
+  }
+  // visit(cell, i, is_it) for all of the cells and channels.
+  template <typename Cells, typename Visit>
+  void each(const Cells& cells, const Visit& visit) const {
+    Number number = 0;
+    cells([&](int64_t cell) {
+      RUNHOOKS_INDEPENDENT
+      for (int i = 0; i < N; ++i) visit(cell, i, number_[i] == number);
+      ++number;
+    });
+  }
+
+ private:
+  // as wide as T, so that both fit the same registers
+  using Number = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  Number number_[N] = {};
+};
+
+// run(channel, LargestCells of the channels from there on) for all channels of a place.
+template <typename T, typename Cells, typename Run>
+void each_largest(const T* image, int64_t channels, const Cells& cells, const Run& run) {
+  constexpr int kAtOnce = 16;
+  int64_t i = 0;
+  for (; i + kAtOnce <= channels; i += kAtOnce) run(i, LargestCells<T, kAtOnce>(image + i, cells));
+  for (; i < channels; ++i) run(i, LargestCells<T, 1>(image + i, cells));
 }
 
 // The gradient goes to the largest cell of each place.
@@ -117,14 +146,18 @@ class MaxPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
     T* dx = k.output(0).template data<T>();
-    each_image(batch_, [&](int64_t image) {
-      const T *from = x + image * in_, *grad = dy + image * out_;
+    share_each(batch_, [&](int64_t image) {
+      const T *from = x + image * in_, *grads = dy + image * out_;
       T* to = dx + image * in_;
       std::fill(to, to + in_, T(0));
       each_place([&](int64_t place, const auto& cells) {
-        for (int64_t i = 0; i < channels_; ++i) {
-          to[largest_cell(from, i, cells)] += grad[place + i];
-        }
+        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
+          const T* grad = grads + place + channel;
+          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
+            const T added = grad[i];
+            to[cell + channel + i] += is_it ? added : T(0);
+          });
+        });
       });
     });
   }
@@ -138,12 +171,17 @@ class MaxPoolGradGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *grad = k.input(2).data<T>();
     T* out = k.output(0).template data<T>();
-    each_image(batch_, [&](int64_t image) {
+    share_each(batch_, [&](int64_t image) {
       const T *from = x + image * in_, *on_cells = grad + image * in_;
       T* to = out + image * out_;
       each_place([&](int64_t place, const auto& cells) {
-        for (int64_t i = 0; i < channels_; ++i)
-          to[place + i] = on_cells[largest_cell(from, i, cells)];
+        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
+          T* result = to + place + channel;
+          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
+            const T it = on_cells[cell + channel + i], before = result[i];
+            result[i] = is_it ? it : before;
+          });
+        });
       });
     });
   }
@@ -156,7 +194,8 @@ struct Mean {
     int64_t count = 0;
     std::fill(out, out + channels, T(0));
     cells([&](int64_t cell) {
-      for (int64_t i = 0; i < channels; ++i) out[i] += image[cell + i];
+      const T* in = image + cell;
+      for_elements<T>(channels, [=](int64_t i) { out[i] += in[i]; });
       ++count;
     });
     for (int64_t i = 0; i < channels; ++i) out[i] /= static_cast<T>(count);
@@ -173,7 +212,7 @@ class AvgPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T* dy = k.input(1).data<T>();
     T* dx = k.output(0).template data<T>();
-    each_image(batch_, [&](int64_t image) {
+    share_each(batch_, [&](int64_t image) {
       const T* grad = dy + image * out_;
       T* to = dx + image * in_;
       std::fill(to, to + in_, T(0));
@@ -181,9 +220,9 @@ class AvgPoolGradKernel : public PoolKernel {
         int64_t count = 0;
         cells([&](int64_t) { ++count; });
         cells([&](int64_t cell) {
-          for (int64_t i = 0; i < channels_; ++i) {
-            to[cell + i] += grad[place + i] / static_cast<T>(count);
-          }
+          const T* from = grad + place;
+          T* sum = to + cell;
+          for_elements<T>(channels_, [=](int64_t i) { sum[i] += from[i] / static_cast<T>(count); });
         });
       });
     });
@@ -229,14 +268,6 @@ void avg_pool_grad_shape(ShapeContext& c) {
   c.set_output(0, image);
 }
 
-Output like(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
-  return g.op(type, inputs)
-      .attr("ksize", op.attr<std::vector<int64_t>>("ksize"))
-      .attr("strides", op.attr<std::vector<int64_t>>("strides"))
-      .attr("padding", op.attr<std::string>("padding"))
-      .attr("data_format", op.attr<std::string>("data_format"));
-}
-
 }  // namespace
 
 #define RUNHOOKS_POOL_ATTRS \
@@ -249,7 +280,7 @@ RUNHOOKS_REGISTER_OP("MaxPool")
     .RUNHOOKS_POOL_ATTRS.shape(pool_shape)
     .kernel(kernel_by_type<MaxPoolKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {like(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
+      return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
     })
     .endpoint("raw_ops.MaxPool")
     .summary("The largest cells below a window.")
@@ -266,7 +297,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGrad")
     .kernel(kernel_by_type<MaxPoolGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), like(g, op, "MaxPoolGradGrad", inputs)};
+      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGrad")
     .summary("The gradient of the largest cells.")
@@ -283,7 +314,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
     .kernel(kernel_by_type<MaxPoolGradGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), like(g, op, "MaxPoolGrad", inputs)};
+      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGradGrad")
     .summary("The gradient of that.")
@@ -296,7 +327,7 @@ RUNHOOKS_REGISTER_OP("AvgPool")
     .shape(pool_shape)
     .kernel(kernel_by_type<AvgPoolKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {like(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
+      return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
     })
     .endpoint("raw_ops.AvgPool")
     .summary("The means of the cells below a window.")
@@ -311,7 +342,7 @@ RUNHOOKS_REGISTER_OP("AvgPoolGrad")
     .shape(avg_pool_grad_shape)
     .kernel(kernel_by_type<AvgPoolGradKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {Gradient(), like(g, op, "AvgPool", {dy[0]})};
+      return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
     })
     .endpoint("raw_ops.AvgPoolGrad")
     .summary("The gradient of the means.")

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/graph.h"
+
 namespace runhooks {
 
 namespace {
@@ -58,6 +60,19 @@ Window::Window(const Operation& op, const Shape& image, int64_t rows, int64_t co
   const bool is_same = op.attr<std::string>("padding") == "SAME";
   set_output_size(height, is_same);
   set_output_size(width, is_same);
+}
+
+Output windowed(Graph& g,
+                const Operation& op,
+                const char* type,
+                const std::vector<Output>& inputs) {
+  OpBuilder result = g.op(type, inputs);
+  for (const char* name : {"padding", "data_format"}) result.attr(name, op.attr<std::string>(name));
+  for (const char* name : {"ksize", "strides", "dilations"}) {
+    if (!op.def().find_attr(name)) continue;
+    result.attr(name, op.attr<std::vector<int64_t>>(name));
+  }
+  return result;
 }
 
 }  // namespace runhooks

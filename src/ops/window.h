@@ -26,6 +26,16 @@ constexpr const char* kStrides = "strides: list(int) >= 4, <= 4";
 constexpr const char* kPadding = "padding: {'SAME', 'VALID'}";
 constexpr const char* kDataFormat = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
 
+// What follows the strides of a convolution.
+#define RUNHOOKS_CONVOLUTION_ATTRS                            \
+  attr(kPadding)                                              \
+      .attr(kDataFormat)                                      \
+      .attr("dilations: list(int) >= 4, <= 4 = [1, 1, 1, 1]") \
+      .attr("T: {float, double}")
+
+// An op of this type whose windows are those of `op`.
+Output windowed(Graph& g, const Operation& op, const char* type, const std::vector<Output>& inputs);
+
 // The place of one image row of windows: calls visit(y, x, ky, kx) with the cell (y, x) of the
 // image below the cell (ky, kx) of the window at (oy, ox), for all that are in the image.
 template <typename Visit>

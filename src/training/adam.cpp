@@ -1,7 +1,9 @@
 // Adam (tf.train.AdamOptimizer; Kingma and Ba 2015, with the correction of the bias in the learning
 // rate).
 #include <cmath>
+#include <type_traits>
 
+#include "kernels/kernels.h"
 #include "ops/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
@@ -21,6 +23,10 @@ struct AdamRule {
     const T beta1 = in.scalar(6), beta2 = in.scalar(7), epsilon = in.scalar(8);
     const T* grad = in.gradient(9);
     const T alpha = lr * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power);
+    if constexpr (std::is_same_v<T, float>) {
+      const AdamRates rates = {alpha, 1 - beta1, 1 - beta2, epsilon};
+      return kernels().updates->sadam(in.size(), &rates, var, m, v, grad);
+    }
     for (int64_t i = 0; i < in.size(); ++i) {
       m[i] += (grad[i] - m[i]) * (T(1) - beta1);
       v[i] += (grad[i] * grad[i] - v[i]) * (T(1) - beta2);

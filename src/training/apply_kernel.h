@@ -4,9 +4,12 @@
 // What it must not know: any particular update rule, R.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/shared_pieces.h"
 #include "graph/op_registry.h"
 #include "graph/variable.h"
 
@@ -42,6 +45,13 @@ class ApplyInputs {
   }
   const Operation& op() const { return c_.op(); }
 
+  // Only some elements of the variable are seen from here on.
+  void select_range(int64_t first, int64_t n) {
+    expected_gradient_ = n_;
+    offset_ = gradient_offset_ = first;
+    n_ = n;
+  }
+
   // --- a sparse update: `at` is where the indices are
   void begin_rows(int at) {
     indices_at_ = at;
@@ -68,9 +78,7 @@ class ApplyInputs {
   // How far ahead of the selected row memory is asked for.
   void look_ahead(int64_t rows) { ahead_ = rows; }
   // Known where the gradient comes from an op that adds what belongs to the same row.
-  bool has_distinct_rows() const {
-    return op().input(indices_at_).op->def().has_distinct_rows;
-  }
+  bool has_distinct_rows() const { return op().input(indices_at_).op->def().has_distinct_rows; }
   // Of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
 
@@ -103,6 +111,20 @@ class ApplyInputs {
 // own, `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
 enum class SparseForm { kNone, kSameRule, kOwn };
 
+// A rule whose step for one element depends on the others says so: kNeedsAll.
+template <typename Rule, typename = void>
+struct NeedsAll : std::false_type {};
+template <typename Rule>
+struct NeedsAll<Rule, std::void_t<decltype(Rule::kNeedsAll)>> : std::true_type {};
+
+// Where the input `name` of an op stands; -1 where it has none.
+inline int input_place(const OpDef& def, const char* name) {
+  for (size_t i = 0; i < def.inputs.size(); ++i) {
+    if (def.inputs[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 // Rule has kRefs, the number of variables (up to 4), and `template <typename T> static void
 // apply(ApplyInputs<T>& in)`.
 template <typename Rule>
@@ -116,19 +138,39 @@ struct ApplyRule {
   template <typename T>
   class Kernel : public runhooks::Kernel {
    public:
+    bool uses_threads() const override { return is_shared_; }
+    void prepare(KernelContext& c) override {
+      const OpDef& def = c.op().def();
+      gradient_ = std::max(input_place(def, "grad"), input_place(def, "delta"));
+      is_shared_ = !NeedsAll<Rule>::value && gradient_ >= 0 &&
+                   is_worth_sharing(c.input(gradient_).num_elements());
+    }
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
-      Rule::apply(inputs);
+      if (is_shared_) {
+        inputs.gradient(gradient_);  // throws here, not on another thread
+        apply_in_pieces(inputs);
+      } else {
+        Rule::apply(inputs);
+      }
       pass_on(c);
     }
+
+   private:
+    static void apply_in_pieces(const ApplyInputs<T>& inputs) {
+      share_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
+        ApplyInputs<T> piece = inputs;
+        piece.select_range(first, count);
+        Rule::apply(piece);
+      });
+    }
+    int gradient_ = -1;
+    bool is_shared_ = false;
   };
   template <typename T>
   class RowsKernel : public runhooks::Kernel {
    public:
-    void prepare(KernelContext& c) override {
-      const std::vector<ArgDef>& args = c.op().def().inputs;
-      for (at_ = 0; args[static_cast<size_t>(at_)].name != "indices";) ++at_;
-    }
+    void prepare(KernelContext& c) override { at_ = input_place(c.op().def(), "indices"); }
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
       inputs.begin_rows(at_);

@@ -15,6 +15,7 @@ namespace {
 struct LambRule {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kNone;
+  static constexpr bool kNeedsAll = true;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);

@@ -7,20 +7,12 @@
 #include "op_example.h"
 #include "ops/gradient_helpers.h"
 #include "test.h"
+#include "threads_test.h"
 
 using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
-
-class Threads {
- public:
-  explicit Threads(int threads) : before_(kernel_threads()) { set_kernel_threads(threads); }
-  ~Threads() { set_kernel_threads(before_); }
-
- private:
-  int before_;
-};
 
 // A graph of what shares buffers in all ways that there are: values of their own, forwarded ones,
 // ones that may be forwarded, ones that stay from run to run, variables and their updates. All

@@ -311,6 +311,62 @@ TEST(kernel_bias_and_column_sums_are_exact) {
   }
 }
 
+template <typename T>
+void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937& random) {
+  const auto product = [&] {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return table.gemm->sgathered;
+    } else {
+      return table.gemm->dgathered;
+    }
+  }();
+  std::uniform_int_distribution<int> draw(-3, 3);
+  std::uniform_int_distribution<int64_t> place(0, 400), length(1, kLongestRun);
+  std::vector<int64_t> offsets;
+  std::vector<Run> runs = {{7, kLongestRun}, {3, 1}};
+  while (static_cast<int64_t>(offsets.size()) < rows) offsets.push_back(place(random));
+  while (runs.size() < 5) runs.push_back({place(random), length(random)});
+  for (const int64_t stride : {1, 3}) {
+    std::vector<int64_t> steps;
+    for (const Run& run : runs) {
+      for (int64_t i = 0; i < run.length; ++i) steps.push_back(run.offset + i * stride);
+    }
+    std::vector<T> a(800 + 3 * kLongestRun), b(steps.size() * static_cast<size_t>(n));
+    for (T& x : a) x = static_cast<T>(draw(random));
+    for (T& x : b) x = static_cast<T>(draw(random));
+    const GatheredRows gathered = {offsets.data(), runs.data(), rows,
+                                   static_cast<int64_t>(runs.size()), stride};
+    std::vector<T> expected(static_cast<size_t>(rows * n), 0), c(expected.size() + 64, T(5));
+    for (int64_t i = 0; i < rows; ++i) {
+      for (size_t p = 0; p < steps.size(); ++p) {
+        const T x = a[static_cast<size_t>(offsets[static_cast<size_t>(i)] + steps[p])];
+        for (int64_t j = 0; j < n; ++j) {
+          expected[static_cast<size_t>(i * n + j)] +=
+              x * b[p * static_cast<size_t>(n) + static_cast<size_t>(j)];
+        }
+      }
+    }
+    for (const T times : {T(1), T(2)}) {  // the second time it is added
+      product(gathered, n, a.data(), b.data(), c.data(), times > 1);
+      for (size_t i = 0; i < expected.size(); ++i) CHECK_EQ(c[i], times * expected[i]);
+      for (size_t i = expected.size(); i < c.size(); ++i) CHECK_EQ(c[i], T(5));
+    }
+  }
+}
+
+TEST(kernel_gathered_product_is_exact) {
+  std::mt19937 random(seed());
+  for (const Kernels& table : all_gemms()) {
+    for (const int64_t n : {1, 3, 8, 16, 17, 32, 33, 70}) {
+      for (const int64_t rows : {1, 2, 5, 8, 9, 13, 50}) {
+        context() = str_cat(table.isa, " rows=", rows, " n=", n, " seed=", seed());
+        check_gathered<float>(table, rows, n, random);
+        check_gathered<double>(table, rows, n, random);
+      }
+    }
+  }
+}
+
 TEST(kernel_choice_is_the_best_or_the_one_below_the_wish) {
   const std::vector<Kernels> all = all_kernels();
   const std::string best = all.back().isa;

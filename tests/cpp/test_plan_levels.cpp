@@ -8,19 +8,12 @@
 #include "ops/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
+#include "threads_test.h"
 
 using namespace runhooks;
+using namespace runhooks_test;
 
 namespace {
-
-class Threads {
- public:
-  explicit Threads(int threads) : before_(kernel_threads()) { set_kernel_threads(threads); }
-  ~Threads() { set_kernel_threads(before_); }
-
- private:
-  int before_;
-};
 
 constexpr int64_t kRows = 160;
 constexpr int kColumns = 6;

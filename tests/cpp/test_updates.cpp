@@ -58,6 +58,23 @@ void check_adagrad(const Kernels& table, size_t n, std::mt19937& random) {
   check_close(accum, accum_expected);
 }
 
+void check_adam(const Kernels& table, size_t n, const AdamRates& r, std::mt19937& random) {
+  std::vector<float> var = numbers(random, n, -1, 1), m = numbers(random, n, -1, 1),
+                     v = numbers(random, n, 0, 2), grad = numbers(random, n, -1, 1);
+  std::vector<double> var_expected, m_expected, v_expected;
+  for (size_t i = 0; i < n; ++i) {
+    const double g = grad[i];
+    m_expected.push_back(m[i] + (g - m[i]) * r.one_minus_beta1);
+    v_expected.push_back(v[i] + (g * g - v[i]) * r.one_minus_beta2);
+    var_expected.push_back(var[i] -
+                           r.step * m_expected[i] / (std::sqrt(v_expected[i]) + r.epsilon));
+  }
+  table.updates->sadam(static_cast<int64_t>(n), &r, var.data(), m.data(), v.data(), grad.data());
+  check_close(var, var_expected);
+  check_close(m, m_expected);
+  check_close(v, v_expected);
+}
+
 }  // namespace
 
 TEST(updates_of_every_instruction_set) {
@@ -69,6 +86,8 @@ TEST(updates_of_every_instruction_set) {
       check_ftrl(*table, n, {0.05f, 0, 0, 0}, random);
       check_ftrl(*table, n, {0.2f, 0.7f, 0.1f, 0.3f}, random);
       check_adagrad(*table, n, random);
+      check_adam(*table, n, {0.01f, 0.1f, 0.001f, 1e-8f}, random);
+      check_adam(*table, n, {0.5f, 0.7f, 0.9f, 0.1f}, random);
     }
   }
 }

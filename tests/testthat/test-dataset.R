@@ -76,21 +76,29 @@ test_that("batches are stacked, the last one short or dropped", {
     "different shapes in component 0. First element had shape (2,) and element 2", fixed = TRUE)
 })
 
-# By TensorFlow 1.15.5: Dataset.range(n).shuffle(size, seed = 3), with one pass or several.
+# By TensorFlow 2.15.1 (1.15.5 puts repeated shuffles into one op, which has another order):
+# Dataset.range(n).shuffle(size, seed = 3), with one pass or several.
 test_that("shuffles give TensorFlow's order", {
   order <- function(n, size, ...) values(dataset_shuffle(range_dataset(0, n), size, ...))
   expect_equal(order(10, 4, seed = 3), c(0, 3, 2, 1, 4, 7, 6, 5, 8, 9))
-  # TensorFlow 2.15, and 1.15 where the graph optimizer does not fuse the two steps
   each <- range_dataset(0, 6) %>% dataset_shuffle(10, seed = 3) %>% dataset_repeat(3)
   expect_equal(values(each), c(0, 1, 2, 3, 4, 5, 0, 4, 1, 5, 3, 2, 2, 4, 5, 3, 0, 1))
   same <- range_dataset(0, 6) %>%
     dataset_shuffle(10, seed = 3, reshuffle_each_iteration = FALSE) %>%
     dataset_repeat(2)
   expect_equal(values(same), rep(c(5, 4, 2, 0, 3, 1), 2))
-  fused <- dataset_shuffle_and_repeat(range_dataset(0, 6), 10, 3, seed = 3)
-  expect_equal(values(fused), c(5, 4, 2, 0, 3, 1, 2, 3, 1, 5, 4, 0, 4, 5, 1, 3, 2, 0))
+  both <- dataset_shuffle_and_repeat(range_dataset(0, 6), 10, 3, seed = 3)
+  expect_equal(values(both), values(each))
   repeated <- range_dataset(0, 6) %>% dataset_repeat(3) %>% dataset_shuffle(5, seed = 3)
   expect_equal(values(repeated), c(4, 1, 0, 2, 1, 2, 4, 0, 3, 0, 5, 3, 3, 1, 5, 4, 5, 2))
+  # the seeds of passes are those of each iterator, and drawn for each pass that is begun
+  some <- dataset_shuffle(range_dataset(0, 5), 3, seed = 3)
+  nested <- some %>% dataset_repeat(2) %>% dataset_shuffle(4, seed = 5) %>% dataset_repeat(2)
+  expect_equal(values(nested), c(1, 4, 0, 3, 2, 4, 0, 3, 1, 2, 2, 0, 2, 1, 4, 3, 3, 1, 0, 4))
+  joined <- dataset_repeat(dataset_concatenate(some, dataset_take(some, 2)), 2)
+  expect_equal(values(joined), c(0:4, 0, 1, 0, 3, 4, 2, 1, 0, 3))
+  pairs <- dataset_collect(dataset_repeat(zip_datasets(some, some), 2))
+  expect_equal(vapply(pairs, `[[`, 0, 2), c(0:4, 0, 3, 4, 2, 1))
   in_graph <- with(tf$Graph()$as_default(), {
     tf$set_random_seed(7)
     values(range_dataset(0, 6) %>% dataset_shuffle(3, seed = 3) %>% dataset_repeat(3))

@@ -55,3 +55,31 @@ test_that("after steps on two threads a forked child trains by itself", {
   children <- in_forks(2, function(i) trained_on_threads(2))
   expect_identical(children, list(here, here))
 })
+
+test_that("large variables are updated to the same bits by any number of threads", {
+  start <- matrix(sin(seq_len(300 * 250)), 300)
+  train <- tf$train
+  optimizers <- list(
+    train$GradientDescentOptimizer, train$MomentumOptimizer, train$AdamOptimizer,
+    train$AdagradOptimizer, train$FtrlOptimizer, train$RMSPropOptimizer
+  )
+  updated <- function(threads, optimizer) {
+    withr::local_options(runhooks.threads = threads)
+    more <- if (identical(optimizer, train$MomentumOptimizer)) list(momentum = 0.9)
+    with(tf$Graph()$as_default(), {
+      v <- tf$Variable(start, dtype = "float32")
+      loss <- tf$reduce_sum(tf$square(tf$tanh(v) - 0.3))
+      step <- do.call(optimizer, c(list(0.05), more))$minimize(loss)
+      with(tf$Session() %as% session, {
+        session$run(tf$global_variables_initializer())
+        for (i in 1:8) session$run(step)
+        session$run(v)
+      })
+    })
+  }
+  for (optimizer in optimizers) {
+    one <- updated(1, optimizer)
+    expect_false(isTRUE(all.equal(one, start)))
+    expect_identical(updated(2, optimizer), one)
+  }
+})

@@ -1,0 +1,39 @@
+// What lives here: share_each() and share_range(), share_work() for lambdas, with as many threads as a kernel may use.
+// Who may use it: every layer above.
+// What it must not know: what the work is.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/shared_work.h"
+#include "base/threads.h"
+
+namespace runhooks {
+
+// run(i) for each i below n, in any order. It must not throw.
+template <typename Run>
+void share_each(int64_t n, const Run& run) {
+  share_work(
+      static_cast<size_t>(n), kernel_threads(),
+      [](void* context, size_t i) { (*static_cast<const Run*>(context))(static_cast<int64_t>(i)); },
+      const_cast<Run*>(&run));
+}
+
+// How many elements of a loop over numbers are worth handing to another thread.
+constexpr int64_t kSharedElements = 1 << 14;
+inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedElements; }
+
+// run(first, count) for pieces of 0..n. It must not throw, and what it does for one element must
+// not depend on where a piece begins.
+template <typename Run>
+void share_range(int64_t n, const Run& run) {
+  if (!is_worth_sharing(n) || kernel_threads() < 2) return run(0, n);
+  constexpr int64_t kMostPieces = 1 << 10;
+  const int64_t piece = std::max(kSharedElements, (n / kMostPieces + 64) / 64 * 64);
+  share_each((n + piece - 1) / piece,
+             [&](int64_t i) { run(i * piece, std::min(piece, n - i * piece)); });
+}
+
+}  // namespace runhooks

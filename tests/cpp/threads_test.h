@@ -1,0 +1,21 @@
+// What lives here: Threads, how many threads kernels may use while a test runs.
+// Who may use it: tests/cpp only.
+// What it must not know: what the kernels compute.
+#pragma once
+
+#include "base/threads.h"
+
+namespace runhooks_test {
+
+class Threads {
+ public:
+  explicit Threads(int threads) : before_(runhooks::kernel_threads()) {
+    runhooks::set_kernel_threads(threads);
+  }
+  ~Threads() { runhooks::set_kernel_threads(before_); }
+
+ private:
+  int before_;
+};
+
+}  // namespace runhooks_test
