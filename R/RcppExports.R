@@ -355,6 +355,10 @@ cpp_latest_checkpoint <- function(folder) {
     .Call(`_runhooks_cpp_latest_checkpoint`, folder)
 }
 
+cpp_latest_checkpoint_of <- function(folder, state_name) {
+    .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
+}
+
 cpp_saved_global_step <- function(folder) {
     .Call(`_runhooks_cpp_saved_global_step`, folder)
 }
@@ -615,8 +619,8 @@ cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relativ
     .Call(`_runhooks_cpp_saver_new`, var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty)
 }
 
-cpp_saver_save <- function(saver, session, path, global_step, write_meta_graph, write_state) {
-    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step, write_meta_graph, write_state)
+cpp_saver_save <- function(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix) {
+    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix)
 }
 
 cpp_saver_restore <- function(saver, session, path) {

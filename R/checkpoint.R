@@ -3,7 +3,8 @@
 #' The newest checkpoint of a folder
 #'
 #' @param checkpoint_dir A folder.
-#' @param ... Not used.
+#' @param ... `latest_filename`: the name of the file that lists the folder's checkpoints, where it
+#'   is not `"checkpoint"`.
 #' @return The path without its endings, or `NULL` where there is none.
 #' @family inspecting
 #' @export
@@ -11,7 +12,13 @@
 #' latest_checkpoint(tempdir())
 latest_checkpoint <- function(checkpoint_dir, ...) {
   check_string(checkpoint_dir)
-  cpp_latest_checkpoint(path.expand(checkpoint_dir))
+  newest_by_state(checkpoint_dir, ...)
+}
+
+newest_by_state <- function(checkpoint_dir, latest_filename = NULL, call = parent.frame()) {
+  check_file_name(latest_filename, "latest_filename", call)
+  name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
+  cpp_latest_checkpoint_of(path.expand(checkpoint_dir), name)
 }
 
 #' The variables of a trained model

@@ -281,16 +281,16 @@ core_estimator_spec <- function(spec) {
 # --- tf$estimator$export
 
 export_symbols <- function() {
-  output <- function(kind, ...) {
-    structure(list(kind = kind, outputs = list(...)), class = c(kind, "runhooks_export_output"))
+  output <- function(kind, outputs) {
+    structure(list(kind = kind, outputs = outputs), class = c(kind, "runhooks_export_output"))
   }
   symbols <- list(
     PredictOutput = function(outputs) {
       outputs <- if (is_graph_element(outputs)) list(output = outputs) else outputs
-      do.call(output, c(list("PredictOutput"), as_predictions(outputs)))
+      output("PredictOutput", as_predictions(outputs))
     },
     RegressionOutput = function(value) {
-      output("RegressionOutput", outputs = as_spec_tensor(value, "value"))
+      output("RegressionOutput", list(outputs = as_spec_tensor(value, "value")))
     },
     ClassificationOutput = function(scores = NULL, classes = NULL) {
       if (is.null(scores) && is.null(classes)) {
@@ -299,7 +299,7 @@ export_symbols <- function() {
       given <- list(
         scores = as_spec_tensor(scores, "scores"), classes = as_spec_tensor(classes, "classes")
       )
-      do.call(output, c(list("ClassificationOutput"), Filter(Negate(is.null), given)))
+      output("ClassificationOutput", Filter(Negate(is.null), given))
     }
   )
   c(

@@ -204,10 +204,11 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-# Folders whose names are no times are not ours.
+# Folders whose names are no times, and files, are not ours.
 delete_old_exports <- function(export_path, exports_to_keep) {
   if (is.null(exports_to_keep)) return(invisible())
-  times <- list.files(export_path, "^[0-9]{10}$")
+  times <- basename(list.dirs(export_path, recursive = FALSE))
+  times <- times[grepl("^[0-9]{10}$", times)]
   old <- utils::head(sort(times, method = "radix"), -exports_to_keep)
   unlink(file.path(export_path, old), recursive = TRUE)
 }

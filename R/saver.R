@@ -1,18 +1,33 @@
 # tf.train.Saver: checkpoints written by hand, or with one's own rules of what is kept.
 
-# Arguments that have no effect in one process, on one file, are taken.
+# `sharded`, `name` and `restore_sequentially` are checked and change nothing: on one device
+# TensorFlow writes one file, too, and there are no operations to be named or put in order.
 train_saver <- function(
   var_list = NULL, reshape = FALSE, sharded = FALSE, max_to_keep = 5,
   keep_checkpoint_every_n_hours = 10000, name = NULL, restore_sequentially = FALSE,
   saver_def = NULL, builder = NULL, defer_build = FALSE, allow_empty = FALSE, write_version = 2,
   pad_step_number = FALSE, save_relative_paths = FALSE, filename = NULL
 ) {
-  if (!is.null(saver_def) || !is.null(builder)) {
-    stop_runhooks("{.arg saver_def} and {.arg builder} are not supported.", kind = "unimplemented")
+  for (arg in c("saver_def", "builder", "filename")) {
+    if (is.null(get(arg))) next
+    stop_runhooks("{.arg {arg}} of `tf$train$Saver()` is not supported.", kind = "unimplemented")
+  }
+  check_string(name, null = TRUE)
+  check_flag(restore_sequentially)
+  if (!identical(as.numeric(write_version), 2)) {
+    stop_runhooks(
+      "Checkpoints are written in version 2 of the format; {.arg write_version} is
+       {.val {write_version}}.",
+      kind = "unimplemented"
+    )
   }
   check_flag(reshape)
   check_flag(sharded)
   check_whole(max_to_keep, null = TRUE)
+  check_arg(
+    is.null(max_to_keep) || max_to_keep >= 0, max_to_keep, "a whole number >= 0", "max_to_keep",
+    environment()
+  )
   check_number(keep_checkpoint_every_n_hours)
   check_flag(defer_build)
   check_flag(allow_empty)
@@ -47,12 +62,15 @@ new_saver <- function(pointer) {
     check_string(save_path)
     check_flag(write_meta_graph)
     check_flag(write_state)
-    unsupported_names(latest_filename, meta_graph_suffix)
+    if (!nzchar(save_path)) stop_runhooks("no path specified")
+    check_file_name(latest_filename, "latest_filename")
+    check_file_name(meta_graph_suffix, "meta_graph_suffix")
     step <- if (is_graph_element(global_step)) sess$run(global_step) else global_step
     check_whole(step, null = TRUE, arg = "global_step")
     cpp_saver_save(
       pointer, sess$.pointer, path.expand(save_path), if (is.null(step)) -1 else step,
-      write_meta_graph, write_state
+      write_meta_graph, write_state, if (is.null(latest_filename)) "" else latest_filename,
+      meta_graph_suffix
     )
   }
   saver$export_meta_graph <- function(filename = NULL) export_meta_graph(filename)
@@ -82,15 +100,10 @@ new_saver <- function(pointer) {
   saver
 }
 
-# Files have the names that everything else looks for.
-unsupported_names <- function(latest_filename, meta_graph_suffix, call = parent.frame()) {
-  usual <- is.null(latest_filename) || identical(latest_filename, "checkpoint")
-  if (!usual || !identical(meta_graph_suffix, "meta")) {
-    stop_runhooks(
-      "{.arg latest_filename} and {.arg meta_graph_suffix} cannot be changed.",
-      kind = "unimplemented", call = call
-    )
-  }
+check_file_name <- function(x, arg, call = parent.frame()) {
+  check_string(x, null = arg == "latest_filename", arg = arg, call = call)
+  if (is.null(x) || (nzchar(x) && identical(basename(x), x))) return(invisible())
+  stop_plain(sprintf("'%s' must not contain path components", arg), call = call)
 }
 
 #' @export

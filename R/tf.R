@@ -360,8 +360,7 @@ train_symbols <- function() {
       create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       get_or_create_global_step = function(graph = NULL) cpp_global_step(graph, TRUE),
       latest_checkpoint = function(checkpoint_dir, latest_filename = NULL) {
-        unsupported(latest_filename)
-        latest_checkpoint(checkpoint_dir)
+        latest_checkpoint(checkpoint_dir, latest_filename)
       },
       Saver = train_saver,
       SessionRunHook = session_run_hook,

@@ -72,11 +72,11 @@ checkpoint_exists <- function(checkpoint_prefix) {
 }
 
 get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
-  unsupported(latest_filename)
   check_string(checkpoint_dir)
-  newest <- cpp_latest_checkpoint(path.expand(checkpoint_dir))
+  newest <- newest_by_state(checkpoint_dir, latest_filename)
   if (is.null(newest)) return(NULL)
-  lines <- readLines(file.path(path.expand(checkpoint_dir), "checkpoint"), warn = FALSE)
+  name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
+  lines <- readLines(file.path(path.expand(checkpoint_dir), name), warn = FALSE)
   all <- grep("^all_model_checkpoint_paths:", lines, value = TRUE)
   all <- sub('^[^"]*"(.*)"[^"]*$', "\\1", all)
   is_absolute <- grepl("^(/|[A-Za-z]:)", all)

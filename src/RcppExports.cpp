@@ -2,6 +2,7 @@
 // Generator token: 10BE3573-1514-4C36-9D1C-5A225CD40393
 
 #include "runhooks_types.h"
+#include <RcppEigen.h>
 #include <Rcpp.h>
 
 using namespace Rcpp;
@@ -958,6 +959,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_latest_checkpoint_of
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name);
+RcppExport SEXP _runhooks_cpp_latest_checkpoint_of(SEXP folderSEXP, SEXP state_nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint_of(folder, state_name));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_saved_global_step
 double cpp_saved_global_step(Text folder);
 RcppExport SEXP _runhooks_cpp_saved_global_step(SEXP folderSEXP) {
@@ -1686,8 +1698,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_saver_save
-std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step, bool write_meta_graph, bool write_state);
-RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP, SEXP write_meta_graphSEXP, SEXP write_stateSEXP) {
+std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step, bool write_meta_graph, bool write_state, Text state_name, Text meta_suffix);
+RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP, SEXP write_meta_graphSEXP, SEXP write_stateSEXP, SEXP state_nameSEXP, SEXP meta_suffixSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
@@ -1696,7 +1708,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type global_step(global_stepSEXP);
     Rcpp::traits::input_parameter< bool >::type write_meta_graph(write_meta_graphSEXP);
     Rcpp::traits::input_parameter< bool >::type write_state(write_stateSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step, write_meta_graph, write_state));
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    Rcpp::traits::input_parameter< Text >::type meta_suffix(meta_suffixSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2147,6 +2161,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
+    {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
@@ -2212,7 +2227,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
     {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
-    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 6},
+    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},

@@ -59,6 +59,16 @@ SEXP cpp_latest_checkpoint(Text folder) {
   });
 }
 
+// The same by a list of another name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
+  return border([&]() -> SEXP {
+    const std::string path = newest_checkpoint(folder, state_name);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
 // [[Rcpp::export(rng = false)]]
 double cpp_saved_global_step(Text folder) {
   return border([&] { return static_cast<double>(saved_global_step(folder)); });

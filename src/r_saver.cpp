@@ -88,13 +88,15 @@ std::string cpp_saver_save(SEXP saver,
                            Text path,
                            double global_step,
                            bool write_meta_graph,
-                           bool write_state) {
+                           bool write_state,
+                           Text state_name,
+                           Text meta_suffix) {
   return border([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
     if (!writer->is_built()) writer->build(open.graph());
     return writer->save(open, path, whole_from_r(global_step, "`global_step`"), write_meta_graph,
-                        write_state);
+                        write_state, {state_name, meta_suffix});
   });
 }
 

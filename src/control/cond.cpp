@@ -51,33 +51,6 @@ void if_shape(ShapeContext& c) {
   }
 }
 
-// The functions have the same arguments now; the If has all that they captured.
-Operation* add_if(Graph& graph,
-                  const Output& pred,
-                  const std::shared_ptr<FuncGraph>& then_branch,
-                  const std::shared_ptr<FuncGraph>& else_branch) {
-  const std::vector<FuncGraph*> both = {then_branch.get(), else_branch.get()};
-  FuncGraph::unify_captures(both, 0);
-  std::vector<Output> inputs = {pred};
-  for (const auto& argument : then_branch->arguments()) inputs.push_back(argument.outside);
-  std::vector<DType> types;
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < then_branch->results.size(); ++i) {
-    types.push_back(then_branch->results[i].dtype());
-    shapes.push_back(
-        common_shape(then_branch->results[i].shape(), else_branch->results[i].shape()));
-  }
-  const bool is_stateful = is_stateful_function(*then_branch) || is_stateful_function(*else_branch);
-  return graph.op(is_stateful ? "If" : "StatelessIf", inputs)
-      .attr("Tout", types)
-      .attr("then_branch", FunctionPtr(then_branch))
-      .attr("else_branch", FunctionPtr(else_branch))
-      .attr("output_shapes", shapes)
-      .attr("_lower_using_switch_merge", true)
-      .named("If")
-      .after(waits_of(both));
-}
-
 // What stands for a result of the other branch; nobody reads it, but its shape has to fit.
 Output nothing_of(FuncGraph& function, const Output& result) {
   const ControlDependencies none(function, {}, true);

@@ -47,21 +47,6 @@ FuncGraph& function_attr(const Operation& op, const char* name) {
   return *op.attr<FunctionPtr>(name);
 }
 
-bool is_stateful_function(const FuncGraph& function) {
-  const auto has_state = [](const Operation& op) {
-    const OpDef& def = op.def();
-    return def.is_stateful || def.holds_variable || def.reads_variable || !def.mutates.empty();
-  };
-  for (const Operation* op : needed_operations(function)) {
-    const auto& arguments = function.arguments();
-    const bool is_argument = std::any_of(
-        arguments.begin(), arguments.end(),
-        [op](const auto& argument) { return !argument.is_handle() && argument.inside.op == op; });
-    if (!is_argument && has_state(*op)) return true;
-  }
-  return false;
-}
-
 bool changes_variables(const FuncGraph& function) {
   for (const Operation* op : needed_operations(function)) {
     if (any_inside(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
@@ -77,16 +62,6 @@ std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& 
     own.push_back(inside);
   }
   return own;
-}
-
-std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions) {
-  std::vector<Operation*> all;
-  for (const FuncGraph* function : functions) {
-    for (Operation* op : function->waits_for()) {
-      if (std::find(all.begin(), all.end(), op) == all.end()) all.push_back(op);
-    }
-  }
-  return all;
 }
 
 DType gradient_dtype(const FuncGraph::Argument& argument) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/func_graph.h"
+#include "graph/conditional.h"
 #include "session/executor.h"
 
 namespace runhooks {
@@ -36,13 +36,9 @@ class FunctionRunner {
 void give_output(KernelContext& c, int i, const Tensor& value);
 
 FuncGraph& function_attr(const Operation& op, const char* name);
-// Whether what it does depends on more than its arguments, or changes more than its results.
-bool is_stateful_function(const FuncGraph& function);
 bool changes_variables(const FuncGraph& function);
 // What a builder gave as results: tensors of the function.
 std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& results);
-// All operations that the callers of these functions have to wait for.
-std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions);
 
 // What may have a gradient: numbers, lists of them, and variables, which are asked for by handle.
 bool may_have_gradient(const FuncGraph::Argument& argument);

@@ -3,22 +3,15 @@
 #include <algorithm>
 
 #include "base/near_names.h"
+#include "graph/conditional.h"
+#include "io/branches.h"
 
 namespace runhooks {
 
 namespace {
 
-bool is_control(const std::string& input) { return !input.empty() && input[0] == '^'; }
-
-// "a:1" and "^a" are node "a".
-std::string node_of(const std::string& input) {
-  if (is_control(input)) return input.substr(1);
-  return input.substr(0, input.rfind(':'));
-}
-
-std::string with_index(const std::string& input) {
-  return input.find(':') == std::string::npos ? input + ":0" : input;
-}
+// A conditional in a conditional is part of each result that needs it: files may not make it many.
+constexpr size_t kMostInFunctions = 1000000;
 
 // An attribute that this version does not know may be left out where it says nothing.
 bool says_nothing(const AttrValue& value) {
@@ -41,15 +34,18 @@ bool says_nothing(const AttrValue& value) {
       value);
 }
 
-// Attributes of newer versions that do not change what an op computes: a name for people, and types
-// of inputs, which are known by the inputs.
+// Attributes of newer versions that do not change what an op computes: a name for people, how a
+// gradient is kept, that shapes have to fit, and types of inputs, which are known by the inputs.
 bool is_redundant(const std::string& name, const AttrValue& value) {
-  if (name == "debug_name") return true;
+  if (name == "debug_name" || name == "sparse_gradient") return true;
+  const bool* flag = std::get_if<bool>(&value);
+  if (name == "incompatible_shape_error") return flag && *flag;
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 
 // What is said of one node that cannot be imported; "" where it can.
 std::string problem_of(const NodeDef& node) {
+  if (is_switch(node) || is_merge(node)) return "";  // a conditional, which becomes an If
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
   for (const auto& attr : node.attrs.items()) {
@@ -122,8 +118,8 @@ std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::strin
         continue;
       }
       const std::string& input = current.inputs[path.back().second++];
-      if (!is_control(input) && options_.input_map.count(with_index(input))) continue;
-      enter(node(node_of(input), current.name));
+      if (!is_control_input(input) && options_.input_map.count(with_output_index(input))) continue;
+      enter(node(node_of_input(input), current.name));
     }
   }
   return order;
@@ -142,16 +138,44 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
               str_cat("The graph needs what runhooks does not have: ", all, "."));
 }
 
-Output GraphImporter::input(const NodeDef& node, const std::string& name) {
-  const std::string full = with_index(name);
+// A graph in the making: the one that is imported into, or a function of an If in it.
+struct GraphImporter::Scope {
+  Graph& graph;
+  const Branches& branches;
+  int branch = 0;
+  Scope* outer = nullptr;
+  std::map<std::string, Operation*>& made;
+};
+
+// The scope of a tensor, which is this one or one around it.
+GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& input) {
+  const int branch = scope.branches.of_input(input);
+  Scope* found = &scope;
+  while (found && found->branch != branch) found = found->outer;
+  if (!found) fail(Code::kUnimplemented, "'", input, "' is inside of a conditional.");
+  return *found;
+}
+
+Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string& name) {
+  const std::string full = with_output_index(name);
   const auto mapped = options_.input_map.find(full);
   if (mapped != options_.input_map.end()) {
     used_inputs_.insert(full);
     return mapped->second;
   }
   try {
-    return tensor(full);
+    Scope& from = scope_of(scope, full);
+    const auto def = nodes_.find(node_of_input(full));
+    if (def != nodes_.end() && is_switch(*def->second)) {
+      return input(*from.outer, *def->second, def->second->inputs[0]);
+    }
+    const auto found = from.made.find(node_of_input(full));
+    if (found == from.made.end()) {
+      fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
+    }
+    return from.graph.tensor(found->second->name() + full.substr(full.rfind(':')));
   } catch (Error& error) {
+    if (error.code() == Code::kUnimplemented) throw;
     throw Error(Code::kDataLoss,
                 str_cat("Input '", name, "' of node '", node.name, "': ", error.message()));
   }
@@ -159,28 +183,38 @@ Output GraphImporter::input(const NodeDef& node, const std::string& name) {
 
 // Some arguments are int64 in newer versions where they were int32: segments, which are numbers of
 // rows.
-void GraphImporter::narrow(const NodeDef& node, const OpDef& def, std::vector<Output>& inputs) {
+void GraphImporter::narrow(Graph& graph,
+                           const NodeDef& node,
+                           const OpDef& def,
+                           std::vector<Output>& inputs) {
   if (inputs.size() != def.inputs.size()) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (def.inputs[i].dtype != DType::kInt32 || inputs[i].dtype() != DType::kInt64) continue;
-    inputs[i] = graph_.op("Cast", {inputs[i]})
+    inputs[i] = graph.op("Cast", {inputs[i]})
                     .attr("DstT", DType::kInt32)
                     .named(options_.prefix + node.name + "/" + def.inputs[i].name);
   }
 }
 
-void GraphImporter::add(const NodeDef& node) {
+std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& node) {
+  std::vector<Operation*> controls;
+  for (const std::string& input : node.inputs) {
+    if (!is_control_input(input)) continue;
+    // a Switch itself is nothing to wait for: its branch runs when its predicate is there
+    const Scope& from = scope_of(scope, input);
+    const auto made = from.made.find(node_of_input(input));
+    if (made != from.made.end()) controls.push_back(made->second);
+  }
+  return controls;
+}
+
+void GraphImporter::add(Scope& scope, const NodeDef& node) {
   const OpDef& def = find_op(node.op);
   std::vector<Output> inputs;
-  std::vector<Operation*> controls;
   for (const std::string& name : node.inputs) {
-    if (is_control(name)) {
-      controls.push_back(made_.at(node_of(name)));
-    } else {
-      inputs.push_back(input(node, name));
-    }
+    if (!is_control_input(name)) inputs.push_back(input(scope, node, name));
   }
-  narrow(node, def, inputs);
+  narrow(scope.graph, node, def, inputs);
   AttrMap attrs;
   for (const auto& attr : node.attrs.items()) {
     if (attr.first[0] == '_' ? attr.first != "_output_shapes"
@@ -189,8 +223,8 @@ void GraphImporter::add(const NodeDef& node) {
     }
   }
   try {
-    made_[node.name] =
-        graph_.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/", controls);
+    scope.made[node.name] = scope.graph.create_op(
+        node.op, inputs, attrs, options_.prefix + node.name + "/", controls(scope, node));
   } catch (const Error& error) {
     throw Error(
         error.code(),
@@ -199,12 +233,81 @@ void GraphImporter::add(const NodeDef& node) {
   }
 }
 
+// What lies between the Switches and one input of a Merge, as a function.
+std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const std::string& result) {
+  const int branch = scope.branches.of_input(result);
+  const bool is_true = scope.branches.side(branch) == 1;
+  const std::string name = node_of_input(result);
+  const auto function = std::make_shared<FuncGraph>(
+      scope.graph, options_.prefix + name.substr(0, name.rfind('/') + 1),
+      is_true ? "true" : "false");
+  std::map<std::string, Operation*> made;
+  Scope inner = {*function, scope.branches, branch, &scope, made};
+  const NameScope root(*function, "");
+  const ControlDependencies none(*function, {}, /*clears=*/true);
+  const std::vector<const NodeDef*> nodes = scope.branches.needed(result, branch);
+  nodes_in_functions_ += nodes.size();
+  if (nodes_in_functions_ > kMostInFunctions) {
+    fail(Code::kUnimplemented, "The conditionals of the GraphDef need more than ", kMostInFunctions,
+         " operations.");
+  }
+  for (const NodeDef* node : nodes) check_once(*node);
+  add_all(inner, nodes);
+  Output value = function->capture(input(inner, *nodes_.at(name), result));
+  if (FuncGraph::is_thing(value)) value = function->op("Identity", {value});
+  function->results.push_back(value);
+  return function;
+}
+
+// The results of one tf.cond become an If each; what changes something must not be in two of them.
+void GraphImporter::check_once(const NodeDef& node) {
+  const OpDef* def = find_op_or_null(node.op);
+  if (!def) return;
+  const bool matters = !def->mutates.empty() || (def->is_stateful && !def->outputs.empty() &&
+                                                 !def->holds_variable && !def->reads_variable);
+  if (matters && !in_functions_.insert(&node).second) {
+    fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
+         ") is needed by two results of a conditional, where it would run twice.");
+  }
+}
+
+void GraphImporter::add_merge(Scope& scope, const NodeDef& node) {
+  std::vector<std::string> values;
+  for (const std::string& name : node.inputs) {
+    if (!is_control_input(name)) values.push_back(name);
+  }
+  const Branches& branches = scope.branches;
+  if (branches.side(branches.of_input(values[0])) == 1) std::swap(values[0], values[1]);
+  const auto else_branch = branch_function(scope, values[0]);
+  const auto then_branch = branch_function(scope, values[1]);
+  const Output pred = input(scope, node, branches.pred(branches.of_input(values[0])));
+  const ControlDependencies waits(scope.graph, controls(scope, node));
+  scope.made[node.name] =
+      add_if(scope.graph, pred, then_branch, else_branch, options_.prefix + node.name + "/");
+}
+
+void GraphImporter::add_all(Scope& scope, const std::vector<const NodeDef*>& nodes) {
+  for (const NodeDef* node : nodes) {
+    if (is_switch(*node) || scope.branches.of(*node) != scope.branch) continue;
+    if (is_merge(*node)) {
+      add_merge(scope, *node);
+    } else {
+      add(scope, *node);
+    }
+  }
+}
+
 void GraphImporter::import(const std::vector<std::string>& names) {
   const std::vector<const NodeDef*> nodes = in_order(names);
   check_supported(nodes);
+  const Branches branches(nodes);
+  for (const NodeDef* node : nodes) {
+    if (is_switch(*node) || branches.of(*node) != 0) inside_.insert(node);
+  }
   const NameScope root(graph_, "");
   const ControlDependencies none(graph_, {}, /*clears=*/true);
-  for (const NodeDef* node : nodes) add(*node);
+  Scope scope = {graph_, branches, 0, nullptr, made_};
+  add_all(scope, nodes);
 }
 
 void GraphImporter::import_all() {
@@ -219,10 +322,16 @@ Operation* GraphImporter::find(const std::string& name) const {
 }
 
 Output GraphImporter::tensor(const std::string& name) const {
-  const std::string op_name = node_of(with_index(name));
+  const std::string op_name = node_of_input(with_output_index(name));
   Operation* op = find(op_name);
-  if (!op) fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
-  return graph_.tensor(options_.prefix + with_index(name));
+  if (!op) {
+    const auto def = nodes_.find(op_name);
+    if (def != nodes_.end() && inside_.count(def->second) > 0) {
+      fail(Code::kUnimplemented, "Tensor '", name, "' is inside of a conditional");
+    }
+    fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
+  }
+  return graph_.tensor(options_.prefix + with_output_index(name));
 }
 
 std::vector<std::string> GraphImporter::unused_inputs() const {
@@ -244,7 +353,7 @@ GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& 
     if (!kept.insert(name).second) continue;
     const auto found = nodes.find(name);
     if (found == nodes.end()) invalid_argument(name, " is not in graph");
-    for (const std::string& input : found->second->inputs) open.push_back(node_of(input));
+    for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
   }
   GraphDef part;
   part.producer = def.producer;

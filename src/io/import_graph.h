@@ -4,10 +4,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "graph/func_graph.h"
 #include "io/graph_def.h"
 
 namespace runhooks {
@@ -42,9 +44,16 @@ class GraphImporter {
   const NodeDef& node(const std::string& name, const std::string& wanted_by) const;
   std::vector<const NodeDef*> in_order(const std::vector<std::string>& names) const;
   void check_supported(const std::vector<const NodeDef*>& nodes) const;
-  void add(const NodeDef& node);
-  void narrow(const NodeDef& node, const OpDef& def, std::vector<Output>& inputs);
-  Output input(const NodeDef& node, const std::string& name);
+  struct Scope;
+  void add_all(Scope& scope, const std::vector<const NodeDef*>& nodes);
+  void add(Scope& scope, const NodeDef& node);
+  void add_merge(Scope& scope, const NodeDef& node);
+  std::shared_ptr<FuncGraph> branch_function(Scope& scope, const std::string& result);
+  void check_once(const NodeDef& node);
+  void narrow(Graph& graph, const NodeDef& node, const OpDef& def, std::vector<Output>& inputs);
+  Scope& scope_of(Scope& scope, const std::string& input);
+  std::vector<Operation*> controls(Scope& scope, const NodeDef& node);
+  Output input(Scope& scope, const NodeDef& node, const std::string& name);
 
   Graph& graph_;
   GraphDef def_;
@@ -52,6 +61,8 @@ class GraphImporter {
   std::map<std::string, const NodeDef*> nodes_;
   std::map<std::string, Operation*> made_;
   std::set<std::string> used_inputs_;
+  std::set<const NodeDef*> in_functions_, inside_;  // of conditionals
+  size_t nodes_in_functions_ = 0;
 };
 
 // The part of a GraphDef that these nodes need.

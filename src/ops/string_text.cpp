@@ -253,12 +253,17 @@ std::string rewrite_in_standard(const std::string& rewrite) {
   return standard;
 }
 
+// An argument, which the ops called Static... have as an attribute.
+const std::string& text_of(KernelContext& c, int input, const char* attr) {
+  return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
+}
+
 class RegexReplaceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    const std::regex pattern = compiled(c.input(1).string_at(0));
-    const std::string rewrite = rewrite_in_standard(c.input(2).string_at(0));
+    const std::regex pattern = compiled(text_of(c, 1, "pattern"));
+    const std::string rewrite = rewrite_in_standard(text_of(c, 2, "rewrite"));
     const auto how = c.op().attr_bool("replace_global") ? std::regex_constants::format_default
                                                         : std::regex_constants::format_first_only;
     Tensor& out = c.output(0);
@@ -276,7 +281,7 @@ class RegexReplaceKernel : public Kernel {
 class RegexFullMatchKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const std::regex pattern = compiled(c.input(1).string_at(0));
+    const std::regex pattern = compiled(text_of(c, 1, "pattern"));
     const Tensor& x = c.input(0);
     for (int64_t i = 0; i < x.num_elements(); ++i) {
       c.output(0).data<bool>()[i] = std::regex_match(x.string_at(i), pattern);
@@ -494,6 +499,30 @@ RUNHOOKS_REGISTER_OP("RegexFullMatch")
     .endpoint("strings.regex_full_match")
     .summary("Whether a regular expression fits the whole of each string.")
     .example("s{abc,bcd} s:a.*");
+
+RUNHOOKS_REGISTER_OP("StaticRegexReplace")
+    .input("input: string")
+    .output("output: string")
+    .attr("pattern: string")
+    .attr("rewrite: string")
+    .attr("replace_global: bool = true")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<RegexReplaceKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.StaticRegexReplace")
+    .summary("RegexReplace with an expression that is known when the graph is built.")
+    .example("s{abc,bcd} | pattern=b rewrite=x");
+
+RUNHOOKS_REGISTER_OP("StaticRegexFullMatch")
+    .input("input: string")
+    .output("output: bool")
+    .attr("pattern: string")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<RegexFullMatchKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.StaticRegexFullMatch")
+    .summary("RegexFullMatch with an expression that is known when the graph is built.")
+    .example("s{abc,bcd} | pattern=a.*");
 
 RUNHOOKS_REGISTER_OP("StringToHashBucket")
     .input("string_tensor: string")

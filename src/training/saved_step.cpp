@@ -2,15 +2,15 @@
 
 #include <vector>
 
+#include "base/log.h"
 #include "io/checkpoint_state.h"
 #include "io/tensor_bundle.h"
-#include "base/log.h"
 
 namespace runhooks {
 
-std::string newest_checkpoint(const std::string& model_dir) {
+std::string newest_checkpoint(const std::string& model_dir, const std::string& state_name) {
   std::vector<std::string> warnings;
-  const std::string path = latest_checkpoint(model_dir, &warnings);
+  const std::string path = latest_checkpoint(model_dir, &warnings, state_name);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }

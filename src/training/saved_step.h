@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <string>
 
+#include "io/checkpoint_state.h"
+
 namespace runhooks {
 
 // The newest checkpoint of a folder, "" where there is none; what is odd about its state file is
 // logged.
-std::string newest_checkpoint(const std::string& model_dir);
+std::string newest_checkpoint(const std::string& model_dir,
+                              const std::string& state_name = kCheckpointStateName);
 // The global step of that checkpoint; `otherwise` where there is none.
 int64_t saved_global_step(const std::string& model_dir, int64_t otherwise = 0);
 

@@ -84,11 +84,11 @@ class RenamedSaveable : public Saveable {
   bool reshape_;
 };
 
-void delete_checkpoint(const std::string& path) {
+void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   const std::string folder = parent_folder(path), base = base_name(path);
   for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
-    const bool belongs =
-        name == base + ".index" || name == base + ".meta" || name.rfind(base + ".data-", 0) == 0;
+    const bool belongs = name == base + ".index" || name == base + "." + meta_suffix ||
+                         name.rfind(base + ".data-", 0) == 0;
     if (belongs) remove_file(join_path(folder, name));
   }
 }
@@ -148,18 +148,20 @@ std::string Saver::save(Session& session,
                         const std::string& prefix,
                         int64_t global_step,
                         bool with_graph,
-                        bool with_state) {
+                        bool with_state,
+                        const SaveNames& names) {
   std::string step = str_cat(global_step);
   if (options_.pad_step_number && step.size() < 8) step.insert(0, 8 - step.size(), '0');
   const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", step);
   write_bundle(path, all_saveables(), session.resources());
   if (with_graph) {
-    write_file_atomically(path + ".meta", graph_export_.meta_graph(session.graph()));
+    write_file_atomically(path + "." + names.meta_suffix,
+                          graph_export_.meta_graph(session.graph()));
   }
   if (with_state) {
     note_checkpoint(path);
-    write_state(path);
-    delete_old();
+    write_state(path, names.state.empty() ? options_.state_name : names.state);
+    delete_old(names.meta_suffix);
   }
   return path;
 }
@@ -209,20 +211,20 @@ void Saver::note_checkpoint(const std::string& path) {
   }
 }
 
-void Saver::write_state(const std::string& path) const {
+void Saver::write_state(const std::string& path, const std::string& name) const {
   const std::string folder = parent_folder(path);
   write_checkpoint_state(
       folder, make_checkpoint_state(folder, path, last_checkpoints(), options_.save_relative_paths),
-      options_.state_name);
+      name);
 }
 
-void Saver::delete_old() {
+void Saver::delete_old(const std::string& meta_suffix) {
   for (const auto& checkpoint : to_delete_) {
     if (checkpoint.second > next_kept_time_) {
       next_kept_time_ += options_.keep_checkpoint_every_n_hours * 3600;
       continue;
     }
-    delete_checkpoint(checkpoint.first);
+    delete_checkpoint(checkpoint.first, meta_suffix);
   }
   to_delete_.clear();
 }

@@ -22,6 +22,12 @@ struct SaverOptions {
   bool pad_step_number = false;           // model.ckpt-00000042
 };
 
+// What one call of save() calls its files.
+struct SaveNames {
+  std::string state;  // "": that of the options
+  std::string meta_suffix = "meta";
+};
+
 // A variable under another name in checkpoints; with `reshape` one of another shape will do that
 // has as many elements.
 SaveablePtr renamed_saveable(const VariablePtr& variable, const std::string& key, bool reshape);
@@ -55,7 +61,8 @@ class Saver {
                    const std::string& prefix,
                    int64_t global_step,
                    bool with_graph = true,
-                   bool with_state = true);
+                   bool with_state = true,
+                   const SaveNames& names = {});
 
   // What a loop has to save beside what the graph has, as long as it runs: the states of its hooks.
   void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
@@ -81,8 +88,8 @@ class Saver {
  private:
   std::vector<SaveablePtr> all_saveables() const;
   void note_checkpoint(const std::string& path);
-  void write_state(const std::string& path) const;
-  void delete_old();
+  void write_state(const std::string& path, const std::string& name) const;
+  void delete_old(const std::string& meta_suffix);
 
   SaverOptions options_;
   bool built_ = false;

@@ -44,7 +44,119 @@ NodeDef node_of(const std::string& name, const std::string& op, std::vector<std:
   return node;
 }
 
+// A Const, and the Switches of a conditional on the placeholder `pred`.
+NodeDef const_of(const std::string& name, float value, std::vector<std::string> waits = {}) {
+  NodeDef node = node_of(name, "Const", std::move(waits));
+  Tensor tensor(DType::kFloat32, Shape());
+  tensor.data<float>()[0] = value;
+  node.attrs.set("value", tensor);
+  node.attrs.set("dtype", DType::kFloat32);
+  return node;
+}
+NodeDef placeholder_of(const std::string& name, DType dtype) {
+  NodeDef node = node_of(name, "Placeholder", {});
+  node.attrs.set("dtype", dtype);
+  node.attrs.set("shape", Shape());
+  return node;
+}
+// cond(p, cond(q, x + 1, x * 2), x - 5), as TensorFlow 1.x writes it.
+GraphDef nested_conditionals() {
+  GraphDef def;
+  def.nodes = {placeholder_of("p", DType::kBool),
+               placeholder_of("q", DType::kBool),
+               placeholder_of("x", DType::kFloat32),
+               node_of("c/Switch", "Switch", {"p", "p"}),
+               node_of("c/t", "Identity", {"c/Switch:1"}),
+               node_of("c/f", "Identity", {"c/Switch"}),
+               node_of("c/pred_id", "Identity", {"p"}),
+               node_of("c/x", "Switch", {"x", "c/pred_id"}),
+               node_of("c/q", "Switch", {"q", "c/pred_id"}),
+               node_of("c/c/Switch", "Switch", {"c/q:1", "c/q:1"}),
+               node_of("c/c/t", "Identity", {"c/c/Switch:1"}),
+               node_of("c/c/pred_id", "Identity", {"c/q:1"}),
+               node_of("c/c/x", "Switch", {"c/x:1", "c/c/pred_id"}),
+               const_of("c/c/one", 1, {"^c/c/t"}),
+               node_of("c/c/Add", "Add", {"c/c/x:1", "c/c/one"}),
+               const_of("two", 2),
+               node_of("c/c/two", "Switch", {"c/two:1", "c/c/pred_id"}),
+               node_of("c/two", "Switch", {"two", "c/pred_id"}),
+               node_of("c/c/Mul", "Mul", {"c/c/x", "c/c/two"}),
+               node_of("c/c/Merge", "Merge", {"c/c/Mul", "c/c/Add"}),
+               const_of("c/five", 5, {"^c/f"}),
+               node_of("c/Sub", "Sub", {"c/x", "c/five"}),
+               node_of("c/Merge", "Merge", {"c/Sub", "c/c/Merge"})};
+  return def;
+}
+bool has(const std::string& message, const char* part) {
+  return message.find(part) != std::string::npos;
+}
+std::string import_problem(const GraphDef& def) {
+  return message_of([&] {
+    Graph graph;
+    GraphImporter(graph, def, {}).import_all();
+  });
+}
+
 }  // namespace
+
+TEST(import_graph_makes_conditionals_of_switches) {
+  for (const std::string prefix : {"", "in/"}) {
+    auto graph = std::make_shared<Graph>();
+    GraphImporter importer(*graph, nested_conditionals(), {prefix, {}});
+    importer.import({"c/Merge"});
+    const Output y = importer.tensor("c/Merge:0");
+    CHECK_EQ(y.name(), prefix + "c/Merge:0");
+    Session session(graph);
+    for (const bool p : {false, true}) {
+      for (const bool q : {false, true}) {
+        Tensor x(DType::kFloat32, Shape()), ps(DType::kBool, Shape()), qs(DType::kBool, Shape());
+        x.data<float>()[0] = 7;
+        ps.data<bool>()[0] = p;
+        qs.data<bool>()[0] = q;
+        const std::vector<Tensor> values = session.run({y}, {{importer.tensor("x:0"), x},
+                                                             {importer.tensor("p:0"), ps},
+                                                             {importer.tensor("q:0"), qs}});
+        CHECK_EQ(values[0].data<float>()[0], p ? (q ? 8 : 14) : 2);
+      }
+    }
+    CHECK(has(message_of([&] { importer.tensor("c/c/Add:0"); }), "inside of a conditional"));
+  }
+}
+
+TEST(import_graph_refuses_conditionals_that_do_not_close) {
+  GraphDef def = nested_conditionals();
+  def.nodes.back().inputs = {"c/Sub", "c/five"};
+  CHECK(has(import_problem(def), "does not join the two branches"));
+  def.nodes.back().inputs = {"c/Sub"};
+  CHECK(has(import_problem(def), "does not join the two branches"));
+  def.nodes.back() = node_of("c/Merge", "Add", {"c/Sub", "c/c/Merge"});
+  CHECK(has(import_problem(def), "different branches"));
+  def.nodes.back() = node_of("y", "Identity", {"c/x:2"});
+  CHECK(has(import_problem(def), "no output ':2'"));
+  def.nodes.back() = node_of("y", "Switch", {"x"});
+  CHECK(has(import_problem(def), "no predicate"));
+  // what changes something would run once for each result of the conditional
+  def = nested_conditionals();
+  NodeDef random = node_of("c/random", "RandomUniform", {"c/shape"});
+  random.attrs.set("dtype", DType::kFloat32);
+  NodeDef shape = const_of("c/shape", 0, {"^c/f"});
+  shape.attrs.set("value", Tensor(DType::kInt32, Shape{0}));
+  shape.attrs.set("dtype", DType::kInt32);
+  def.nodes.insert(def.nodes.end(),
+                   {shape, random, node_of("c/m2", "Merge", {"c/random", "c/t2"}),
+                    node_of("c/m3", "Merge", {"c/random", "c/t2"}), const_of("c/t2", 1, {"^c/t"})});
+  CHECK(has(import_problem(def), "would run twice"));
+  // one in another, too deep
+  def = GraphDef();
+  def.nodes = {placeholder_of("x", DType::kFloat32), placeholder_of("p", DType::kBool)};
+  std::string from = "x";
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = str_cat("s", i);
+    def.nodes.push_back(node_of(name, "Switch", {from, "p"}));
+    from = name + ":1";
+  }
+  CHECK(has(import_problem(def), "deep"));
+}
 
 TEST(import_graph_gives_the_same_graph) {
   const auto from = graph_with_variable(true);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Loads the exports of exports.R in TensorFlow and asks them what they were asked there.
+"""Loads the exports of exports.R and exports_theirs.R in TensorFlow and asks them what they were
+asked there.
 
   python3 tests/interop/exports_check.py FOLDER        TensorFlow 1.15, or 2.x up to 2.15
 
@@ -84,6 +85,46 @@ def check_v2(name, folder, case, is_raw):
         compare(name, "v2 " + output, values[output].numpy(), expected)
 
 
+def array_of(value, dtype):
+    values = [x.encode() for x in value["values"]] if dtype == tf.string else value["values"]
+    return np.array(values, object if dtype == tf.string else dtype.as_numpy_dtype).reshape(value["shape"])
+
+
+def check_theirs(name, folder, case, kind):
+    """Ours of a model of TensorFlow's: it answers as that one did."""
+    examples = [base64.b64decode(x) for x in case["examples"]]
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        meta = tf1.saved_model.load(session, ["serve"], folder)
+        check(name + ": signatures", set(meta.signature_def) == set(case[kind]["answers"]))
+        for key, signature in meta.signature_def.items():
+            feed = {info.name: array_of(case["rows"][feature], tf.DType(info.dtype))
+                    if kind == "raw" else examples for feature, info in signature.inputs.items()}
+            values = session.run({k: info.name for k, info in signature.outputs.items()}, feed)
+            for output, expected in case[kind]["answers"][key].items():
+                compare(name, "%s %s" % (key, output), values[output], expected["values"])
+    if not IS_TWO:
+        return
+    signature = tf.saved_model.load(folder).signatures["predict"]
+    feed = {key: tf.constant(array_of(case["rows"][key], spec.dtype), spec.dtype) if kind == "raw"
+            else tf.constant(examples) for key, spec in signature.structured_input_signature[1].items()}
+    for output, value in signature(**feed).items():
+        compare(name, "v2 " + output, value.numpy(), case[kind]["answers"]["predict"][output]["values"])
+
+
+theirs = sorted(glob.glob(os.path.join(sys.argv[1], "*", "*", "ours")))
+for path in theirs:
+    with open(os.path.join(os.path.dirname(path), "case.json")) as file:
+        case = json.load(file)
+    for kind in ("raw", "parsing"):
+        name = "%s %s" % (os.path.relpath(os.path.dirname(path), sys.argv[1]), kind)
+        before = len(FAILED)
+        try:
+            check_theirs(name, os.path.join(path, kind), case, kind)
+        except Exception as error:  # one model's failure must not hide the others
+            check("%s: %s" % (name, str(error)[:600]), False)
+        if len(FAILED) == before:
+            print("ok      " + name)
+
 paths = sorted(glob.glob(os.path.join(sys.argv[1], "*", "case.json")))
 for path in paths:
     folder = os.path.dirname(path)
@@ -100,5 +141,6 @@ for path in paths:
         if len(FAILED) == before:
             print("ok      " + name)
 check("there are exports", len(paths) > 0)
-print("TensorFlow %s: %d exports, %d failed" % (tf.__version__, 2 * len(paths), len(FAILED)))
+count = 2 * (len(paths) + len(theirs))
+print("TensorFlow %s: %d exports, %d failed" % (tf.__version__, count, len(FAILED)))
 sys.exit(bool(FAILED))

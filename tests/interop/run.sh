@@ -42,6 +42,20 @@ done
 echo "== exports of canned estimators, loaded by TensorFlow"
 mkdir "$work/exports"
 Rscript tests/interop/exports.R "$work/exports" "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
+seed=${SEED:-$(($(date +%s) % 1000000))}
+for python in $(sh tools/tf_python.sh all); do
+  echo "== exports of TensorFlow's, and ours of the same models (SEED=$seed)"
+  theirs=$work/exports/theirs-$(echo "$python" | cksum | cut -d' ' -f1)
+  "$python" tests/golden/make_exports.py "$theirs" "$seed" "${EXPORTS:-12}" > "$work/theirs.log" 2>&1 &&
+    Rscript tests/interop/exports_theirs.R "$theirs" || { tail -n 3 "$work/theirs.log"; failed=1; }
+done
+for python in $(sh tools/tf_python.sh all); do
+  echo "== graphs of TensorFlow's that are no estimators'"
+  other=$work/other-$(echo "$python" | cksum | cut -d' ' -f1)
+  mkdir "$other"
+  "$python" tests/interop/other_graphs.py "$other" 2> "$work/other.log" &&
+    Rscript tests/interop/other_graphs.R "$other" || { tail -n 3 "$work/other.log"; failed=1; }
+done
 for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/exports_check.py "$work/exports" || failed=1
 done

@@ -106,3 +106,42 @@ test_that("a PNG comes back as it went", {
   })
   expect_equal(array(back, dim(back)), image)
 })
+
+test_that("tf$parse_single_example() is mapped over the records of a file", {
+  path <- withr::local_tempfile()
+  data <- data.frame(x = c(1.5, NA, 3), word = c("a", "b", NA), n = 1:3)
+  write_tfrecord(data, path, "GZIP")
+  spec <- list(
+    x = tf$FixedLenFeature(list(), tf$float32, default_value = -1),
+    word = tf$FixedLenFeature(list(), tf$string, default_value = "none"),
+    n = tf$FixedLenFeature(list(), tf$int64), words = tf$VarLenFeature(tf$string)
+  )
+  for (workers in c(1L, 2L)) {
+    with(tf$Graph()$as_default(), {
+      rows <- tf$data$TFRecordDataset(path, compression_type = "GZIP")$map(
+        function(record) tf$parse_single_example(record, spec[1:3]), num_parallel_calls = workers
+      )
+      batch <- rows$`repeat`(2L)$batch(4L)$make_one_shot_iterator()$get_next()
+      with(tf$Session() %as% session, {
+        first <- session$run(batch)
+        expect_equal(as.vector(first$x), c(1.5, -1, 3, 1.5))
+        expect_equal(as.vector(first$word), c("a", "b", "none", "a"))
+        expect_equal(as.vector(first$n), c(1, 2, 3, 1))
+        expect_equal(as.vector(session$run(batch)$n), c(2, 3))
+        expect_error(session$run(batch), class = "runhooks_error_out_of_range")
+      })
+    })
+  }
+  # the same through a model's input function
+  input <- function() {
+    tfrecord_dataset(path, compression_type = "GZIP") %>%
+      dataset_map(function(record) {
+        row <- tf$parse_single_example(record, spec[1:3])
+        list(list(x = row$x), tf$cast(row$n, tf$float32))
+      }) %>%
+      dataset_batch(3)
+  }
+  model <- linear_regressor(column_numeric("x"), config = run_config(tf_random_seed = 1))
+  suppressMessages(train(model, input))
+  expect_length(unlist(predict(model, input)), 3)
+})

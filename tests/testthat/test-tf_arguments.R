@@ -78,7 +78,6 @@ test_that("arguments that nobody reads are refused, unless they are left at thei
   unused(tf$train$Scaffold(ready_op = tf$constant("")), "ready_op")
   unused(tf$Variable(1, caching_device = "/cpu:0"), "caching_device")
   unused(tf$variable_scope("a", caching_device = "/cpu:0"), "caching_device")
-  unused(tf$train$latest_checkpoint(tempdir(), latest_filename = "other"), "latest_filename")
   expect_error(
     tf$train$AdamOptimizer(beta3 = 1), "unused argument"
   )

@@ -139,6 +139,30 @@ test_that("exports that are too old are removed, and nothing else", {
   expect_output(print(exporter), "<tf_exporter> \"lat\"", fixed = TRUE)
 })
 
+test_that("a loss that is no number is never better, and stays the best where it was first", {
+  model <- toy_model()
+  local_fake_export(model)
+  # as TensorFlow 1.15: a comparison with NaN does not hold
+  expect_equal(exported_at(best_exporter(), model, c(5, NaN, 4, NaN, 3)), c(1, 3, 5))
+  expect_equal(exported_at(best_exporter(), model, c(NaN, 4, 3)), 1)
+  expect_equal(exported_at(best_exporter(), model, c(Inf, 4, -Inf, -Inf)), 1:3)
+})
+
+test_that("folders and files of others lie beside exports", {
+  model <- toy_model()
+  local_fake_export(model)
+  folder <- file.path(model_dir(model), "export", "lat")
+  others <- c("17000", "temp-1700000001", "1700000001x", "17000000010")
+  for (name in others) dir.create(file.path(folder, name), recursive = TRUE)
+  writeLines("mine", file.path(folder, "0000000001"))
+  expect_equal(exported_at(latest_exporter("lat", exports_to_keep = 1), model, 1:3), 1:3)
+  expect_setequal(dir(folder), c(others, "0000000001", "1700000003"))
+  for (keep in c(0, -1)) {
+    expect_error(latest_exporter("a", exports_to_keep = keep), "must be positive number")
+    expect_error(best_exporter(exports_to_keep = keep), paste("must be a positive number. Got", keep))
+  }
+})
+
 test_that("exporters write models that predict what the trained one does", {
   model <- golden_model_of(list(save_checkpoints_steps = 2))
   exporters <- list(latest_exporter("lat"), best_exporter("best"), final_exporter("fin"))
