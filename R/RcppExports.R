@@ -29,6 +29,10 @@ cpp_can_write_in <- function(folder) {
     .Call(`_runhooks_cpp_can_write_in`, folder)
 }
 
+cpp_batch_cells <- function(values) {
+    .Call(`_runhooks_cpp_batch_cells`, values)
+}
+
 cpp_column_name <- function(spec) {
     .Call(`_runhooks_cpp_column_name`, spec)
 }

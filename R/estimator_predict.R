@@ -168,23 +168,8 @@ close_when_collected <- function(pointer) {
 # One named list for each example; what a key gives for it is an array without the batch's
 # dimension.
 split_batch <- function(batch) {
-  cells <- lapply(batch, batch_cells)
+  cells <- lapply(batch, cpp_batch_cells)
   lapply(seq_along(cells[[1]]), function(row) lapply(cells, `[[`, row))
-}
-
-# The values of one key by example. With the batch's dimension last, those of an example lie
-# together.
-batch_cells <- function(values) {
-  dims <- dim(values)
-  rest <- dims[-1]
-  if (length(rest)) values <- aperm(values, c(seq_along(rest) + 1L, 1L))
-  size <- prod(rest)
-  shape <- if (length(rest)) rest else 1L
-  class <- c("tf_prediction", if (length(shape) == 2) "matrix", "array")
-  lapply(seq_len(dims[[1]]), function(row) {
-    cell <- values[seq.int((row - 1) * size + 1, length.out = size)]
-    structure(cell, dim = shape, class = class)
-  })
 }
 
 #' Read an iterator

@@ -108,7 +108,7 @@ row_cells <- function(values) {
   n <- if (all(is.na(rows))) 1L else max(rows, na.rm = TRUE)
   lapply(values, function(x) {
     has_rows <- !is.null(dim(x)) && dim(x)[[1]] == n
-    if (has_rows) batch_cells(x) else rep(list(structure(x, class = "tf_prediction")), n)
+    if (has_rows) cpp_batch_cells(x) else rep(list(structure(x, class = "tf_prediction")), n)
   })
 }
 

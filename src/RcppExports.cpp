@@ -80,6 +80,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_batch_cells
+SEXP cpp_batch_cells(SEXP values);
+RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_cells(values));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_column_name
 std::string cpp_column_name(SEXP spec);
 RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
@@ -2079,6 +2089,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
+    {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},

@@ -178,8 +178,8 @@ TEST(shuffles_refuse_states_that_do_not_fit) {
   elements_of(*iterator, 2);
   const NamedTensors good = iterator->save();
   NamedTensors bad = good;
-  bad["slices"] = Tensor::vector<int64_t>({2, 1000000});
-  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "The buffer of a shuffle is damaged");
+  bad["numbers"] = Tensor::vector(std::vector<int64_t>(7, 3));
+  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "7 elements cannot wait in a buffer of 6");
   bad = good;
   bad["numbers"] = Tensor::vector(std::vector<int64_t>(6, 20));
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "There is no row 20 in 20 rows");

@@ -7,7 +7,7 @@ export_cases <- list.dirs(golden_path("exports"), recursive = FALSE)
 # TensorFlow's SavedModels of some of the cases lie beside them, packed.
 unpacked_case <- function(folder, frame = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = frame)
-  utils::untar(golden_path("exports", "theirs.tar.gz"), exdir = dir)
+  utils::untar(golden_path("exports", "theirs.tgz"), exdir = dir)
   made <- file.path(dir, basename(folder))
   dir.create(made, showWarnings = FALSE)
   file.copy(list.files(folder, full.names = TRUE), made)
@@ -30,7 +30,7 @@ for (folder in export_cases) {
 }
 
 test_that("TensorFlow's exports are among them", {
-  found <- utils::untar(golden_path("exports", "theirs.tar.gz"), list = TRUE)
+  found <- utils::untar(golden_path("exports", "theirs.tgz"), list = TRUE)
   expect_length(grep("saved_model.pb$", found), 4)
 })
 
