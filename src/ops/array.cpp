@@ -63,13 +63,27 @@ Shape shape_from(const Tensor& dims) {
   return shape;
 }
 
+// What is known of a shape whose value is not: it is that of a tensor, or stacked of numbers.
+Shape partial_shape(const Output& dims) {
+  const Operation& op = *dims.op;
+  if (op.type() == "Shape") return op.input(0).shape();
+  const Shape& vector = dims.shape();
+  if (!vector.has_rank() || vector.rank() != 1 || vector.dim(0) < 0) return Shape::unknown();
+  Shape shape = Shape::unknown_of_rank(static_cast<int>(vector.dim(0)));
+  if (op.type() != "Pack") return shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const Operation& part = *op.input(i).op;
+    if (part.type() != "Const") continue;
+    const int64_t dim = part.attr<Tensor>("value").integers()[0];
+    if (dim >= 0) shape.set_dim(i, dim);
+  }
+  return shape;
+}
+
 void reshape_shape(ShapeContext& c) {
   const Tensor* dims = c.value(1);
   if (!dims) {
-    const Shape& vector = c.input(1);
-    const bool rank_known = vector.has_rank() && vector.rank() == 1 && vector.dim(0) >= 0;
-    c.set_output(
-        0, rank_known ? Shape::unknown_of_rank(static_cast<int>(vector.dim(0))) : Shape::unknown());
+    c.set_output(0, partial_shape(c.op().input(1)));
     return;
   }
   Shape out = shape_from(*dims), rest = out;

@@ -170,3 +170,14 @@ test_that("tf$gather() has a gradient along any axis", {
   })
   expect_equal(slope, rbind(c(10, 0, 101), c(10, 0, 101)))
 })
+
+test_that("what is known of a new shape is known of the tensor", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 4L, 12L))
+    flat <- tf$reshape(x, list(tf$shape(x)[1], 48L))
+    expect_equal(flat$get_shape()$as_list(), list(NULL, 48L))
+    expect_equal(tf$layers$dense(flat, 3)$get_shape()$as_list(), list(NULL, 3L))
+    expect_equal(tf$reshape(flat, tf$shape(x))$get_shape()$as_list(), list(NULL, 4L, 12L))
+    expect_equal(tf$reshape(x, list(-1L, tf$shape(x)[2]))$get_shape()$as_list(), list(NULL, NULL))
+  })
+})
