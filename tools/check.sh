@@ -27,11 +27,6 @@ export R_STRIP_SHARED_LIB="strip -S"
 options="--as-cran --install-args=--strip"
 # the check of the clock asks a server on the net, and says nothing of the package
 export _R_CHECK_SYSTEM_CLOCK_=FALSE
-# what is suggested and cannot be had on this machine is not a fault of the package
-if [ -s .build/deps.unavailable ]; then
-  echo "check: without $(tr '\n' ' ' < .build/deps.unavailable)"
-  export _R_CHECK_FORCE_SUGGESTS_=false
-fi
 if ! command -v pdflatex > /dev/null 2>&1; then
   echo "check: no pdflatex, so the PDF manual is not checked"
   options="$options --no-manual"

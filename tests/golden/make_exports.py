@@ -247,7 +247,8 @@ def fixed_models():
                 # each family has the heads, and each kind of head each of the columns
                 if family == "dnn_linear_combined" and k % 2 == 0:
                     continue
-                yield "%s_%s_%d" % (family, kind, k + 1), {
+                # a path within a source package has 100 bytes at most
+                yield "%s_%s_%d" % (family.replace("dnn_linear_", ""), kind, k + 1), {
                     "family": family, "kind": kind, "head": head,
                     "linear": WIDE if "linear" in family else [], "dnn": DEEP if "dnn" in family else []}
 

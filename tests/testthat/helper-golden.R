@@ -2,6 +2,13 @@
 
 golden_path <- function(...) testthat::test_path("golden", ...)
 
+# TensorFlow's SavedModels lie packed: paths within a source package have 100 bytes at most.
+golden_saved_models <- function(..., frame = parent.frame()) {
+  dir <- withr::local_tempdir(.local_envir = frame)
+  utils::untar(golden_path("files", "saved_models.tgz"), exdir = dir)
+  file.path(dir, "saved_models", ...)
+}
+
 read_golden <- function(...) {
   decode <- function(x) {
     if (is.list(x)) return(lapply(x, decode))

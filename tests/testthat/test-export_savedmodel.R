@@ -82,7 +82,7 @@ test_that("signatures are those of TensorFlow's exports", {
   spec <- tf$feature_column$make_parse_example_spec(made$columns)
   receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
   ours <- load_savedmodel(export_savedmodel(made$model, withr::local_tempfile(), receiver))
-  golden <- golden_path("files/saved_models/wide_deep_classifier_parsing.json")
+  golden <- golden_saved_models("wide_deep_classifier_parsing.json")
   theirs <- jsonlite::read_json(golden)$signature_def
   expect_setequal(names(ours$signatures), names(theirs))
   for (name in names(theirs)) {

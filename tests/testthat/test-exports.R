@@ -16,7 +16,7 @@ unpacked_case <- function(folder, frame = parent.frame()) {
 
 test_that("there is a case of each canned estimator", {
   families <- sub("_[0-9]$", "", basename(export_cases))
-  wanted <- outer(c("linear", "dnn", "dnn_linear_combined", "baseline"), c("classifier", "regressor"),
+  wanted <- outer(c("linear", "dnn", "combined", "baseline"), c("classifier", "regressor"),
     paste, sep = "_"
   )
   expect_setequal(families, wanted)

@@ -1,13 +1,10 @@
 set.seed(1)
 
-golden_models <- function() {
-  folder <- golden_path("files/saved_models")
-  list.dirs(folder, recursive = FALSE)
-}
+saved_models <- golden_saved_models(frame = testthat::teardown_env())
 from_base64 <- function(x) lapply(x, function(text) jsonlite::base64_dec(text))
 as_rows <- function(x) if (is.list(x[[1]])) do.call(rbind, lapply(x, unlist)) else unlist(x)
 
-for (folder in golden_models()) {
+for (folder in list.dirs(saved_models, recursive = FALSE)) {
   test_that(paste("TensorFlow's export answers as there:", basename(folder)), {
     loaded <- load_savedmodel(folder)
     cases <- jsonlite::read_json(paste0(folder, ".cases.json"))$cases
@@ -31,12 +28,12 @@ for (folder in golden_models()) {
 }
 
 test_that("examples are made of data frames", {
-  loaded <- load_savedmodel(golden_path("files/saved_models/wide_deep_classifier_parsing"))
+  loaded <- load_savedmodel(golden_saved_models("wide_deep_classifier_parsing"))
   data <- data.frame(x1 = c(1, 2), c = factor(c("a", "b")), h = c("u", "v"))
   data$x2 <- rbind(c(0.5, -1), c(2, 0))
   scores <- predict(loaded, data)$scores
   cases <- jsonlite::read_json(
-    golden_path("files/saved_models/wide_deep_classifier_parsing.cases.json")
+    golden_saved_models("wide_deep_classifier_parsing.cases.json")
   )$cases
   expect_equal(
     unlist(scores), unlist(cases[[1]]$outputs$scores[1:2]), tolerance = 1e-5
@@ -50,7 +47,7 @@ test_that("examples are made of data frames", {
 })
 
 test_that("what is not there is said", {
-  folder <- golden_path("files/saved_models/linear_regressor_raw")
+  folder <- golden_saved_models("linear_regressor_raw")
   loaded <- load_savedmodel(folder)
   expect_error(
     predict(loaded, list(x1 = 1), "regresion"), "predict", class = "runhooks_error_not_found"
@@ -63,7 +60,7 @@ test_that("what is not there is said", {
 })
 
 test_that("an asset that leads out of the folder is refused", {
-  from <- golden_path("files/saved_models/wide_deep_classifier_raw")
+  from <- golden_saved_models("wide_deep_classifier_raw")
   folder <- withr::local_tempdir()
   file.copy(list.files(from, full.names = TRUE), folder, recursive = TRUE)
   path <- file.path(folder, "saved_model.pb")
