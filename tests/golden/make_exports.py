@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Canned estimators of TensorFlow's, trained for some steps and exported: what their exports look
-like and what they answer. golden/exports is what it makes without a seed; `make interop` draws
+like and what they answer. golden/exports.tgz holds what it makes without a seed; `make interop` draws
 models at random.
 
   python3 tests/golden/make_exports.py FOLDER [SEED COUNT]     TensorFlow 1.15, or 2.x up to 2.15

@@ -2,11 +2,16 @@
 
 golden_path <- function(...) testthat::test_path("golden", ...)
 
-# TensorFlow's SavedModels lie packed: paths within a source package have 100 bytes at most.
-golden_saved_models <- function(..., frame = parent.frame()) {
+# Folders of files lie packed, each in a tgz of its name: paths within a source package have 100
+# bytes at most, and R CMD check takes some checkpoint for a program.
+golden_unpacked <- function(folder, ..., frame = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = frame)
-  utils::untar(golden_path("files", "saved_models.tgz"), exdir = dir)
-  file.path(dir, "saved_models", ...)
+  utils::untar(golden_path(paste0(folder, ".tgz")), exdir = dir)
+  file.path(dir, basename(folder), ...)
+}
+
+golden_saved_models <- function(..., frame = parent.frame()) {
+  golden_unpacked("files/saved_models", ..., frame = frame)
 }
 
 read_golden <- function(...) {
