@@ -114,7 +114,8 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
 #' folder <- tempfile()
 #' dir.create(folder)
 #' for (i in 1:3) writeLines(paste0("file ", i, ", line ", 1:2), file.path(folder, i))
-#' file_list_dataset(file.path(folder, "*"), shuffle = FALSE) %>% dataset_collect() %>% basename()
+#' found <- dataset_collect(file_list_dataset(file.path(folder, "*"), shuffle = FALSE))
+#' basename(unlist(found))
 file_list_dataset <- function(file_pattern, shuffle = NULL, seed = NULL) {
   if (is.null(shuffle)) shuffle <- TRUE
   check_flag(shuffle)

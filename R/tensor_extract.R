@@ -304,7 +304,6 @@ mean.tensorflow.tensor <- function(x, ...) {
   tf$reduce_mean(x, ...)
 }
 
-#' @rdname tensors
 # Vectors become rows (columns), matrices stay what they are.
 bind_tensors <- function(parts, axis) {
   like <- Find(is_graph_element, parts)

@@ -142,7 +142,7 @@ rotate_image <- function(image, k = 1, name = NULL) {
 }
 
 known_sizes <- function(image, call = parent.frame()) {
-  sizes <- tail(head(dim(image), -1), 2)
+  sizes <- utils::tail(utils::head(dim(image), -1), 2)
   if (length(sizes) < 2 || any(vapply(sizes, is.null, NA))) {
     stop_runhooks("The height and width of {.arg image} must be known.", call = call)
   }

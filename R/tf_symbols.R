@@ -36,9 +36,11 @@ symbols_section <- function(rows) {
   paths <- paste0("tf$", gsub(".", "$", rows$name, fixed = TRUE))
   calls <- gsub("%", "\\%", paste0(paths, "(", rows$arguments, ")"), fixed = TRUE)
   module <- sub("[$][^$]*$", "", paths[[1]])
+  # brackets would be links
+  summaries <- gsub("([][])", "\\\\\\1", rows$summary)
   paste0(
     "@section ", module, ":\n\\describe{\n",
-    paste0("\\item{\\code{", calls, "}}{", rows$summary, "}", collapse = "\n"), "\n}"
+    paste0("\\item{\\code{", calls, "}}{", summaries, "}", collapse = "\n"), "\n}"
   )
 }
 
