@@ -28,7 +28,7 @@ class MultiHead : public Head {
   const std::string& name() const override { return name_; }
   LabelSpec labels() const override {
     LabelSpec labels;
-    labels.kind = LabelSpec::Kind::kByHead;
+    labels.is_by_head = true;
     return labels;
   }
   std::vector<FeatureRead> reads() const override {
@@ -136,6 +136,13 @@ class MultiHead : public Head {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("multi_head", MultiHead);
+RUNHOOKS_REGISTER_HEAD("multi_head",
+                       MultiHead,
+                       "Several heads with names, each with labels of its own: the input function "
+                       "returns a list of labels by the heads' names. The logits are the heads' side "
+                       "by side.",
+                       "heads: heads; kept. A list of heads, each with a name.",
+                       "head_weights = NULL: numbers; kept. A number for each head that its loss "
+                       "counts with; `NULL`: all the same.");
 
 }  // namespace runhooks
