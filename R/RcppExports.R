@@ -221,8 +221,8 @@ cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
     invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
 }
 
-cpp_column_name <- function(spec) {
-    .Call(`_runhooks_cpp_column_name`, spec)
+cpp_column_check <- function(spec) {
+    .Call(`_runhooks_cpp_column_check`, spec)
 }
 
 cpp_is_normalizing <- function() {
@@ -235,10 +235,6 @@ cpp_column_buckets <- function(spec) {
 
 cpp_columns_read <- function(columns) {
     .Call(`_runhooks_cpp_columns_read`, columns)
-}
-
-cpp_column_endpoints <- function() {
-    .Call(`_runhooks_cpp_column_endpoints`)
 }
 
 cpp_input_layer <- function(features, columns, collections, trainable) {
@@ -521,8 +517,16 @@ cpp_graph_group <- function(inputs, name) {
     .Call(`_runhooks_cpp_graph_group`, inputs, name)
 }
 
-cpp_specs <- function(what) {
-    .Call(`_runhooks_cpp_specs`, what)
+cpp_specs <- function(what, type) {
+    .Call(`_runhooks_cpp_specs`, what, type)
+}
+
+cpp_endpoints <- function(what) {
+    .Call(`_runhooks_cpp_endpoints`, what)
+}
+
+cpp_model_traits <- function(estimator) {
+    .Call(`_runhooks_cpp_model_traits`, estimator)
 }
 
 cpp_tf_call <- function(endpoint, given) {
@@ -562,11 +566,15 @@ cpp_is_training <- function(folder) {
 }
 
 cpp_estimator_check <- function(spec) {
-    invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+    .Call(`_runhooks_cpp_estimator_check`, spec)
 }
 
-cpp_estimator_labels <- function(spec) {
-    .Call(`_runhooks_cpp_estimator_labels`, spec)
+cpp_model_memory <- function(spec) {
+    .Call(`_runhooks_cpp_model_memory`, spec)
+}
+
+cpp_estimator_coefficients <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_coefficients`, spec)
 }
 
 cpp_history_new <- function() {

@@ -70,9 +70,11 @@ model_reads <- function(estimator) {
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
-# What a model's head takes as labels, and the weights that it reads; NULL where there is none.
+# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
+# there is none. The core said so when the model was made.
 model_labels <- function(estimator) {
-  if (is.null(estimator$spec)) NULL else cpp_estimator_labels(core_spec(estimator))
+  if (is.null(estimator$spec)) return(NULL)
+  if (is.null(estimator$labels)) cpp_estimator_check(core_spec(estimator)) else estimator$labels
 }
 
 # The features that columns take as strings: a factor is fed as its labels to them, so that it does

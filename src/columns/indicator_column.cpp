@@ -47,7 +47,7 @@ RUNHOOKS_REGISTER_COLUMN(
     IndicatorColumn,
     "column_indicator, feature_column.indicator_column",
     {kNameArgument,
-     "categorical_column: column; kept. A [categorical column][categorical_columns]."},
+     "categorical_column: column or name; kept. A [categorical column][categorical_columns]."},
     "How often each bucket is there.");
 
 }  // namespace runhooks

@@ -94,7 +94,7 @@ RUNHOOKS_REGISTER_COLUMN(
      kFeatureArgument,
      "shape = c(1L): shape; kept. The shape of one row: whole numbers; `c(2, 3)` for a matrix in "
      "each row.",
-     "default_value = NULL: numbers; kept. The value where a feature is missing: in parsed "
+     "default_value = NULL: vector; kept. The value where a feature is missing: in parsed "
      "examples, and where data have NA. A number, or one for each of `shape`.",
      "dtype = tf$float32: type; kept. `tf$float32`; the type is float32 in the model whatever the "
      "data's.",

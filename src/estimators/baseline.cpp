@@ -16,6 +16,7 @@ const ModelPart& baseline_part() {
 ModelTraits baseline_traits() {
   ModelTraits traits;
   traits.family = traits.words = "baseline";
+  traits.name = "Baseline";
   traits.parts = {baseline_part()};
   traits.arguments = {"head",   "model_dir",      "labels", "optimizer",
                       "config", "loss_reduction", "formula"};

@@ -22,6 +22,7 @@ ModelTraits combined_traits() {
   ModelTraits traits;
   traits.family = "both";
   traits.words = "wide and deep";
+  traits.name = "DNNLinearCombined";
   traits.parts = combined_parts();
   traits.batch_size = 64;
   traits.steps = 2000;

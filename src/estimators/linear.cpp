@@ -16,6 +16,7 @@ const ModelPart& linear_part() {
 ModelTraits linear_traits() {
   ModelTraits traits;
   traits.family = traits.words = "linear";
+  traits.name = "Linear";
   traits.parts = {linear_part()};
   traits.coefficients = [](const std::vector<ColumnPtr>& columns) {
     return linear_coefficients("linear", columns);

@@ -124,6 +124,12 @@ const char* mode_of(Task task) {
   return task == Task::kRegressor ? "regression" : task == Task::kClassifier ? "classification" : "";
 }
 
+const char* class_of(Task task) {
+  return task == Task::kRegressor    ? "Regressor"
+         : task == Task::kClassifier ? "Classifier"
+                                     : "Estimator";
+}
+
 bool is_label_argument(Task task, const std::string& name) {
   const Lines names = label_arguments(task);
   return std::find(names.begin(), names.end(), name) != names.end();

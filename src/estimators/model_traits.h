@@ -45,6 +45,7 @@ struct Coefficients {
 struct ModelTraits {
   std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
   std::string words;   // "wide and deep", in "a wide and deep classifier"
+  std::string name;    // of TensorFlow's classes: "DNNLinearCombined"
   std::vector<ModelPart> parts;
   // What training reads of data where nothing is said: enough to converge, not to learn the noise.
   int64_t batch_size = 512, steps = 5000;
@@ -58,6 +59,8 @@ struct ModelTraits {
 enum class Task { kRegressor, kClassifier, kHead };
 // "regression", "classification" or nothing, as others call it.
 const char* mode_of(Task task);
+// "Regressor", "Classifier", "Estimator".
+const char* class_of(Task task);
 
 // The arguments of an estimator of this family. What several families have stands there by its name
 // alone: "head", "labels" (those of the task), "loss_reduction", "optimizer", "model_dir", ...,

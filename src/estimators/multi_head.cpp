@@ -1,5 +1,7 @@
 // Several heads side by side on the same features (tf.estimator.MultiHead): the logits are theirs
 // one after another, the loss is the weighted sum of their losses.
+#include <cmath>
+
 #include "base/near_names.h"
 #include "estimators/head.h"
 #include "nn/metric.h"
@@ -23,6 +25,11 @@ class MultiHead : public Head {
     if (weights_.size() != heads_.size()) {
       invalid_argument("There must be as many `head_weights` as heads; got ", weights_.size(),
                        " and ", heads_.size(), ".");
+    }
+    for (const double weight : weights_) {
+      if (!std::isfinite(weight)) {
+        invalid_argument("`head_weights` must be finite numbers, not ", weight, ".");
+      }
     }
   }
   const std::string& name() const override { return name_; }
@@ -142,7 +149,7 @@ RUNHOOKS_REGISTER_HEAD("multi_head",
                        "returns a list of labels by the heads' names. The logits are the heads' side "
                        "by side.",
                        "heads: heads; kept. A list of heads, each with a name.",
-                       "head_weights = NULL: numbers; kept. A number for each head that its loss "
+                       "head_weights = NULL: vector; kept. A number for each head that its loss "
                        "counts with; `NULL`: all the same.");
 
 }  // namespace runhooks

@@ -97,12 +97,14 @@ const ArgKind kArgKinds[] = {
     {"any", "", nullptr},
     {"initializer", "a function", nullptr},
     {"numbers", "numbers", nullptr},
+    {"vector", "numbers", nullptr},
     {"probabilities", "numbers between 0 and 1", nullptr},
     {"shape", "positive whole numbers", nullptr},
     {"widths", "positive whole numbers, one for each layer", nullptr},
     {"words", "strings or integers, and at least one", nullptr},
     {"class words", "a character vector, a word for each class", nullptr},
     {"column", "a feature column", nullptr},
+    {"column or name", "a feature column", nullptr},
     {"columns", "feature columns", nullptr},
     {"columns or names", "categorical columns or names of features", nullptr},
     {"weight column", "the name of a feature or a numeric column", nullptr},
@@ -185,7 +187,8 @@ Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
 
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
   for (const auto& item : args.items()) {
-    bool is_known = item.first == "type";
+    // what is NULL was not given
+    bool is_known = item.first == "type" || item.second.is_null();
     for (const ArgSpec& spec : specs) {
       if (spec.target != item.first) continue;
       is_known = true;
