@@ -569,6 +569,10 @@ cpp_estimator_check <- function(spec) {
     .Call(`_runhooks_cpp_estimator_check`, spec)
 }
 
+cpp_head_check <- function(head) {
+    invisible(.Call(`_runhooks_cpp_head_check`, head))
+}
+
 cpp_model_memory <- function(spec) {
     .Call(`_runhooks_cpp_model_memory`, spec)
 }

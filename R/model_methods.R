@@ -94,7 +94,22 @@ fitted.tf_estimator <- function(object, ...) {
 residuals.tf_estimator <- function(object, ...) {
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
-  as_fitted(object, frame, observed(object, frame$response) - model_fit(object, frame))
+  fit <- model_fit(object, frame)
+  seen <- observed(object, frame$response)
+  if (ncol(fit) != ncol(seen)) stop_no_residuals(ncol(fit), ncol(seen))
+  as_fitted(object, frame, seen - fit)
+}
+
+# Such as several quantiles of one response.
+stop_no_residuals <- function(fitted, observed, call = parent.frame()) {
+  stop_runhooks(
+    c(
+      "{.fn residuals} needs one prediction for each observed value.",
+      x = "The model predicts {fitted} number{?s} for {observed} in each row.",
+      i = "{.fn fitted} gives the predictions."
+    ),
+    call = call
+  )
 }
 
 # Numbers, or probabilities of classes: a matrix, without the first of two classes.
@@ -260,7 +275,11 @@ fit_measures <- function(object, frame) {
     ))
   }
   truth <- as.matrix(frame$response)
-  errors <- sum((truth - model_fit(object, frame))^2)
+  fit <- model_fit(object, frame)
+  if (ncol(fit) != ncol(truth)) {
+    return(unlist(evaluate(object, rows_of(frame$data, frame$rows))["average_loss"]))
+  }
+  errors <- sum((truth - fit)^2)
   total <- sum(sweep(truth, 2, colMeans(truth))^2)
   c(rmse = sqrt(errors / length(truth)), r.squared = 1 - errors / total)
 }

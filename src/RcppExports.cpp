@@ -1586,6 +1586,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_head_check
+void cpp_head_check(SEXP head);
+RcppExport SEXP _runhooks_cpp_head_check(SEXP headSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type head(headSEXP);
+    cpp_head_check(head);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_model_memory
 SEXP cpp_model_memory(SEXP spec);
 RcppExport SEXP _runhooks_cpp_model_memory(SEXP specSEXP) {
@@ -2247,6 +2256,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
+    {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},

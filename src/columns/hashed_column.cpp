@@ -47,7 +47,7 @@ RUNHOOKS_REGISTER_COLUMN(
     {kNameArgument,
      kFeatureArgument,
      "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
-     "dtype = tf$string: type; kept. The type of the feature: `tf$string`, `tf$int32` or "
+     "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
      "`tf$int64`, or its name."},
     "Strings or integers by their hash.");
 

@@ -177,7 +177,7 @@ RUNHOOKS_REGISTER_COLUMN(
      "vocabulary_list: words; kept. Strings or integers, each once.",
      "dtype = NULL: type; kept. The type of the feature: `tf$string`, `tf$int32` or `tf$int64`, or "
      "its name. `NULL`: that of the list.",
-     "default_value = -1L: whole number; kept. The bucket of values that are in none; `-1`: they "
+     "default_value = -1L: whole number or NULL; kept. The bucket of values that are in none; `-1`: they "
      "count as missing.",
      "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
      "words that are not in it, by their hash. Not together with `default_value`."},
@@ -195,7 +195,7 @@ RUNHOOKS_REGISTER_COLUMN(
      "words that are not in it, by their hash. Not together with `default_value`.",
      "default_value = NULL: whole number; kept. The bucket of values that are in none; `-1` or "
      "`NULL`: they count as missing.",
-     "dtype = tf$string: type; kept. The type of the feature: `tf$string`, `tf$int32` or "
+     "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
      "`tf$int64`, or its name."},
     "Strings or integers by their place in the lines of a file.");
 

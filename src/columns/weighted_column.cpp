@@ -68,7 +68,7 @@ RUNHOOKS_REGISTER_COLUMN(
      "categorical_column: column; kept. A [categorical column][categorical_columns].",
      "weight_feature_key: string; kept. The name of the feature of weights, which has as many "
      "values in each row as the categorical one. A weight of 0 leaves its id out.",
-     "dtype = tf$float32: type; kept. `tf$float32`; R's doubles are cast.",
+     "dtype = tf$float32: type or NULL; kept. `tf$float32`; R's doubles are cast.",
      "center = NULL: numbers; kept", "scale = NULL: numbers; kept"},
     "The ids of another column with weights.");
 

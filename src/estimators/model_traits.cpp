@@ -62,22 +62,26 @@ const std::map<std::string, const char*>& common_lines() {
   return *lines;
 }
 
-const Lines kFormulaLines = {
-    "formula = NULL: formula; apart. A formula `response ~ a + b`, in the place of columns. It may "
-    "also stand first, as in [lm()]. See the section Formulas.",
-    "data = NULL: data; apart. The formula's data frame, which may stand second.",
-    "normalize = TRUE: flag; apart. With a formula: standardize its numbers, and a regressor's "
-    "response, by mean and standard deviation of `data`?",
-    "na.action = stats::na.fail: any; apart. With a formula, what becomes of rows of which it reads "
-    "NA: `na.fail` (an error), `na.omit` or `na.exclude` (left out in training and evaluation), or "
-    "what takes the place of NA: `\"mean\"` or `\"median\"` of the column in `data`, or constants "
-    "such as `list(age = 30)`.",
-    "learning_rate = NULL: any; apart. The learning rate of an optimizer that is named, or that is "
-    "chosen."};
+// Functions: registrations run before the statics of this file.
+Lines formula_arguments() {
+  return {
+      "formula = NULL: formula; apart. A formula `response ~ a + b`, in the place of columns. It may "
+      "also stand first, as in [lm()]. See the section Formulas.",
+      "data = NULL: data; apart. The formula's data frame, which may stand second.",
+      "normalize = TRUE: flag; apart. With a formula: standardize its numbers, and a regressor's "
+      "response, by mean and standard deviation of `data`?",
+      "na.action = stats::na.fail: any; apart. With a formula, what becomes of rows of which it "
+      "reads NA: `na.fail` (an error), `na.omit` or `na.exclude` (left out in training and "
+      "evaluation), or what takes the place of NA: `\"mean\"` or `\"median\"` of the column in "
+      "`data`, or constants such as `list(age = 30)`.",
+      "learning_rate = NULL: any; apart. The learning rate of an optimizer that is named, or that "
+      "is chosen."};
+}
 
 // What a regressor has besides, where labels were standardized.
-const Lines kLabelScaleLines = {"label_center = NULL: numbers",
-                                "label_scale = NULL: numbers"};
+Lines label_scale_arguments() {
+  return {"label_center = NULL: numbers", "label_scale = NULL: numbers"};
+}
 
 Lines label_arguments(Task task) {
   if (task == Task::kRegressor) return {"label_dimension", "weight_column"};
@@ -145,13 +149,13 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
     if (line == "labels") {
       append(label_arguments(task));
     } else if (line == "formula") {
-      append(kFormulaLines);
+      append(formula_arguments());
     } else if (line == "head" ? task == Task::kHead : !is_heads || task != Task::kHead) {
       lines.push_back(line);
     }
   }
   for (std::string& line : lines) line = line_of(line, traits);
-  if (task == Task::kRegressor) append(kLabelScaleLines);
+  if (task == Task::kRegressor) append(label_scale_arguments());
   return lines;
 }
 
