@@ -23,7 +23,7 @@ ModelTraits dnn_traits() {
   traits.arguments = {"head", "hidden_units: widths; kept. How many units each hidden layer has, from the input "
                       "on; `integer(0)`: there is none, and the model is linear.",
                       "dense_feature_columns", "model_dir", "labels", "optimizer",
-                      "activation_fn = 'relu': activation; kept. What hidden layers apply to their "
+                      "activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
                       "sums: the name of a function in `tf$nn`, or a function of a tensor; `NULL`: "
                       "the sums as they are.",
                       "dropout = NULL: probability. The probability of dropping a unit, in training "

@@ -36,7 +36,7 @@ ModelTraits combined_traits() {
       "dnn_optimizer",
       "dnn_hidden_units = NULL: widths; kept. How many units each hidden layer has, from the input "
       "on.",
-      "dnn_activation_fn = 'relu': activation; kept. What hidden layers apply to their sums: the "
+      "dnn_activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their sums: the "
       "name of a function in `tf$nn`, or a function of a tensor; `NULL`: the sums as they are.",
       "dnn_dropout = NULL: probability. The probability of dropping a unit, in training only; "
       "`NULL`: none is dropped.",

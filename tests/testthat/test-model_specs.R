@@ -117,7 +117,7 @@ test_that("each argument that is ill is refused by name where the thing is made"
         if (is_unnamed && at <= length(ill) && !any(specs$kind == "feature")) ill <- ill[-at]
         ill[own$name[[i]]] <- list(x)
         error <- expect_error(
-          do.call(name, ill), own$name[[i]], class = "runhooks_error",
+          do.call(name, ill), paste0(own$name[[i]], "|activation function"), class = "runhooks_error",
           info = paste(type, own$name[[i]], deparse(x)[[1]])
         )
         expect_equal(as.character(error$call[[1]]), name, info = paste(type, own$name[[i]]))
