@@ -290,10 +290,9 @@ SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
   Rcpp::List all(predictions.size());
   for (size_t i = 0; i < predictions.size(); ++i) {
     const TidyPrediction& one = predictions[i];
-    all[i] = Rcpp::List::create(
-        Rcpp::_["type"] = one.type, Rcpp::_["key"] = one.key,
-        Rcpp::_["columns"] = kColumns[static_cast<int>(one.columns)],
-        Rcpp::_["names"] = Rcpp::wrap(one.names));
+    all[i] = Rcpp::List::create(Rcpp::_["type"] = one.type, Rcpp::_["key"] = one.key,
+                                Rcpp::_["columns"] = kColumns[static_cast<int>(one.columns)],
+                                Rcpp::_["names"] = Rcpp::wrap(one.names));
   }
   return all;
 }
@@ -302,15 +301,14 @@ SEXP labels_to_r(const Head& head) {
   const LabelSpec labels = head.labels();
   Rcpp::Shield<SEXP> reads(reads_to_r(head.reads()));
   Rcpp::Shield<SEXP> predictions(predictions_to_r(labels.predictions));
-  return Rcpp::List::create(
-      Rcpp::_["width"] = static_cast<double>(labels.width),
-      Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
-      Rcpp::_["highest"] = labels.highest,
-      Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-      Rcpp::_["has_one_class"] = labels.has_one_class(),
-      Rcpp::_["is_by_head"] = labels.is_by_head,
-      Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
-      Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+  return Rcpp::List::create(Rcpp::_["width"] = static_cast<double>(labels.width),
+                            Rcpp::_["width_argument"] = labels.width_argument,
+                            Rcpp::_["lowest"] = labels.lowest, Rcpp::_["highest"] = labels.highest,
+                            Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+                            Rcpp::_["has_one_class"] = labels.has_one_class(),
+                            Rcpp::_["is_by_head"] = labels.is_by_head,
+                            Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
 // The arguments of a canned estimator.
