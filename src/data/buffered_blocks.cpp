@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

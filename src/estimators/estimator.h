@@ -11,7 +11,7 @@
 #include "estimators/model_fn.h"
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
-#include "io/event_file.h"
+#include "io/events/event_file.h"
 #include "monitored/monitored_session.h"
 #include "training/saved_step.h"
 

@@ -1,7 +1,7 @@
 #include "estimators/model_folder.h"
 
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 
@@ -60,9 +60,7 @@ bool has_checkpoint(const std::string& folder) {
 }
 
 FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
-    : folder_(std::move(folder)),
-      was_there_(file_exists(folder_)),
-      leaves_events_(leaves_events) {}
+    : folder_(std::move(folder)), was_there_(file_exists(folder_)), leaves_events_(leaves_events) {}
 
 FolderInTraining::~FolderInTraining() {
   // Whatever goes wrong here, an error may be on its way already: files stay where they are.
