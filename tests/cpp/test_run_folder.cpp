@@ -1,5 +1,5 @@
 // What training does to the files of a model's folder.
-#include "estimators/model_folder.h"
+#include "estimators/run_folder.h"
 #include "io/checkpoint_state.h"
 #include "io_test.h"
 
