@@ -18,12 +18,12 @@ CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pr
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
-CORE_SOURCES = $(filter-out src/r_%.cpp src/RcppExports.cpp,$(wildcard src/*/*.cpp))
+CORE_SOURCES = $(filter-out src/r/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
 TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
 CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(SAN),$(BUILD)/%.o,%.o))
 CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
-$(BUILD)/src/ops/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
+$(BUILD)/src/ops/linalg/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
@@ -58,9 +58,10 @@ FUZZ_LAST = $(CURDIR)/$(FUZZ)/last
 FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/fuzz -MMD -MP \
   -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # the core's layers that reading takes; the rest stays out, for it takes long to compile
-FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp src/base/*.cpp src/tensor/*.cpp src/graph/*.cpp src/io/*.cpp) \
+FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp)) \
   $(addprefix src/,training/import_meta_graph.cpp data/example_parser.cpp data/parse_example_ops.cpp \
-    $(addprefix ops/,array.cpp control.cpp gradient_helpers.cpp tensor_list.cpp lookup_table.cpp string_ops.cpp decode.cpp variable_ops.cpp))
+    $(addprefix ops/,array/array.cpp state/control.cpp state/gradient_helpers.cpp state/tensor_list.cpp \
+      lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp state/variable_ops.cpp))
 FUZZ_OBJECTS = $(FUZZ_SOURCES:%.cpp=$(FUZZ)/%.o)
 
 $(FUZZ)/%.o: %.cpp
@@ -146,4 +147,5 @@ valgrind: install ## the R tests under valgrind (slow)
 	@sh tools/valgrind.sh $(T)
 
 clean: ## all that was built here (not what was installed)
-	rm -rf .build src/*.o src/*/*.o src/*.so src/*.dll src/deps.mk
+	rm -rf .build src/*.so src/*.dll src/deps.mk
+	find src -name '*.o' -exec rm -f {} +

@@ -17,76 +17,6 @@ cpp_arrow_next <- function(reader) {
     .Call(`_runhooks_cpp_arrow_next`, reader)
 }
 
-cpp_carried_files <- function(folder) {
-    .Call(`_runhooks_cpp_carried_files`, folder)
-}
-
-cpp_write_carried_files <- function(folder, files) {
-    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
-}
-
-cpp_can_write_in <- function(folder) {
-    .Call(`_runhooks_cpp_can_write_in`, folder)
-}
-
-cpp_batch_cells <- function(values) {
-    .Call(`_runhooks_cpp_batch_cells`, values)
-}
-
-cpp_column_name <- function(spec) {
-    .Call(`_runhooks_cpp_column_name`, spec)
-}
-
-cpp_is_normalizing <- function() {
-    .Call(`_runhooks_cpp_is_normalizing`)
-}
-
-cpp_column_buckets <- function(spec) {
-    .Call(`_runhooks_cpp_column_buckets`, spec)
-}
-
-cpp_columns_read <- function(columns) {
-    .Call(`_runhooks_cpp_columns_read`, columns)
-}
-
-cpp_column_endpoints <- function() {
-    .Call(`_runhooks_cpp_column_endpoints`)
-}
-
-cpp_input_layer <- function(features, columns, collections, trainable) {
-    .Call(`_runhooks_cpp_input_layer`, features, columns, collections, trainable)
-}
-
-cpp_linear_model <- function(features, columns, units, sparse_combiner, collections, trainable) {
-    .Call(`_runhooks_cpp_linear_model`, features, columns, units, sparse_combiner, collections, trainable)
-}
-
-cpp_near_names <- function(name, known) {
-    .Call(`_runhooks_cpp_near_names`, name, known)
-}
-
-#' Where the innermost loop is: NULL, or the hook, the method and the global step.
-#' @noRd
-cpp_run_where <- function() {
-    .Call(`_runhooks_cpp_run_where`)
-}
-
-cpp_cond <- function(pred, true_fn, false_fn, name) {
-    .Call(`_runhooks_cpp_cond`, pred, true_fn, false_fn, name)
-}
-
-cpp_while <- function(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name) {
-    .Call(`_runhooks_cpp_while`, cond, body, variables, shapes, parallel_iterations, maximum_iterations, name)
-}
-
-cpp_with_gradient <- function(results, inputs, closure) {
-    .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
-}
-
-cpp_variables_behind <- function(tensors, stops) {
-    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
-}
-
 cpp_all_finite <- function(x) {
     .Call(`_runhooks_cpp_all_finite`, x)
 }
@@ -111,40 +41,100 @@ cpp_generator <- function(closures, dtypes, shapes) {
     .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
 }
 
-cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
-    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
+cpp_csv_peek <- function(path, compression_type, delim, use_quotes, skip, n) {
+    .Call(`_runhooks_cpp_csv_peek`, path, compression_type, delim, use_quotes, skip, n)
 }
 
-cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
-    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
+cpp_csv_type <- function(fields, na_value) {
+    .Call(`_runhooks_cpp_csv_type`, fields, na_value)
 }
 
-cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks) {
-    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks)
+cpp_parse_example <- function(serialized, names, features, is_single, name) {
+    .Call(`_runhooks_cpp_parse_example`, serialized, names, features, is_single, name)
 }
 
-cpp_predictions_next <- function(pointer) {
-    .Call(`_runhooks_cpp_predictions_next`, pointer)
+cpp_write_tfrecord <- function(data, path, compression_type) {
+    .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
 }
 
-cpp_predictions_close <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_predictions_close`, pointer))
+cpp_iterator_saveable <- function(iterator) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
 }
 
-cpp_save_running <- function(folder, scratch) {
-    .Call(`_runhooks_cpp_save_running`, folder, scratch)
+cpp_dataset <- function(type, args, owner) {
+    .Call(`_runhooks_cpp_dataset`, type, args, owner)
 }
 
-cpp_is_training <- function(folder) {
-    .Call(`_runhooks_cpp_is_training`, folder)
+cpp_dataset_info <- function(handle) {
+    .Call(`_runhooks_cpp_dataset_info`, handle)
 }
 
-cpp_estimator_check <- function(spec) {
-    invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+cpp_dataset_collect <- function(handle, n) {
+    .Call(`_runhooks_cpp_dataset_collect`, handle, n)
 }
 
-cpp_estimator_labels <- function(spec) {
-    .Call(`_runhooks_cpp_estimator_labels`, spec)
+cpp_iterator <- function(dataset, dtypes, shapes) {
+    .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
+}
+
+cpp_iterator_initializer <- function(iterator, dataset, name) {
+    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset, name)
+}
+
+cpp_iterator_get_next <- function(iterator, name) {
+    .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
+}
+
+cpp_carried_files <- function(folder) {
+    .Call(`_runhooks_cpp_carried_files`, folder)
+}
+
+cpp_write_carried_files <- function(folder, files) {
+    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
+}
+
+cpp_can_write_in <- function(folder) {
+    .Call(`_runhooks_cpp_can_write_in`, folder)
+}
+
+cpp_log_setup <- function() {
+    invisible(.Call(`_runhooks_cpp_log_setup`))
+}
+
+cpp_log_verbosity <- function(level) {
+    .Call(`_runhooks_cpp_log_verbosity`, level)
+}
+
+cpp_has_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_has_checkpoint`, folder)
+}
+
+cpp_latest_checkpoint <- function(folder) {
+    .Call(`_runhooks_cpp_latest_checkpoint`, folder)
+}
+
+cpp_latest_checkpoint_of <- function(folder, state_name) {
+    .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
+}
+
+cpp_saved_global_step <- function(folder) {
+    .Call(`_runhooks_cpp_saved_global_step`, folder)
+}
+
+cpp_checkpoint_names <- function(path) {
+    .Call(`_runhooks_cpp_checkpoint_names`, path)
+}
+
+cpp_checkpoint_whole_names <- function(path) {
+    .Call(`_runhooks_cpp_checkpoint_whole_names`, path)
+}
+
+cpp_checkpoint_values <- function(path, names) {
+    .Call(`_runhooks_cpp_checkpoint_values`, path, names)
+}
+
+cpp_checkpoint_tensors <- function(path) {
+    .Call(`_runhooks_cpp_checkpoint_tensors`, path)
 }
 
 cpp_event_writer_open <- function(logdir, suffix) {
@@ -191,24 +181,88 @@ cpp_summary_merge_all <- function(key, scope, name) {
     .Call(`_runhooks_cpp_summary_merge_all`, key, scope, name)
 }
 
-cpp_parse_example <- function(serialized, names, features, is_single, name) {
-    .Call(`_runhooks_cpp_parse_example`, serialized, names, features, is_single, name)
+cpp_estimator_export <- function(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra) {
+    invisible(.Call(`_runhooks_cpp_estimator_export`, spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra))
 }
 
-cpp_write_tfrecord <- function(data, path, compression_type) {
-    .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
+cpp_replace_saved_model <- function(from, folder) {
+    invisible(.Call(`_runhooks_cpp_replace_saved_model`, from, folder))
 }
 
-cpp_specs <- function(what) {
-    .Call(`_runhooks_cpp_specs`, what)
+cpp_load_savedmodel <- function(folder, tags) {
+    .Call(`_runhooks_cpp_load_savedmodel`, folder, tags)
 }
 
-cpp_tf_call <- function(endpoint, given) {
-    .Call(`_runhooks_cpp_tf_call`, endpoint, given)
+cpp_loaded_signatures <- function(model) {
+    .Call(`_runhooks_cpp_loaded_signatures`, model)
 }
 
-cpp_tf_symbols <- function() {
-    .Call(`_runhooks_cpp_tf_symbols`)
+cpp_loaded_predict <- function(model, signature, data) {
+    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data)
+}
+
+cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty) {
+    .Call(`_runhooks_cpp_saver_new`, var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty)
+}
+
+cpp_saver_save <- function(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix) {
+    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix)
+}
+
+cpp_saver_restore <- function(saver, session, path) {
+    invisible(.Call(`_runhooks_cpp_saver_restore`, saver, session, path))
+}
+
+cpp_saver_last_checkpoints <- function(saver) {
+    .Call(`_runhooks_cpp_saver_last_checkpoints`, saver)
+}
+
+cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
+    invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
+}
+
+cpp_column_name <- function(spec) {
+    .Call(`_runhooks_cpp_column_name`, spec)
+}
+
+cpp_is_normalizing <- function() {
+    .Call(`_runhooks_cpp_is_normalizing`)
+}
+
+cpp_column_buckets <- function(spec) {
+    .Call(`_runhooks_cpp_column_buckets`, spec)
+}
+
+cpp_columns_read <- function(columns) {
+    .Call(`_runhooks_cpp_columns_read`, columns)
+}
+
+cpp_column_endpoints <- function() {
+    .Call(`_runhooks_cpp_column_endpoints`)
+}
+
+cpp_input_layer <- function(features, columns, collections, trainable) {
+    .Call(`_runhooks_cpp_input_layer`, features, columns, collections, trainable)
+}
+
+cpp_linear_model <- function(features, columns, units, sparse_combiner, collections, trainable) {
+    .Call(`_runhooks_cpp_linear_model`, features, columns, units, sparse_combiner, collections, trainable)
+}
+
+cpp_cond <- function(pred, true_fn, false_fn, name) {
+    .Call(`_runhooks_cpp_cond`, pred, true_fn, false_fn, name)
+}
+
+cpp_while <- function(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name) {
+    .Call(`_runhooks_cpp_while`, cond, body, variables, shapes, parallel_iterations, maximum_iterations, name)
+}
+
+cpp_with_gradient <- function(results, inputs, closure) {
+    .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
+}
+
+cpp_variables_behind <- function(tensors, stops) {
+    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
 }
 
 cpp_graph_new <- function() {
@@ -303,114 +357,6 @@ cpp_variable_read <- function(x) {
     .Call(`_runhooks_cpp_variable_read`, x)
 }
 
-cpp_history_new <- function() {
-    .Call(`_runhooks_cpp_history_new`)
-}
-
-cpp_history_read <- function(record) {
-    .Call(`_runhooks_cpp_history_read`, record)
-}
-
-cpp_session_run_args <- function(fetches, feed_dict, options) {
-    .Call(`_runhooks_cpp_session_run_args`, fetches, feed_dict, options)
-}
-
-cpp_context_original_args <- function(pointer) {
-    .Call(`_runhooks_cpp_context_original_args`, pointer)
-}
-
-cpp_context_progress <- function(pointer) {
-    .Call(`_runhooks_cpp_context_progress`, pointer)
-}
-
-cpp_take_failed_hooks <- function() {
-    .Call(`_runhooks_cpp_take_failed_hooks`)
-}
-
-cpp_context_request_stop <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_context_request_stop`, pointer))
-}
-
-cpp_coordinator_request_stop <- function(pointer, condition, kind) {
-    invisible(.Call(`_runhooks_cpp_coordinator_request_stop`, pointer, condition, kind))
-}
-
-cpp_coordinator_should_stop <- function(pointer) {
-    .Call(`_runhooks_cpp_coordinator_should_stop`, pointer)
-}
-
-cpp_hook_check <- function(hook) {
-    invisible(.Call(`_runhooks_cpp_hook_check`, hook))
-}
-
-cpp_log_setup <- function() {
-    invisible(.Call(`_runhooks_cpp_log_setup`))
-}
-
-cpp_log_verbosity <- function(level) {
-    .Call(`_runhooks_cpp_log_verbosity`, level)
-}
-
-cpp_has_checkpoint <- function(folder) {
-    .Call(`_runhooks_cpp_has_checkpoint`, folder)
-}
-
-cpp_latest_checkpoint <- function(folder) {
-    .Call(`_runhooks_cpp_latest_checkpoint`, folder)
-}
-
-cpp_latest_checkpoint_of <- function(folder, state_name) {
-    .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
-}
-
-cpp_saved_global_step <- function(folder) {
-    .Call(`_runhooks_cpp_saved_global_step`, folder)
-}
-
-cpp_checkpoint_names <- function(path) {
-    .Call(`_runhooks_cpp_checkpoint_names`, path)
-}
-
-cpp_checkpoint_whole_names <- function(path) {
-    .Call(`_runhooks_cpp_checkpoint_whole_names`, path)
-}
-
-cpp_checkpoint_values <- function(path, names) {
-    .Call(`_runhooks_cpp_checkpoint_values`, path, names)
-}
-
-cpp_checkpoint_tensors <- function(path) {
-    .Call(`_runhooks_cpp_checkpoint_tensors`, path)
-}
-
-cpp_iterator_saveable <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
-}
-
-cpp_dataset <- function(type, args, owner) {
-    .Call(`_runhooks_cpp_dataset`, type, args, owner)
-}
-
-cpp_dataset_info <- function(handle) {
-    .Call(`_runhooks_cpp_dataset_info`, handle)
-}
-
-cpp_dataset_collect <- function(handle, n) {
-    .Call(`_runhooks_cpp_dataset_collect`, handle, n)
-}
-
-cpp_iterator <- function(dataset, dtypes, shapes) {
-    .Call(`_runhooks_cpp_iterator`, dataset, dtypes, shapes)
-}
-
-cpp_iterator_initializer <- function(iterator, dataset, name) {
-    .Call(`_runhooks_cpp_iterator_initializer`, iterator, dataset, name)
-}
-
-cpp_iterator_get_next <- function(iterator, name) {
-    .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
-}
-
 cpp_operation_inputs <- function(x) {
     .Call(`_runhooks_cpp_operation_inputs`, x)
 }
@@ -465,62 +411,6 @@ cpp_freeze <- function(session, bytes, outputs, whitelist, blacklist) {
 
 cpp_sub_graph <- function(bytes, outputs) {
     .Call(`_runhooks_cpp_sub_graph`, bytes, outputs)
-}
-
-cpp_estimator_spec_check <- function(fields) {
-    invisible(.Call(`_runhooks_cpp_estimator_spec_check`, fields))
-}
-
-cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
-    .Call(`_runhooks_cpp_monitored_new`, creator, scaffold, hooks, recovers)
-}
-
-cpp_monitored_run <- function(pointer, request, run_metadata, in_step) {
-    .Call(`_runhooks_cpp_monitored_run`, pointer, request, run_metadata, in_step)
-}
-
-cpp_monitored_session <- function(pointer) {
-    .Call(`_runhooks_cpp_monitored_session`, pointer)
-}
-
-cpp_monitored_gives_up <- function(pointer, condition, kind) {
-    .Call(`_runhooks_cpp_monitored_gives_up`, pointer, condition, kind)
-}
-
-cpp_monitored_max_failures <- function(pointer) {
-    .Call(`_runhooks_cpp_monitored_max_failures`, pointer)
-}
-
-cpp_monitored_should_stop <- function(pointer) {
-    .Call(`_runhooks_cpp_monitored_should_stop`, pointer)
-}
-
-cpp_monitored_request_stop <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_monitored_request_stop`, pointer))
-}
-
-cpp_monitored_close <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_monitored_close`, pointer))
-}
-
-cpp_monitored_close_after <- function(pointer, condition, is_interrupt) {
-    invisible(.Call(`_runhooks_cpp_monitored_close_after`, pointer, condition, is_interrupt))
-}
-
-cpp_monitored_hooks <- function(pointer) {
-    .Call(`_runhooks_cpp_monitored_hooks`, pointer)
-}
-
-cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
-    .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver)
-}
-
-cpp_scaffold_finalize <- function(scaffold) {
-    invisible(.Call(`_runhooks_cpp_scaffold_finalize`, scaffold))
-}
-
-cpp_scaffold_parts <- function(pointer) {
-    .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
 cpp_variable_new <- function(initial_value, name, trainable, collections, more) {
@@ -587,56 +477,8 @@ cpp_optimizer_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_optimizer_check`, spec))
 }
 
-cpp_write_plain_file <- function(path, x, owner) {
-    invisible(.Call(`_runhooks_cpp_write_plain_file`, path, x, owner))
-}
-
-cpp_read_plain_file <- function(path) {
-    .Call(`_runhooks_cpp_read_plain_file`, path)
-}
-
 cpp_py_func <- function(func, inputs, output_types, is_stateful, name) {
     .Call(`_runhooks_cpp_py_func`, func, inputs, output_types, is_stateful, name)
-}
-
-cpp_estimator_export <- function(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra) {
-    invisible(.Call(`_runhooks_cpp_estimator_export`, spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra))
-}
-
-cpp_replace_saved_model <- function(from, folder) {
-    invisible(.Call(`_runhooks_cpp_replace_saved_model`, from, folder))
-}
-
-cpp_load_savedmodel <- function(folder, tags) {
-    .Call(`_runhooks_cpp_load_savedmodel`, folder, tags)
-}
-
-cpp_loaded_signatures <- function(model) {
-    .Call(`_runhooks_cpp_loaded_signatures`, model)
-}
-
-cpp_loaded_predict <- function(model, signature, data) {
-    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data)
-}
-
-cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty) {
-    .Call(`_runhooks_cpp_saver_new`, var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty)
-}
-
-cpp_saver_save <- function(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix) {
-    .Call(`_runhooks_cpp_saver_save`, saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix)
-}
-
-cpp_saver_restore <- function(saver, session, path) {
-    invisible(.Call(`_runhooks_cpp_saver_restore`, saver, session, path))
-}
-
-cpp_saver_last_checkpoints <- function(saver) {
-    .Call(`_runhooks_cpp_saver_last_checkpoints`, saver)
-}
-
-cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
-    invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
 }
 
 cpp_scope_open_name <- function(graph, name) {
@@ -679,6 +521,150 @@ cpp_graph_group <- function(inputs, name) {
     .Call(`_runhooks_cpp_graph_group`, inputs, name)
 }
 
+cpp_specs <- function(what) {
+    .Call(`_runhooks_cpp_specs`, what)
+}
+
+cpp_tf_call <- function(endpoint, given) {
+    .Call(`_runhooks_cpp_tf_call`, endpoint, given)
+}
+
+cpp_tf_symbols <- function() {
+    .Call(`_runhooks_cpp_tf_symbols`)
+}
+
+cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
+    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
+}
+
+cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
+    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
+}
+
+cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks) {
+    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks)
+}
+
+cpp_predictions_next <- function(pointer) {
+    .Call(`_runhooks_cpp_predictions_next`, pointer)
+}
+
+cpp_predictions_close <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_predictions_close`, pointer))
+}
+
+cpp_save_running <- function(folder, scratch) {
+    .Call(`_runhooks_cpp_save_running`, folder, scratch)
+}
+
+cpp_is_training <- function(folder) {
+    .Call(`_runhooks_cpp_is_training`, folder)
+}
+
+cpp_estimator_check <- function(spec) {
+    invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+}
+
+cpp_estimator_labels <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_labels`, spec)
+}
+
+cpp_history_new <- function() {
+    .Call(`_runhooks_cpp_history_new`)
+}
+
+cpp_history_read <- function(record) {
+    .Call(`_runhooks_cpp_history_read`, record)
+}
+
+cpp_session_run_args <- function(fetches, feed_dict, options) {
+    .Call(`_runhooks_cpp_session_run_args`, fetches, feed_dict, options)
+}
+
+cpp_context_original_args <- function(pointer) {
+    .Call(`_runhooks_cpp_context_original_args`, pointer)
+}
+
+cpp_context_progress <- function(pointer) {
+    .Call(`_runhooks_cpp_context_progress`, pointer)
+}
+
+cpp_take_failed_hooks <- function() {
+    .Call(`_runhooks_cpp_take_failed_hooks`)
+}
+
+cpp_context_request_stop <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_context_request_stop`, pointer))
+}
+
+cpp_coordinator_request_stop <- function(pointer, condition, kind) {
+    invisible(.Call(`_runhooks_cpp_coordinator_request_stop`, pointer, condition, kind))
+}
+
+cpp_coordinator_should_stop <- function(pointer) {
+    .Call(`_runhooks_cpp_coordinator_should_stop`, pointer)
+}
+
+cpp_hook_check <- function(hook) {
+    invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
+cpp_estimator_spec_check <- function(fields) {
+    invisible(.Call(`_runhooks_cpp_estimator_spec_check`, fields))
+}
+
+cpp_monitored_new <- function(creator, scaffold, hooks, recovers) {
+    .Call(`_runhooks_cpp_monitored_new`, creator, scaffold, hooks, recovers)
+}
+
+cpp_monitored_run <- function(pointer, request, run_metadata, in_step) {
+    .Call(`_runhooks_cpp_monitored_run`, pointer, request, run_metadata, in_step)
+}
+
+cpp_monitored_session <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_session`, pointer)
+}
+
+cpp_monitored_gives_up <- function(pointer, condition, kind) {
+    .Call(`_runhooks_cpp_monitored_gives_up`, pointer, condition, kind)
+}
+
+cpp_monitored_max_failures <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_max_failures`, pointer)
+}
+
+cpp_monitored_should_stop <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_should_stop`, pointer)
+}
+
+cpp_monitored_request_stop <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_monitored_request_stop`, pointer))
+}
+
+cpp_monitored_close <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_monitored_close`, pointer))
+}
+
+cpp_monitored_close_after <- function(pointer, condition, is_interrupt) {
+    invisible(.Call(`_runhooks_cpp_monitored_close_after`, pointer, condition, is_interrupt))
+}
+
+cpp_monitored_hooks <- function(pointer) {
+    .Call(`_runhooks_cpp_monitored_hooks`, pointer)
+}
+
+cpp_scaffold_new <- function(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver) {
+    .Call(`_runhooks_cpp_scaffold_new`, init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver)
+}
+
+cpp_scaffold_finalize <- function(scaffold) {
+    invisible(.Call(`_runhooks_cpp_scaffold_finalize`, scaffold))
+}
+
+cpp_scaffold_parts <- function(pointer) {
+    .Call(`_runhooks_cpp_scaffold_parts`, pointer)
+}
+
 cpp_session_new <- function(graph) {
     .Call(`_runhooks_cpp_session_new`, graph)
 }
@@ -691,12 +677,28 @@ cpp_session_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_session_close`, pointer))
 }
 
-cpp_csv_peek <- function(path, compression_type, delim, use_quotes, skip, n) {
-    .Call(`_runhooks_cpp_csv_peek`, path, compression_type, delim, use_quotes, skip, n)
+cpp_set_threads <- function(threads) {
+    .Call(`_runhooks_cpp_set_threads`, threads)
 }
 
-cpp_csv_type <- function(fields, na_value) {
-    .Call(`_runhooks_cpp_csv_type`, fields, na_value)
+cpp_timer_new <- function(every_secs, every_steps) {
+    .Call(`_runhooks_cpp_timer_new`, every_secs, every_steps)
+}
+
+cpp_timer_reset <- function(pointer) {
+    invisible(.Call(`_runhooks_cpp_timer_reset`, pointer))
+}
+
+cpp_timer_should_trigger <- function(pointer, step) {
+    .Call(`_runhooks_cpp_timer_should_trigger`, pointer, step)
+}
+
+cpp_timer_update <- function(pointer, step) {
+    .Call(`_runhooks_cpp_timer_update`, pointer, step)
+}
+
+cpp_timer_last_step <- function(pointer) {
+    .Call(`_runhooks_cpp_timer_last_step`, pointer)
 }
 
 cpp_read_all_events <- function(path) {
@@ -741,27 +743,25 @@ cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NU
     .Call(`_runhooks_cpp_test_arrow_stream`, batches, null_row, pointer, format)
 }
 
-cpp_set_threads <- function(threads) {
-    .Call(`_runhooks_cpp_set_threads`, threads)
+cpp_near_names <- function(name, known) {
+    .Call(`_runhooks_cpp_near_names`, name, known)
 }
 
-cpp_timer_new <- function(every_secs, every_steps) {
-    .Call(`_runhooks_cpp_timer_new`, every_secs, every_steps)
+#' Where the innermost loop is: NULL, or the hook, the method and the global step.
+#' @noRd
+cpp_run_where <- function() {
+    .Call(`_runhooks_cpp_run_where`)
 }
 
-cpp_timer_reset <- function(pointer) {
-    invisible(.Call(`_runhooks_cpp_timer_reset`, pointer))
+cpp_write_plain_file <- function(path, x, owner) {
+    invisible(.Call(`_runhooks_cpp_write_plain_file`, path, x, owner))
 }
 
-cpp_timer_should_trigger <- function(pointer, step) {
-    .Call(`_runhooks_cpp_timer_should_trigger`, pointer, step)
+cpp_read_plain_file <- function(path) {
+    .Call(`_runhooks_cpp_read_plain_file`, path)
 }
 
-cpp_timer_update <- function(pointer, step) {
-    .Call(`_runhooks_cpp_timer_update`, pointer, step)
-}
-
-cpp_timer_last_step <- function(pointer) {
-    .Call(`_runhooks_cpp_timer_last_step`, pointer)
+cpp_batch_cells <- function(values) {
+    .Call(`_runhooks_cpp_batch_cells`, values)
 }
 

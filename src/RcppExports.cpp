@@ -50,194 +50,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_carried_files
-SEXP cpp_carried_files(Text folder);
-RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_write_carried_files
-void cpp_write_carried_files(Text folder, SEXP files);
-RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    cpp_write_carried_files(folder, files);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_can_write_in
-bool cpp_can_write_in(Text folder);
-RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_batch_cells
-SEXP cpp_batch_cells(SEXP values);
-RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_batch_cells(values));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_column_name
-std::string cpp_column_name(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_is_normalizing
-bool cpp_is_normalizing();
-RcppExport SEXP _runhooks_cpp_is_normalizing() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_is_normalizing());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_column_buckets
-double cpp_column_buckets(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_buckets(SEXP specSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_buckets(spec));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_columns_read
-SEXP cpp_columns_read(SEXP columns);
-RcppExport SEXP _runhooks_cpp_columns_read(SEXP columnsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_column_endpoints
-SEXP cpp_column_endpoints();
-RcppExport SEXP _runhooks_cpp_column_endpoints() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_input_layer
-SEXP cpp_input_layer(SEXP features, SEXP columns, Texts collections, bool trainable);
-RcppExport SEXP _runhooks_cpp_input_layer(SEXP featuresSEXP, SEXP columnsSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    Rcpp::traits::input_parameter< Texts >::type collections(collectionsSEXP);
-    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_input_layer(features, columns, collections, trainable));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_linear_model
-SEXP cpp_linear_model(SEXP features, SEXP columns, double units, Text sparse_combiner, Texts collections, bool trainable);
-RcppExport SEXP _runhooks_cpp_linear_model(SEXP featuresSEXP, SEXP columnsSEXP, SEXP unitsSEXP, SEXP sparse_combinerSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    Rcpp::traits::input_parameter< double >::type units(unitsSEXP);
-    Rcpp::traits::input_parameter< Text >::type sparse_combiner(sparse_combinerSEXP);
-    Rcpp::traits::input_parameter< Texts >::type collections(collectionsSEXP);
-    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_linear_model(features, columns, units, sparse_combiner, collections, trainable));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_near_names
-SEXP cpp_near_names(Text name, Texts known);
-RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    Rcpp::traits::input_parameter< Texts >::type known(knownSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_near_names(name, known));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_run_where
-SEXP cpp_run_where();
-RcppExport SEXP _runhooks_cpp_run_where() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_run_where());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_cond
-SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name);
-RcppExport SEXP _runhooks_cpp_cond(SEXP predSEXP, SEXP true_fnSEXP, SEXP false_fnSEXP, SEXP nameSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pred(predSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type true_fn(true_fnSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type false_fn(false_fnSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_cond(pred, true_fn, false_fn, name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_while
-SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double parallel_iterations, SEXP maximum_iterations, Text name);
-RcppExport SEXP _runhooks_cpp_while(SEXP condSEXP, SEXP bodySEXP, SEXP variablesSEXP, SEXP shapesSEXP, SEXP parallel_iterationsSEXP, SEXP maximum_iterationsSEXP, SEXP nameSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type cond(condSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type body(bodySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
-    Rcpp::traits::input_parameter< double >::type parallel_iterations(parallel_iterationsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type maximum_iterations(maximum_iterationsSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_while(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_with_gradient
-SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure);
-RcppExport SEXP _runhooks_cpp_with_gradient(SEXP resultsSEXP, SEXP inputsSEXP, SEXP closureSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type results(resultsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type closure(closureSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_with_gradient(results, inputs, closure));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_variables_behind
-SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
-RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_all_finite
 bool cpp_all_finite(SEXP x);
 RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
@@ -311,110 +123,263 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
+// cpp_csv_peek
+SEXP cpp_csv_peek(Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n);
+RcppExport SEXP _runhooks_cpp_csv_peek(SEXP pathSEXP, SEXP compression_typeSEXP, SEXP delimSEXP, SEXP use_quotesSEXP, SEXP skipSEXP, SEXP nSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
-    Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
-    Rcpp::traits::input_parameter< double >::type max_steps(max_stepsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
-    Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    Rcpp::traits::input_parameter< Text >::type delim(delimSEXP);
+    Rcpp::traits::input_parameter< bool >::type use_quotes(use_quotesSEXP);
+    Rcpp::traits::input_parameter< double >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_peek(path, compression_type, delim, use_quotes, skip, n));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_estimator_evaluate
-SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps, Text checkpoint_path, Text name, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP nameSEXP, SEXP hooksSEXP) {
+// cpp_csv_type
+std::string cpp_csv_type(Texts fields, Text na_value);
+RcppExport SEXP _runhooks_cpp_csv_type(SEXP fieldsSEXP, SEXP na_valueSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
-    Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
-    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< Texts >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< Text >::type na_value(na_valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_csv_type(fields, na_value));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_parse_example
+SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name);
+RcppExport SEXP _runhooks_cpp_parse_example(SEXP serializedSEXP, SEXP namesSEXP, SEXP featuresSEXP, SEXP is_singleSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type serialized(serializedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type names(namesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_single(is_singleSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, steps, checkpoint_path, name, hooks));
+    rcpp_result_gen = Rcpp::wrap(cpp_parse_example(serialized, names, features, is_single, name));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_estimator_predict
-SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP) {
+// cpp_write_tfrecord
+double cpp_write_tfrecord(SEXP data, Text path, Text compression_type);
+RcppExport SEXP _runhooks_cpp_write_tfrecord(SEXP dataSEXP, SEXP pathSEXP, SEXP compression_typeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
-    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
-    Rcpp::traits::input_parameter< Texts >::type predict_keys(predict_keysSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_write_tfrecord(data, path, compression_type));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_predictions_next
-SEXP cpp_predictions_next(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_predictions_next(SEXP pointerSEXP) {
+// cpp_iterator_saveable
+SEXP cpp_iterator_saveable(SEXP iterator);
+RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_predictions_next(pointer));
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_predictions_close
-void cpp_predictions_close(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_predictions_close(SEXP pointerSEXP) {
+// cpp_dataset
+SEXP cpp_dataset(Text type, SEXP args, Text owner);
+RcppExport SEXP _runhooks_cpp_dataset(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_predictions_close(pointer);
-    return R_NilValue;
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type args(argsSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset(type, args, owner));
+    return rcpp_result_gen;
 END_RCPP
 }
-// cpp_save_running
-SEXP cpp_save_running(Text folder, Text scratch);
-RcppExport SEXP _runhooks_cpp_save_running(SEXP folderSEXP, SEXP scratchSEXP) {
+// cpp_dataset_info
+SEXP cpp_dataset_info(SEXP handle);
+RcppExport SEXP _runhooks_cpp_dataset_info(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_info(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_dataset_collect
+SEXP cpp_dataset_collect(SEXP handle, double n);
+RcppExport SEXP _runhooks_cpp_dataset_collect(SEXP handleSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_collect(handle, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator
+SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes);
+RcppExport SEXP _runhooks_cpp_iterator(SEXP datasetSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator(dataset, dtypes, shapes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator_initializer
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_iterator_get_next
+SEXP cpp_iterator_get_next(SEXP iterator, Text name);
+RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_carried_files
+SEXP cpp_carried_files(Text folder);
+RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_save_running(folder, scratch));
+    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_training
-bool cpp_is_training(Text folder);
-RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
+// cpp_write_carried_files
+void cpp_write_carried_files(Text folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_estimator_check
-void cpp_estimator_check(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_check(SEXP specSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    cpp_estimator_check(spec);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    cpp_write_carried_files(folder, files);
     return R_NilValue;
 END_RCPP
 }
-// cpp_estimator_labels
-SEXP cpp_estimator_labels(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+// cpp_can_write_in
+bool cpp_can_write_in(Text folder);
+RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_log_setup
+void cpp_log_setup();
+RcppExport SEXP _runhooks_cpp_log_setup() {
+BEGIN_RCPP
+    cpp_log_setup();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_log_verbosity
+int cpp_log_verbosity(SEXP level);
+RcppExport SEXP _runhooks_cpp_log_verbosity(SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_log_verbosity(level));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_has_checkpoint
+bool cpp_has_checkpoint(Text folder);
+RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_latest_checkpoint
+SEXP cpp_latest_checkpoint(Text folder);
+RcppExport SEXP _runhooks_cpp_latest_checkpoint(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_latest_checkpoint_of
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name);
+RcppExport SEXP _runhooks_cpp_latest_checkpoint_of(SEXP folderSEXP, SEXP state_nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint_of(folder, state_name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saved_global_step
+double cpp_saved_global_step(Text folder);
+RcppExport SEXP _runhooks_cpp_saved_global_step(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saved_global_step(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checkpoint_names
+std::vector<std::string> cpp_checkpoint_names(Text path);
+RcppExport SEXP _runhooks_cpp_checkpoint_names(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_names(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checkpoint_whole_names
+SEXP cpp_checkpoint_whole_names(Text path);
+RcppExport SEXP _runhooks_cpp_checkpoint_whole_names(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_whole_names(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checkpoint_values
+SEXP cpp_checkpoint_values(Text path, Texts names);
+RcppExport SEXP _runhooks_cpp_checkpoint_values(SEXP pathSEXP, SEXP namesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Texts >::type names(namesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_values(path, names));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checkpoint_tensors
+SEXP cpp_checkpoint_tensors(Text path);
+RcppExport SEXP _runhooks_cpp_checkpoint_tensors(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_tensors(path));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -540,59 +505,256 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_parse_example
-SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name);
-RcppExport SEXP _runhooks_cpp_parse_example(SEXP serializedSEXP, SEXP namesSEXP, SEXP featuresSEXP, SEXP is_singleSEXP, SEXP nameSEXP) {
+// cpp_estimator_export
+void cpp_estimator_export(SEXP spec, SEXP config, SEXP receiver_fn, Text folder, Text checkpoint_path, bool as_text, bool strip_default_attrs, SEXP assets_extra);
+RcppExport SEXP _runhooks_cpp_estimator_export(SEXP specSEXP, SEXP configSEXP, SEXP receiver_fnSEXP, SEXP folderSEXP, SEXP checkpoint_pathSEXP, SEXP as_textSEXP, SEXP strip_default_attrsSEXP, SEXP assets_extraSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type receiver_fn(receiver_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
+    Rcpp::traits::input_parameter< bool >::type strip_default_attrs(strip_default_attrsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type assets_extra(assets_extraSEXP);
+    cpp_estimator_export(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_replace_saved_model
+void cpp_replace_saved_model(Text from, Text folder);
+RcppExport SEXP _runhooks_cpp_replace_saved_model(SEXP fromSEXP, SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    cpp_replace_saved_model(from, folder);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_load_savedmodel
+SEXP cpp_load_savedmodel(Text folder, Texts tags);
+RcppExport SEXP _runhooks_cpp_load_savedmodel(SEXP folderSEXP, SEXP tagsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type serialized(serializedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type names(namesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< bool >::type is_single(is_singleSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_parse_example(serialized, names, features, is_single, name));
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Texts >::type tags(tagsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_load_savedmodel(folder, tags));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_write_tfrecord
-double cpp_write_tfrecord(SEXP data, Text path, Text compression_type);
-RcppExport SEXP _runhooks_cpp_write_tfrecord(SEXP dataSEXP, SEXP pathSEXP, SEXP compression_typeSEXP) {
+// cpp_loaded_signatures
+SEXP cpp_loaded_signatures(SEXP model);
+RcppExport SEXP _runhooks_cpp_loaded_signatures(SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_signatures(model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_loaded_predict
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data);
+RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_new
+SEXP cpp_saver_new(SEXP var_list, bool reshape, double max_to_keep, double every_n_hours, bool relative_paths, bool pad_step_number, bool defer_build, bool allow_empty);
+RcppExport SEXP _runhooks_cpp_saver_new(SEXP var_listSEXP, SEXP reshapeSEXP, SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP pad_step_numberSEXP, SEXP defer_buildSEXP, SEXP allow_emptySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type var_list(var_listSEXP);
+    Rcpp::traits::input_parameter< bool >::type reshape(reshapeSEXP);
+    Rcpp::traits::input_parameter< double >::type max_to_keep(max_to_keepSEXP);
+    Rcpp::traits::input_parameter< double >::type every_n_hours(every_n_hoursSEXP);
+    Rcpp::traits::input_parameter< bool >::type relative_paths(relative_pathsSEXP);
+    Rcpp::traits::input_parameter< bool >::type pad_step_number(pad_step_numberSEXP);
+    Rcpp::traits::input_parameter< bool >::type defer_build(defer_buildSEXP);
+    Rcpp::traits::input_parameter< bool >::type allow_empty(allow_emptySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_saver_save
+std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step, bool write_meta_graph, bool write_state, Text state_name, Text meta_suffix);
+RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP, SEXP write_meta_graphSEXP, SEXP write_stateSEXP, SEXP state_nameSEXP, SEXP meta_suffixSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
     Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_write_tfrecord(data, path, compression_type));
+    Rcpp::traits::input_parameter< double >::type global_step(global_stepSEXP);
+    Rcpp::traits::input_parameter< bool >::type write_meta_graph(write_meta_graphSEXP);
+    Rcpp::traits::input_parameter< bool >::type write_state(write_stateSEXP);
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    Rcpp::traits::input_parameter< Text >::type meta_suffix(meta_suffixSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_specs
-SEXP cpp_specs(Text what);
-RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+// cpp_saver_restore
+void cpp_saver_restore(SEXP saver, SEXP session, Text path);
+RcppExport SEXP _runhooks_cpp_saver_restore(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    cpp_saver_restore(saver, session, path);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_saver_last_checkpoints
+std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver);
+RcppExport SEXP _runhooks_cpp_saver_last_checkpoints(SEXP saverSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_saver_last_checkpoints(saver));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_tf_call
-SEXP cpp_tf_call(Text endpoint, SEXP given);
-RcppExport SEXP _runhooks_cpp_tf_call(SEXP endpointSEXP, SEXP givenSEXP) {
+// cpp_saver_set_last_checkpoints
+void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times);
+RcppExport SEXP _runhooks_cpp_saver_set_last_checkpoints(SEXP saverSEXP, SEXP pathsSEXP, SEXP timesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type times(timesSEXP);
+    cpp_saver_set_last_checkpoints(saver, paths, times);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_column_name
+std::string cpp_column_name(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type endpoint(endpointSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_tf_call(endpoint, given));
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_tf_symbols
-SEXP cpp_tf_symbols();
-RcppExport SEXP _runhooks_cpp_tf_symbols() {
+// cpp_is_normalizing
+bool cpp_is_normalizing();
+RcppExport SEXP _runhooks_cpp_is_normalizing() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_tf_symbols());
+    rcpp_result_gen = Rcpp::wrap(cpp_is_normalizing());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_buckets
+double cpp_column_buckets(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_buckets(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_column_buckets(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_columns_read
+SEXP cpp_columns_read(SEXP columns);
+RcppExport SEXP _runhooks_cpp_columns_read(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_column_endpoints
+SEXP cpp_column_endpoints();
+RcppExport SEXP _runhooks_cpp_column_endpoints() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_input_layer
+SEXP cpp_input_layer(SEXP features, SEXP columns, Texts collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_input_layer(SEXP featuresSEXP, SEXP columnsSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_input_layer(features, columns, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_linear_model
+SEXP cpp_linear_model(SEXP features, SEXP columns, double units, Text sparse_combiner, Texts collections, bool trainable);
+RcppExport SEXP _runhooks_cpp_linear_model(SEXP featuresSEXP, SEXP columnsSEXP, SEXP unitsSEXP, SEXP sparse_combinerSEXP, SEXP collectionsSEXP, SEXP trainableSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< double >::type units(unitsSEXP);
+    Rcpp::traits::input_parameter< Text >::type sparse_combiner(sparse_combinerSEXP);
+    Rcpp::traits::input_parameter< Texts >::type collections(collectionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type trainable(trainableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_linear_model(features, columns, units, sparse_combiner, collections, trainable));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_cond
+SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name);
+RcppExport SEXP _runhooks_cpp_cond(SEXP predSEXP, SEXP true_fnSEXP, SEXP false_fnSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pred(predSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type true_fn(true_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type false_fn(false_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_cond(pred, true_fn, false_fn, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_while
+SEXP cpp_while(SEXP cond, SEXP body, SEXP variables, SEXP shapes, double parallel_iterations, SEXP maximum_iterations, Text name);
+RcppExport SEXP _runhooks_cpp_while(SEXP condSEXP, SEXP bodySEXP, SEXP variablesSEXP, SEXP shapesSEXP, SEXP parallel_iterationsSEXP, SEXP maximum_iterationsSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type cond(condSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type body(bodySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
+    Rcpp::traits::input_parameter< double >::type parallel_iterations(parallel_iterationsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type maximum_iterations(maximum_iterationsSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_while(cond, body, variables, shapes, parallel_iterations, maximum_iterations, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_with_gradient
+SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure);
+RcppExport SEXP _runhooks_cpp_with_gradient(SEXP resultsSEXP, SEXP inputsSEXP, SEXP closureSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type results(resultsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closure(closureSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_with_gradient(results, inputs, closure));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_variables_behind
+SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
+RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -831,283 +993,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_history_new
-SEXP cpp_history_new();
-RcppExport SEXP _runhooks_cpp_history_new() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_history_new());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_history_read
-SEXP cpp_history_read(SEXP record);
-RcppExport SEXP _runhooks_cpp_history_read(SEXP recordSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type record(recordSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_history_read(record));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_session_run_args
-SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options);
-RcppExport SEXP _runhooks_cpp_session_run_args(SEXP fetchesSEXP, SEXP feed_dictSEXP, SEXP optionsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type fetches(fetchesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type feed_dict(feed_dictSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_session_run_args(fetches, feed_dict, options));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_context_original_args
-SEXP cpp_context_original_args(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_context_original_args(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_context_original_args(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_context_progress
-SEXP cpp_context_progress(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_context_progress(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_context_progress(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_take_failed_hooks
-SEXP cpp_take_failed_hooks();
-RcppExport SEXP _runhooks_cpp_take_failed_hooks() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_take_failed_hooks());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_context_request_stop
-void cpp_context_request_stop(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_context_request_stop(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_context_request_stop(pointer);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_coordinator_request_stop
-void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind);
-RcppExport SEXP _runhooks_cpp_coordinator_request_stop(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
-    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
-    cpp_coordinator_request_stop(pointer, condition, kind);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_coordinator_should_stop
-bool cpp_coordinator_should_stop(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_coordinator_should_stop(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_coordinator_should_stop(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_hook_check
-void cpp_hook_check(SEXP hook);
-RcppExport SEXP _runhooks_cpp_hook_check(SEXP hookSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type hook(hookSEXP);
-    cpp_hook_check(hook);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_log_setup
-void cpp_log_setup();
-RcppExport SEXP _runhooks_cpp_log_setup() {
-BEGIN_RCPP
-    cpp_log_setup();
-    return R_NilValue;
-END_RCPP
-}
-// cpp_log_verbosity
-int cpp_log_verbosity(SEXP level);
-RcppExport SEXP _runhooks_cpp_log_verbosity(SEXP levelSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_log_verbosity(level));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_has_checkpoint
-bool cpp_has_checkpoint(Text folder);
-RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_latest_checkpoint
-SEXP cpp_latest_checkpoint(Text folder);
-RcppExport SEXP _runhooks_cpp_latest_checkpoint(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_latest_checkpoint_of
-SEXP cpp_latest_checkpoint_of(Text folder, Text state_name);
-RcppExport SEXP _runhooks_cpp_latest_checkpoint_of(SEXP folderSEXP, SEXP state_nameSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latest_checkpoint_of(folder, state_name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_saved_global_step
-double cpp_saved_global_step(Text folder);
-RcppExport SEXP _runhooks_cpp_saved_global_step(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saved_global_step(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checkpoint_names
-std::vector<std::string> cpp_checkpoint_names(Text path);
-RcppExport SEXP _runhooks_cpp_checkpoint_names(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_names(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checkpoint_whole_names
-SEXP cpp_checkpoint_whole_names(Text path);
-RcppExport SEXP _runhooks_cpp_checkpoint_whole_names(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_whole_names(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checkpoint_values
-SEXP cpp_checkpoint_values(Text path, Texts names);
-RcppExport SEXP _runhooks_cpp_checkpoint_values(SEXP pathSEXP, SEXP namesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< Texts >::type names(namesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_values(path, names));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checkpoint_tensors
-SEXP cpp_checkpoint_tensors(Text path);
-RcppExport SEXP _runhooks_cpp_checkpoint_tensors(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checkpoint_tensors(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_iterator_saveable
-SEXP cpp_iterator_saveable(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_dataset
-SEXP cpp_dataset(Text type, SEXP args, Text owner);
-RcppExport SEXP _runhooks_cpp_dataset(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type args(argsSEXP);
-    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset(type, args, owner));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_dataset_info
-SEXP cpp_dataset_info(SEXP handle);
-RcppExport SEXP _runhooks_cpp_dataset_info(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_info(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_dataset_collect
-SEXP cpp_dataset_collect(SEXP handle, double n);
-RcppExport SEXP _runhooks_cpp_dataset_collect(SEXP handleSEXP, SEXP nSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_collect(handle, n));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_iterator
-SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes);
-RcppExport SEXP _runhooks_cpp_iterator(SEXP datasetSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator(dataset, dtypes, shapes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_iterator_initializer
-SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name);
-RcppExport SEXP _runhooks_cpp_iterator_initializer(SEXP iteratorSEXP, SEXP datasetSEXP, SEXP nameSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_initializer(iterator, dataset, name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_iterator_get_next
-SEXP cpp_iterator_get_next(SEXP iterator, Text name);
-RcppExport SEXP _runhooks_cpp_iterator_get_next(SEXP iteratorSEXP, SEXP nameSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_operation_inputs
 SEXP cpp_operation_inputs(SEXP x);
 RcppExport SEXP _runhooks_cpp_operation_inputs(SEXP xSEXP) {
@@ -1259,157 +1144,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
     Rcpp::traits::input_parameter< Texts >::type outputs(outputsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_sub_graph(bytes, outputs));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_estimator_spec_check
-void cpp_estimator_spec_check(SEXP fields);
-RcppExport SEXP _runhooks_cpp_estimator_spec_check(SEXP fieldsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
-    cpp_estimator_spec_check(fields);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_monitored_new
-SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers);
-RcppExport SEXP _runhooks_cpp_monitored_new(SEXP creatorSEXP, SEXP scaffoldSEXP, SEXP hooksSEXP, SEXP recoversSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type creator(creatorSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    Rcpp::traits::input_parameter< bool >::type recovers(recoversSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_new(creator, scaffold, hooks, recovers));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_run
-SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step);
-RcppExport SEXP _runhooks_cpp_monitored_run(SEXP pointerSEXP, SEXP requestSEXP, SEXP run_metadataSEXP, SEXP in_stepSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type request(requestSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type run_metadata(run_metadataSEXP);
-    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_run(pointer, request, run_metadata, in_step));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_session
-SEXP cpp_monitored_session(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_session(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_session(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_gives_up
-bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind);
-RcppExport SEXP _runhooks_cpp_monitored_gives_up(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
-    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_gives_up(pointer, condition, kind));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_max_failures
-int cpp_monitored_max_failures(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_max_failures(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_max_failures(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_should_stop
-bool cpp_monitored_should_stop(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_should_stop(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_should_stop(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_monitored_request_stop
-void cpp_monitored_request_stop(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_request_stop(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_monitored_request_stop(pointer);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_monitored_close
-void cpp_monitored_close(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_close(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_monitored_close(pointer);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_monitored_close_after
-void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt);
-RcppExport SEXP _runhooks_cpp_monitored_close_after(SEXP pointerSEXP, SEXP conditionSEXP, SEXP is_interruptSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
-    Rcpp::traits::input_parameter< bool >::type is_interrupt(is_interruptSEXP);
-    cpp_monitored_close_after(pointer, condition, is_interrupt);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_monitored_hooks
-std::vector<std::string> cpp_monitored_hooks(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_monitored_hooks(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_hooks(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_scaffold_new
-SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op, SEXP saver);
-RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP, SEXP saverSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type init_op(init_opSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type init_feed_dict(init_feed_dictSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type init_fn(init_fnSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type local_init_op(local_init_opSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type local_init_feed_dict(local_init_feed_dictSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type summary_op(summary_opSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_new(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_scaffold_finalize
-void cpp_scaffold_finalize(SEXP scaffold);
-RcppExport SEXP _runhooks_cpp_scaffold_finalize(SEXP scaffoldSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
-    cpp_scaffold_finalize(scaffold);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_scaffold_parts
-SEXP cpp_scaffold_parts(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_scaffold_parts(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_parts(pointer));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1595,27 +1329,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_write_plain_file
-void cpp_write_plain_file(Text path, SEXP x, Text owner);
-RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
-    cpp_write_plain_file(path, x, owner);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_read_plain_file
-SEXP cpp_read_plain_file(Text path);
-RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_py_func
 SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name);
 RcppExport SEXP _runhooks_cpp_py_func(SEXP funcSEXP, SEXP inputsSEXP, SEXP output_typesSEXP, SEXP is_statefulSEXP, SEXP nameSEXP) {
@@ -1628,131 +1341,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_py_func(func, inputs, output_types, is_stateful, name));
     return rcpp_result_gen;
-END_RCPP
-}
-// cpp_estimator_export
-void cpp_estimator_export(SEXP spec, SEXP config, SEXP receiver_fn, Text folder, Text checkpoint_path, bool as_text, bool strip_default_attrs, SEXP assets_extra);
-RcppExport SEXP _runhooks_cpp_estimator_export(SEXP specSEXP, SEXP configSEXP, SEXP receiver_fnSEXP, SEXP folderSEXP, SEXP checkpoint_pathSEXP, SEXP as_textSEXP, SEXP strip_default_attrsSEXP, SEXP assets_extraSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type receiver_fn(receiver_fnSEXP);
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
-    Rcpp::traits::input_parameter< bool >::type as_text(as_textSEXP);
-    Rcpp::traits::input_parameter< bool >::type strip_default_attrs(strip_default_attrsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type assets_extra(assets_extraSEXP);
-    cpp_estimator_export(spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_replace_saved_model
-void cpp_replace_saved_model(Text from, Text folder);
-RcppExport SEXP _runhooks_cpp_replace_saved_model(SEXP fromSEXP, SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    cpp_replace_saved_model(from, folder);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_load_savedmodel
-SEXP cpp_load_savedmodel(Text folder, Texts tags);
-RcppExport SEXP _runhooks_cpp_load_savedmodel(SEXP folderSEXP, SEXP tagsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Texts >::type tags(tagsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_load_savedmodel(folder, tags));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_loaded_signatures
-SEXP cpp_loaded_signatures(SEXP model);
-RcppExport SEXP _runhooks_cpp_loaded_signatures(SEXP modelSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_loaded_signatures(model));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_loaded_predict
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data);
-RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_saver_new
-SEXP cpp_saver_new(SEXP var_list, bool reshape, double max_to_keep, double every_n_hours, bool relative_paths, bool pad_step_number, bool defer_build, bool allow_empty);
-RcppExport SEXP _runhooks_cpp_saver_new(SEXP var_listSEXP, SEXP reshapeSEXP, SEXP max_to_keepSEXP, SEXP every_n_hoursSEXP, SEXP relative_pathsSEXP, SEXP pad_step_numberSEXP, SEXP defer_buildSEXP, SEXP allow_emptySEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type var_list(var_listSEXP);
-    Rcpp::traits::input_parameter< bool >::type reshape(reshapeSEXP);
-    Rcpp::traits::input_parameter< double >::type max_to_keep(max_to_keepSEXP);
-    Rcpp::traits::input_parameter< double >::type every_n_hours(every_n_hoursSEXP);
-    Rcpp::traits::input_parameter< bool >::type relative_paths(relative_pathsSEXP);
-    Rcpp::traits::input_parameter< bool >::type pad_step_number(pad_step_numberSEXP);
-    Rcpp::traits::input_parameter< bool >::type defer_build(defer_buildSEXP);
-    Rcpp::traits::input_parameter< bool >::type allow_empty(allow_emptySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_new(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_saver_save
-std::string cpp_saver_save(SEXP saver, SEXP session, Text path, double global_step, bool write_meta_graph, bool write_state, Text state_name, Text meta_suffix);
-RcppExport SEXP _runhooks_cpp_saver_save(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP, SEXP global_stepSEXP, SEXP write_meta_graphSEXP, SEXP write_stateSEXP, SEXP state_nameSEXP, SEXP meta_suffixSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< double >::type global_step(global_stepSEXP);
-    Rcpp::traits::input_parameter< bool >::type write_meta_graph(write_meta_graphSEXP);
-    Rcpp::traits::input_parameter< bool >::type write_state(write_stateSEXP);
-    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
-    Rcpp::traits::input_parameter< Text >::type meta_suffix(meta_suffixSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_save(saver, session, path, global_step, write_meta_graph, write_state, state_name, meta_suffix));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_saver_restore
-void cpp_saver_restore(SEXP saver, SEXP session, Text path);
-RcppExport SEXP _runhooks_cpp_saver_restore(SEXP saverSEXP, SEXP sessionSEXP, SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type session(sessionSEXP);
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    cpp_saver_restore(saver, session, path);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_saver_last_checkpoints
-std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver);
-RcppExport SEXP _runhooks_cpp_saver_last_checkpoints(SEXP saverSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_saver_last_checkpoints(saver));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_saver_set_last_checkpoints
-void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times);
-RcppExport SEXP _runhooks_cpp_saver_set_last_checkpoints(SEXP saverSEXP, SEXP pathsSEXP, SEXP timesSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
-    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type times(timesSEXP);
-    cpp_saver_set_last_checkpoints(saver, paths, times);
-    return R_NilValue;
 END_RCPP
 }
 // cpp_scope_open_name
@@ -1858,6 +1446,393 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_specs
+SEXP cpp_specs(Text what);
+RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tf_call
+SEXP cpp_tf_call(Text endpoint, SEXP given);
+RcppExport SEXP _runhooks_cpp_tf_call(SEXP endpointSEXP, SEXP givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type endpoint(endpointSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_tf_call(endpoint, given));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tf_symbols
+SEXP cpp_tf_symbols();
+RcppExport SEXP _runhooks_cpp_tf_symbols() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_tf_symbols());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_train
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
+    Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
+    Rcpp::traits::input_parameter< double >::type max_steps(max_stepsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
+    Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_evaluate
+SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps, Text checkpoint_path, Text name, SEXP hooks);
+RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP nameSEXP, SEXP hooksSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
+    Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
+    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, steps, checkpoint_path, name, hooks));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_predict
+SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks);
+RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
+    Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
+    Rcpp::traits::input_parameter< Texts >::type predict_keys(predict_keysSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_predictions_next
+SEXP cpp_predictions_next(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_predictions_next(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_predictions_next(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_predictions_close
+void cpp_predictions_close(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_predictions_close(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_predictions_close(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_save_running
+SEXP cpp_save_running(Text folder, Text scratch);
+RcppExport SEXP _runhooks_cpp_save_running(SEXP folderSEXP, SEXP scratchSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_save_running(folder, scratch));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_is_training
+bool cpp_is_training(Text folder);
+RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_check
+void cpp_estimator_check(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_check(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    cpp_estimator_check(spec);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_estimator_labels
+SEXP cpp_estimator_labels(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_history_new
+SEXP cpp_history_new();
+RcppExport SEXP _runhooks_cpp_history_new() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_history_new());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_history_read
+SEXP cpp_history_read(SEXP record);
+RcppExport SEXP _runhooks_cpp_history_read(SEXP recordSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type record(recordSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_history_read(record));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_session_run_args
+SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options);
+RcppExport SEXP _runhooks_cpp_session_run_args(SEXP fetchesSEXP, SEXP feed_dictSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type fetches(fetchesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type feed_dict(feed_dictSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_session_run_args(fetches, feed_dict, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_context_original_args
+SEXP cpp_context_original_args(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_context_original_args(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_context_original_args(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_context_progress
+SEXP cpp_context_progress(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_context_progress(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_context_progress(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_take_failed_hooks
+SEXP cpp_take_failed_hooks();
+RcppExport SEXP _runhooks_cpp_take_failed_hooks() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_take_failed_hooks());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_context_request_stop
+void cpp_context_request_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_context_request_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_context_request_stop(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_coordinator_request_stop
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind);
+RcppExport SEXP _runhooks_cpp_coordinator_request_stop(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
+    cpp_coordinator_request_stop(pointer, condition, kind);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_coordinator_should_stop
+bool cpp_coordinator_should_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_coordinator_should_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_coordinator_should_stop(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hook_check
+void cpp_hook_check(SEXP hook);
+RcppExport SEXP _runhooks_cpp_hook_check(SEXP hookSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type hook(hookSEXP);
+    cpp_hook_check(hook);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_estimator_spec_check
+void cpp_estimator_spec_check(SEXP fields);
+RcppExport SEXP _runhooks_cpp_estimator_spec_check(SEXP fieldsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    cpp_estimator_spec_check(fields);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_new
+SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers);
+RcppExport SEXP _runhooks_cpp_monitored_new(SEXP creatorSEXP, SEXP scaffoldSEXP, SEXP hooksSEXP, SEXP recoversSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type creator(creatorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
+    Rcpp::traits::input_parameter< bool >::type recovers(recoversSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_new(creator, scaffold, hooks, recovers));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_run
+SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step);
+RcppExport SEXP _runhooks_cpp_monitored_run(SEXP pointerSEXP, SEXP requestSEXP, SEXP run_metadataSEXP, SEXP in_stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type request(requestSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type run_metadata(run_metadataSEXP);
+    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_run(pointer, request, run_metadata, in_step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_session
+SEXP cpp_monitored_session(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_session(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_session(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_gives_up
+bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind);
+RcppExport SEXP _runhooks_cpp_monitored_gives_up(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_gives_up(pointer, condition, kind));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_max_failures
+int cpp_monitored_max_failures(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_max_failures(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_max_failures(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_should_stop
+bool cpp_monitored_should_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_should_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_should_stop(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_monitored_request_stop
+void cpp_monitored_request_stop(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_request_stop(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_monitored_request_stop(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_close
+void cpp_monitored_close(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_close(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_monitored_close(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_close_after
+void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt);
+RcppExport SEXP _runhooks_cpp_monitored_close_after(SEXP pointerSEXP, SEXP conditionSEXP, SEXP is_interruptSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_interrupt(is_interruptSEXP);
+    cpp_monitored_close_after(pointer, condition, is_interrupt);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_monitored_hooks
+std::vector<std::string> cpp_monitored_hooks(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_monitored_hooks(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_hooks(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scaffold_new
+SEXP cpp_scaffold_new(SEXP init_op, SEXP init_feed_dict, SEXP init_fn, SEXP local_init_op, SEXP local_init_feed_dict, SEXP summary_op, SEXP saver);
+RcppExport SEXP _runhooks_cpp_scaffold_new(SEXP init_opSEXP, SEXP init_feed_dictSEXP, SEXP init_fnSEXP, SEXP local_init_opSEXP, SEXP local_init_feed_dictSEXP, SEXP summary_opSEXP, SEXP saverSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type init_op(init_opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type init_feed_dict(init_feed_dictSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type init_fn(init_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type local_init_op(local_init_opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type local_init_feed_dict(local_init_feed_dictSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type summary_op(summary_opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type saver(saverSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_new(init_op, init_feed_dict, init_fn, local_init_op, local_init_feed_dict, summary_op, saver));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_scaffold_finalize
+void cpp_scaffold_finalize(SEXP scaffold);
+RcppExport SEXP _runhooks_cpp_scaffold_finalize(SEXP scaffoldSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type scaffold(scaffoldSEXP);
+    cpp_scaffold_finalize(scaffold);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_scaffold_parts
+SEXP cpp_scaffold_parts(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_scaffold_parts(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_scaffold_parts(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_session_new
 SEXP cpp_session_new(SEXP graph);
 RcppExport SEXP _runhooks_cpp_session_new(SEXP graphSEXP) {
@@ -1891,29 +1866,65 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_csv_peek
-SEXP cpp_csv_peek(Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n);
-RcppExport SEXP _runhooks_cpp_csv_peek(SEXP pathSEXP, SEXP compression_typeSEXP, SEXP delimSEXP, SEXP use_quotesSEXP, SEXP skipSEXP, SEXP nSEXP) {
+// cpp_set_threads
+int cpp_set_threads(int threads);
+RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
-    Rcpp::traits::input_parameter< Text >::type delim(delimSEXP);
-    Rcpp::traits::input_parameter< bool >::type use_quotes(use_quotesSEXP);
-    Rcpp::traits::input_parameter< double >::type skip(skipSEXP);
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_csv_peek(path, compression_type, delim, use_quotes, skip, n));
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_set_threads(threads));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_csv_type
-std::string cpp_csv_type(Texts fields, Text na_value);
-RcppExport SEXP _runhooks_cpp_csv_type(SEXP fieldsSEXP, SEXP na_valueSEXP) {
+// cpp_timer_new
+SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps);
+RcppExport SEXP _runhooks_cpp_timer_new(SEXP every_secsSEXP, SEXP every_stepsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Texts >::type fields(fieldsSEXP);
-    Rcpp::traits::input_parameter< Text >::type na_value(na_valueSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_csv_type(fields, na_value));
+    Rcpp::traits::input_parameter< SEXP >::type every_secs(every_secsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type every_steps(every_stepsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_new(every_secs, every_steps));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_reset
+void cpp_timer_reset(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_timer_reset(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    cpp_timer_reset(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_timer_should_trigger
+bool cpp_timer_should_trigger(SEXP pointer, double step);
+RcppExport SEXP _runhooks_cpp_timer_should_trigger(SEXP pointerSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_should_trigger(pointer, step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_update
+SEXP cpp_timer_update(SEXP pointer, double step);
+RcppExport SEXP _runhooks_cpp_timer_update(SEXP pointerSEXP, SEXP stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_update(pointer, step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_timer_last_step
+SEXP cpp_timer_last_step(SEXP pointer);
+RcppExport SEXP _runhooks_cpp_timer_last_step(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_timer_last_step(pointer));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2018,65 +2029,54 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_set_threads
-int cpp_set_threads(int threads);
-RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
+// cpp_near_names
+SEXP cpp_near_names(Text name, Texts known);
+RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_set_threads(threads));
+    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< Texts >::type known(knownSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_near_names(name, known));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_timer_new
-SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps);
-RcppExport SEXP _runhooks_cpp_timer_new(SEXP every_secsSEXP, SEXP every_stepsSEXP) {
+// cpp_run_where
+SEXP cpp_run_where();
+RcppExport SEXP _runhooks_cpp_run_where() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type every_secs(every_secsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type every_steps(every_stepsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_timer_new(every_secs, every_steps));
+    rcpp_result_gen = Rcpp::wrap(cpp_run_where());
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_timer_reset
-void cpp_timer_reset(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_timer_reset(SEXP pointerSEXP) {
+// cpp_write_plain_file
+void cpp_write_plain_file(Text path, SEXP x, Text owner);
+RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    cpp_timer_reset(pointer);
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
+    cpp_write_plain_file(path, x, owner);
     return R_NilValue;
 END_RCPP
 }
-// cpp_timer_should_trigger
-bool cpp_timer_should_trigger(SEXP pointer, double step);
-RcppExport SEXP _runhooks_cpp_timer_should_trigger(SEXP pointerSEXP, SEXP stepSEXP) {
+// cpp_read_plain_file
+SEXP cpp_read_plain_file(Text path);
+RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_timer_should_trigger(pointer, step));
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_timer_update
-SEXP cpp_timer_update(SEXP pointer, double step);
-RcppExport SEXP _runhooks_cpp_timer_update(SEXP pointerSEXP, SEXP stepSEXP) {
+// cpp_batch_cells
+SEXP cpp_batch_cells(SEXP values);
+RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< double >::type step(stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_timer_update(pointer, step));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_timer_last_step
-SEXP cpp_timer_last_step(SEXP pointer);
-RcppExport SEXP _runhooks_cpp_timer_last_step(SEXP pointerSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_timer_last_step(pointer));
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_cells(values));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2086,38 +2086,36 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
     {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
-    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
-    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
-    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
-    {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
-    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
-    {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
-    {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
-    {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
-    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
-    {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
-    {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
-    {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
-    {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
-    {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
-    {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
-    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
     {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
-    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
-    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
-    {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
-    {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
-    {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
-    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
-    {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
-    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
+    {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
+    {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
+    {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
+    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
+    {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
+    {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
+    {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
+    {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
+    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
+    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
+    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
+    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
+    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
+    {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
+    {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
+    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
+    {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
+    {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
+    {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
+    {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
+    {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
+    {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
+    {"_runhooks_cpp_checkpoint_tensors", (DL_FUNC) &_runhooks_cpp_checkpoint_tensors, 1},
     {"_runhooks_cpp_event_writer_open", (DL_FUNC) &_runhooks_cpp_event_writer_open, 2},
     {"_runhooks_cpp_event_writer_add_summary", (DL_FUNC) &_runhooks_cpp_event_writer_add_summary, 3},
     {"_runhooks_cpp_event_writer_add_scalars", (DL_FUNC) &_runhooks_cpp_event_writer_add_scalars, 4},
@@ -2129,11 +2127,27 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
-    {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
-    {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
-    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
-    {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
-    {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
+    {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
+    {"_runhooks_cpp_replace_saved_model", (DL_FUNC) &_runhooks_cpp_replace_saved_model, 2},
+    {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
+    {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
+    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
+    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
+    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
+    {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
+    {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
+    {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
+    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
+    {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
+    {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
+    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
+    {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
+    {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
+    {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
+    {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
+    {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
+    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
     {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
@@ -2157,33 +2171,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_operation_outputs", (DL_FUNC) &_runhooks_cpp_operation_outputs, 1},
     {"_runhooks_cpp_variable_snapshot", (DL_FUNC) &_runhooks_cpp_variable_snapshot, 1},
     {"_runhooks_cpp_variable_read", (DL_FUNC) &_runhooks_cpp_variable_read, 1},
-    {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
-    {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
-    {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
-    {"_runhooks_cpp_context_original_args", (DL_FUNC) &_runhooks_cpp_context_original_args, 1},
-    {"_runhooks_cpp_context_progress", (DL_FUNC) &_runhooks_cpp_context_progress, 1},
-    {"_runhooks_cpp_take_failed_hooks", (DL_FUNC) &_runhooks_cpp_take_failed_hooks, 0},
-    {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
-    {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
-    {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
-    {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
-    {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
-    {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
-    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
-    {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
-    {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
-    {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
-    {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
-    {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},
-    {"_runhooks_cpp_checkpoint_values", (DL_FUNC) &_runhooks_cpp_checkpoint_values, 2},
-    {"_runhooks_cpp_checkpoint_tensors", (DL_FUNC) &_runhooks_cpp_checkpoint_tensors, 1},
-    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
-    {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
-    {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
-    {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
-    {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
-    {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
-    {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_operation_inputs", (DL_FUNC) &_runhooks_cpp_operation_inputs, 1},
     {"_runhooks_cpp_operation_control_inputs", (DL_FUNC) &_runhooks_cpp_operation_control_inputs, 1},
     {"_runhooks_cpp_operation_attr", (DL_FUNC) &_runhooks_cpp_operation_attr, 2},
@@ -2198,20 +2185,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_meta_graph", (DL_FUNC) &_runhooks_cpp_meta_graph, 1},
     {"_runhooks_cpp_freeze", (DL_FUNC) &_runhooks_cpp_freeze, 5},
     {"_runhooks_cpp_sub_graph", (DL_FUNC) &_runhooks_cpp_sub_graph, 2},
-    {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
-    {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
-    {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
-    {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
-    {"_runhooks_cpp_monitored_gives_up", (DL_FUNC) &_runhooks_cpp_monitored_gives_up, 3},
-    {"_runhooks_cpp_monitored_max_failures", (DL_FUNC) &_runhooks_cpp_monitored_max_failures, 1},
-    {"_runhooks_cpp_monitored_should_stop", (DL_FUNC) &_runhooks_cpp_monitored_should_stop, 1},
-    {"_runhooks_cpp_monitored_request_stop", (DL_FUNC) &_runhooks_cpp_monitored_request_stop, 1},
-    {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
-    {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
-    {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
-    {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
-    {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
-    {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_variable_new", (DL_FUNC) &_runhooks_cpp_variable_new, 5},
     {"_runhooks_cpp_variable_get", (DL_FUNC) &_runhooks_cpp_variable_get, 7},
     {"_runhooks_cpp_variables_initializer", (DL_FUNC) &_runhooks_cpp_variables_initializer, 1},
@@ -2228,19 +2201,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
-    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
-    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
-    {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
-    {"_runhooks_cpp_replace_saved_model", (DL_FUNC) &_runhooks_cpp_replace_saved_model, 2},
-    {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
-    {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
-    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
-    {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
-    {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
-    {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
-    {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
-    {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
     {"_runhooks_cpp_scope_open_variables", (DL_FUNC) &_runhooks_cpp_scope_open_variables, 5},
     {"_runhooks_cpp_scope_getter", (DL_FUNC) &_runhooks_cpp_scope_getter, 0},
@@ -2251,11 +2212,51 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
+    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
+    {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
+    {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
+    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
+    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
+    {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
+    {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
+    {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
+    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
+    {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
+    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
+    {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
+    {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
+    {"_runhooks_cpp_context_original_args", (DL_FUNC) &_runhooks_cpp_context_original_args, 1},
+    {"_runhooks_cpp_context_progress", (DL_FUNC) &_runhooks_cpp_context_progress, 1},
+    {"_runhooks_cpp_take_failed_hooks", (DL_FUNC) &_runhooks_cpp_take_failed_hooks, 0},
+    {"_runhooks_cpp_context_request_stop", (DL_FUNC) &_runhooks_cpp_context_request_stop, 1},
+    {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
+    {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
+    {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
+    {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
+    {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
+    {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
+    {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
+    {"_runhooks_cpp_monitored_gives_up", (DL_FUNC) &_runhooks_cpp_monitored_gives_up, 3},
+    {"_runhooks_cpp_monitored_max_failures", (DL_FUNC) &_runhooks_cpp_monitored_max_failures, 1},
+    {"_runhooks_cpp_monitored_should_stop", (DL_FUNC) &_runhooks_cpp_monitored_should_stop, 1},
+    {"_runhooks_cpp_monitored_request_stop", (DL_FUNC) &_runhooks_cpp_monitored_request_stop, 1},
+    {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
+    {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
+    {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
+    {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
+    {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
+    {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
-    {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
-    {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
+    {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
+    {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
+    {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
+    {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
+    {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
+    {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
     {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
     {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
@@ -2266,12 +2267,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
-    {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
-    {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
-    {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
-    {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
-    {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
-    {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
+    {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
+    {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
+    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
+    {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {NULL, NULL, 0}
 };
 

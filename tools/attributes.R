@@ -3,6 +3,7 @@
 # compileAttributes() puts the umbrella header of everything else (RcppEigen.h) into the wrappers,
 # which know nothing of it.
 source("tools/common.R")
+source("tools/layers.R")
 
 wrapper_files <- c("src/RcppExports.cpp", "R/RcppExports.R")
 
@@ -12,9 +13,11 @@ wrappers <- function(root) {
   dir.create(file.path(copy, "src"), recursive = TRUE)
   dir.create(file.path(copy, "R"))
   on.exit(unlink(copy, recursive = TRUE))
-  bindings <- list.files(file.path(root, "src"), "[.](cpp|h)$", full.names = TRUE)
-  bindings <- bindings[basename(bindings) != "RcppExports.cpp"]
-  file.copy(bindings, file.path(copy, "src"))
+  # Rcpp looks at the top of src/ only, where no two of them may have one name
+  for (path in binding_files(root)) {
+    file.copy(file.path(root, path), file.path(copy, "src", gsub("/", "_", path)))
+  }
+  file.copy(file.path(root, "src/runhooks_types.h"), file.path(copy, "src"))
   file.copy(file.path(root, "NAMESPACE"), copy)
   description <- read.dcf(file.path(root, "DESCRIPTION"))
   description[, "LinkingTo"] <- "Rcpp"

@@ -1,7 +1,7 @@
 # Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
 # that NAMESPACE does not export; in src/ those that are named only where they are declared and
 # defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
-# or src/r_testing.cpp is its file.
+# or src/r/testing.cpp is its file.
 source("tools/common.R")
 
 # --- R
@@ -23,11 +23,11 @@ r_callers <- function(root) {
     if (basename(file) == "RcppExports.R") text else gsub("`_[a-z]+_cpp_", " cpp_", text)
   })
   # bindings call functions of R by their names
-  bindings <- tree_files(root, "src", "(^|/)r_[^/]*[.]cpp$")
+  bindings <- tree_files(root, "src/r", "^.*[.]cpp$")
   from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
   from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
   counts <- word_counts(c(unlist(lines, use.names = FALSE), from_cpp))
-  testing <- file.path(root, "src/r_testing.cpp")
+  testing <- file.path(root, "src/r/testing.cpp")
   testing <- if (file.exists(testing)) names(word_counts(readLines(testing)))
   namespace <- file.path(root, "NAMESPACE")
   namespace <- if (file.exists(namespace)) readLines(namespace) else character()

@@ -1,4 +1,4 @@
-# Checks who includes whom: layers point to the ground only, and R is known in src/r_* alone.
+# Checks who includes whom: layers point to the ground only, and R is known in src/r/ alone.
 source("tools/common.R")
 source("tools/layers.R")
 
@@ -11,7 +11,7 @@ c_headers <- paste0(
   "^c(assert|errno|fenv|float|inttypes|limits|math|stddef|stdint|stdlib|string)$|",
   "^[a-z0-9_/]+[.]h$"
 )
-bindings <- "^src/(r_[^/]*[.](cpp|h)|RcppExports[.]cpp|[^/]*_r[.]h|[^/]*_types[.]h)$"
+bindings <- "^src/(r/.*[.](cpp|h)|RcppExports[.]cpp|[^/]*_types[.]h)$"
 
 is_binding <- function(file) grepl(bindings, file)
 is_test <- function(file) startsWith(file, "tests/")
@@ -22,11 +22,11 @@ no_layer <- function(name) sprintf("%s/ is not a layer: tools/layers.R lists the
 judge_place <- function(file) {
   if (is_binding(file)) return(NULL)
   if (!grepl("^src/[^/]+/", file)) {
-    return("only bindings (r_*.cpp) live at the top of src/: move it to its layer")
+    return("nothing lives at the top of src/: move it to its layer, bindings to a room of r/")
   }
   if (!layer_of(file) %in% names(layers)) return(no_layer(layer_of(file)))
-  if (grepl("^src/[^/]+/.+/", file)) {
-    return("a layer has no folders inside: the object lists do not look there")
+  if (grepl("^src/[^/]+/[^/]+/.+/", file)) {
+    return("a layer has families inside, and these no folders of their own")
   }
 }
 
@@ -36,8 +36,8 @@ check_place <- function(file) {
 }
 
 judge_system_include <- function(file, target) {
-  if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg_[^/]*[.](cpp|h)$", file)) {
-    return("Eigen is for ops/linalg_* alone: hot loops are ours, and its templates compile slowly")
+  if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg/linalg_[^/]*[.](cpp|h)$", file)) {
+    return("Eigen is for ops/linalg/linalg_* alone: hot loops are ours, and its templates compile slowly")
   }
   if (layer_of(file) == "kernels" && !grepl(c_headers, target)) {
     "kernels are plain C: a C++ header's templates leak between instruction sets"
@@ -61,7 +61,7 @@ judge_own_include <- function(root, file, target) {
 
 # What is wrong with one include of a core file; NULL when nothing is.
 judge_include <- function(root, file, target, system) {
-  if (grepl(r_headers, target)) return("an R header in the core: R is known in src/r_* alone")
+  if (grepl(r_headers, target)) return("an R header in the core: R is known in src/r/ alone")
   if (system) judge_system_include(file, target) else judge_own_include(root, file, target)
 }
 
@@ -85,7 +85,7 @@ check_r_names <- function(root, file) {
   code[grepl("^\\s*#\\s*include", code)] <- ""
   at <- grep(r_names, code, perl = TRUE)
   word <- regmatches(code[at], regexpr(r_names, code[at], perl = TRUE))
-  text <- sprintf("`%s` belongs to R, which is known in src/r_* alone", word)
+  text <- sprintf("`%s` belongs to R, which is known in src/r/ alone", word)
   violations(file, at, "border", text)
 }
 
@@ -109,5 +109,5 @@ check_layers <- function(root) {
 }
 
 run_tool(function(arguments) {
-  report("check_layers", check_layers("."), "includes point to the ground, R stays in src/r_*")
+  report("check_layers", check_layers("."), "includes point to the ground, R stays in src/r/")
 }, sys.nframe())

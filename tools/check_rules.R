@@ -20,7 +20,7 @@ pattern_rules <- list(
   list(
     rule = "rf-error", folders = "src", files = cpp_files, view = "code",
     pattern = "\\bRf_(error|errorcall)\\b",
-    message = "Rf_error jumps over C++ destructors: throw, r_conditions.cpp raises the condition"
+    message = "Rf_error jumps over C++ destructors: throw, r/values/conditions.cpp raises the condition"
   ),
   list(
     rule = "printf", folders = "src", files = cpp_files, view = "code",

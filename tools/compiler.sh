@@ -16,7 +16,8 @@ prepare_makevars() {
     cat .build/Makevars "${R_MAKEVARS_USER:-$HOME/.R/Makevars}"
     grep '^[A-Z_]*\(FLAGS\|STD\) *=' src/Makevars; } 2> /dev/null | cksum)
   if [ "$flags" != "$(cat .build/flags 2> /dev/null)" ]; then
-    rm -f src/*.o src/*/*.o src/*.so src/*.dll
+    find src -name '*.o' -exec rm -f {} +
+    rm -f src/*.so src/*.dll
     echo "$flags" > .build/flags
   fi
 }

@@ -16,4 +16,4 @@ export CLINK_CPPFLAGS
 exec R CMD make -s -j2 --no-print-directory -f Makevars -f "$home/etc${R_ARCH}/Makeconf" \
   -f deps.mk -f ../.build/Makevars CXX='$(CXX17) $(CXX17STD)' CXXFLAGS='$(CXX17FLAGS)' \
   CXXPICFLAGS='$(CXX17PICFLAGS)' \
-  $(for file in */*.cpp; do echo "${file%.cpp}.o"; done)
+  $(find . -mindepth 2 -name '*.cpp' ! -path './r/*' | sed 's,^[.]/\(.*\)[.]cpp$,\1.o,' | LC_ALL=C sort)

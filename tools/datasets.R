@@ -1,4 +1,4 @@
-# R/datasets.R: the functions of the kinds of datasets that the core has registered with a plain
+# R/dataset_registered.R: the functions of the kinds of datasets that the core has registered with a plain
 # signature, written from what stands there. Run by tools/docs.R after an install; `--check` says
 # whether the file is fresh.
 
@@ -45,7 +45,7 @@ dataset_functions <- function() {
 
 code <- dataset_functions()
 code <- code[-length(code)]
-path <- "R/datasets.R"
+path <- "R/dataset_registered.R"
 if (!identical(commandArgs(TRUE), "--check")) {
   writeLines(code, path)
 } else if (!identical(readLines(path), code)) {

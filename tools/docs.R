@@ -12,9 +12,9 @@ install()
 # a fresh process reads the fresh install
 rscript <- function(...) system2(file.path(R.home("bin"), "Rscript"), c(...))
 fresh <- function(code) rscript("-e", shQuote(code))
-before <- readLines("R/datasets.R")
+before <- readLines("R/dataset_registered.R")
 if (rscript("tools/datasets.R") != 0) quit(save = "no", status = 1)
-if (!identical(readLines("R/datasets.R"), before)) {
+if (!identical(readLines("R/dataset_registered.R"), before)) {
   roxygen2::roxygenise(".", roclets = "namespace", load_code = "source")
   install()
 }

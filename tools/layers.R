@@ -1,9 +1,9 @@
 # The layers of src/, from the ground up (DESIGN), and what each may include beside itself
-# (CONTRIBUTING has the table).
+# (CONTRIBUTING has the table). Families of a layer are folders in it, one deep.
 
 layers <- local({
   ground <- c("base", "tensor", "graph")
-  engine <- c(ground, "ops", "autodiff", "io", "session", "data", "nn")
+  engine <- c(ground, "ops", "autodiff", "io", "import", "session", "data", "control", "nn")
   list(
     base = character(),
     tensor = "base",
@@ -13,12 +13,13 @@ layers <- local({
     # gradients arrive by registry, so no ops
     autodiff = ground,
     io = ground,
+    import = c(ground, "io"),
     # io has the forms of a trace
     session = c(ground, "io"),
     data = c(ground, "io", "session"),
-    # functions that add several ops
     # operations that call functions, which run by plans
     control = c(ground, "autodiff", "io", "session"),
+    # functions that add several ops
     nn = c(ground, "ops", "autodiff", "io"),
     columns = engine,
     # updates of optimizers are hot loops
@@ -31,6 +32,11 @@ layers <- local({
     estimators = c(engine, "kernels", "training", "columns", "trees", "hooks", "monitored")
   )
 })
+
+# The bindings: all of src/r/, in rooms.
+binding_files <- function(root) {
+  sort(tree_files(root, "src/r", "[.]cpp$"), method = "radix")
+}
 
 # Single headers beyond that: kernels hand parts of their work to threads by plain C.
 extra_headers <- list(kernels = "base/shared_work.h")

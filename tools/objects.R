@@ -16,12 +16,13 @@ make_list <- function(name, words) {
 # The objects of each list: layers in their order, then the bindings.
 object_lists <- function(root) {
   objects <- lapply(names(layers), function(layer) {
-    sources <- sort(list.files(file.path(root, "src", layer), "[.]cpp$"), method = "radix")
+    folder <- file.path(root, "src", layer)
+    sources <- sort(list.files(folder, "[.]cpp$", recursive = TRUE), method = "radix")
     if (length(sources)) file.path(layer, sub("[.]cpp$", ".o", sources))
   })
   names(objects) <- paste0("O_", toupper(names(layers)))
-  bindings <- sort(list.files(file.path(root, "src"), "^r_.*[.]cpp$"), method = "radix")
-  if (length(bindings)) objects$O_R <- c("RcppExports.o", sub("[.]cpp$", ".o", bindings))
+  bindings <- sub("^src/(.*)[.]cpp$", "\\1.o", binding_files(root))
+  if (length(bindings)) objects$O_R <- c("RcppExports.o", bindings)
   Filter(length, objects)
 }
 

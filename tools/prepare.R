@@ -8,6 +8,6 @@ if (!file.exists("NAMESPACE")) {
   quit(save = "no", status = 1)
 }
 stale <- write_makevars(".")
-if (length(list.files("src", "^r_.*[.]cpp$"))) stale <- c(stale, write_wrappers("."))
+if (length(binding_files("."))) stale <- c(stale, write_wrappers("."))
 if (length(stale)) cat("install: rewrote", paste(stale, collapse = ", "), "(commit it)\n")
 write_deps(".")

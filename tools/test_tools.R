@@ -32,7 +32,7 @@ good_tree <- list(
   "src/graph/graph.h" = header(),
   "src/kernels/gemm_base.cpp" = c("#include <cstddef>", '#include "kernels/gemm.inc"'),
   "src/kernels/gemm.inc" = "static int k;",
-  "src/r_tensor.cpp" = c(
+  "src/r/values/tensor.cpp" = c(
     "#include <Rcpp.h>", '#include "tensor/tensor.h"', 'void f() { Rprintf("x"); }'
   ),
   "tests/cpp/test.h" = header('#include "tensor/tensor.h"'),
@@ -72,6 +72,7 @@ silent <- function(check, what, changes) {
 
 # --- layers
 silent(check_layers, "the good tree", list())
+silent(check_layers, "a family", list("src/graph/family/a.cpp" = "int a;"))
 fires(check_layers, "layers", "src/tensor/tensor.cpp", 2, c("", '#include "graph/graph.h"'))
 fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "kernels/gemm.inc"')
 fires(check_layers, "layers", "src/hooks/a.cpp", 1, '  #  include "columns/a.h"  // why')
@@ -79,7 +80,7 @@ fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "graph.h"')
 fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "graph/nowhere.h"')
 fires(check_layers, "layers", "src/graph/a.cpp", 1, "#include <Rcpp.h>")
 fires(check_layers, "layers", "src/graph/a.cpp", 1, "#include <R_ext/Print.h>")
-fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "../r_tensor.cpp"')
+fires(check_layers, "layers", "src/graph/a.cpp", 1, '#include "../r/values/tensor.cpp"')
 fires(check_layers, "layers", "src/kernels/a.cpp", 1, "#include <vector>")
 fires(check_layers, "layers", "src/kernels/a.inc", 1, '#include "tensor/tensor.h"')
 fires(check_layers, "layers", "tests/cpp/a.cpp", 1, "#include <Rinternals.h>")
@@ -90,7 +91,7 @@ fires(check_layers, "border", "src/graph/a.h", 5, header('void f() { Rprintf("")
 fires(check_layers, "border", "tests/cpp/a.cpp", 1, "void f(SEXP x);")
 fires(check_layers, "place", "src/loose.cpp", 1, "int loose;")
 fires(check_layers, "place", "src/strange/a.cpp", 1, "int strange;")
-fires(check_layers, "place", "src/graph/deep/a.cpp", 1, "int deep;")
+fires(check_layers, "place", "src/graph/deep/down/a.cpp", 1, "int deep;")
 circle <- check_layers(scratch(list("src/tensor/shape.h" = header('#include "tensor/tensor.h"'))))
 expect("a circle of headers", all(circle$rule == "circle"))
 expect("it names both", setequal(circle$file, c("src/tensor/shape.h", "src/tensor/tensor.h")))
@@ -111,14 +112,14 @@ silent(check_rules, "the good tree", list())
 fires(check_rules, "stdout", "R/b.R", 2, c("f <- function(x) {", '  cat(x, "\\n")', "}"))
 fires(check_rules, "stdout", "R/b.R", 1, "f <- function(x) base::print(x)")
 fires(check_rules, "parse", "R/b.R", 1, "f <- function(x {")
-fires(check_rules, "rf-error", "src/r_a.cpp", 1, 'void f() { Rf_error("no"); }')
+fires(check_rules, "rf-error", "src/r/a.cpp", 1, 'void f() { Rf_error("no"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { printf("a"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stderr, "a"); }')
-fires(check_rules, "printf", "src/r_a.cpp", 1, "void f() { std::cout << 1; }")
+fires(check_rules, "printf", "src/r/a.cpp", 1, "void f() { std::cout << 1; }")
 fires(check_rules, "printf", "src/graph/a.cpp", 1, "void f() { std::cerr << 1; }")
 fires(check_rules, "omp", "src/kernels/a.cpp", 1, "void f() { omp_set_num_threads(2); }")
 fires(check_rules, "op-type", "src/graph/a.cpp", 1, 'bool f() { return op->type() == "Const"; }')
-fires(check_rules, "op-type", "src/r_a.cpp", 1, 'bool f() { return "Const" != op.type(); }')
+fires(check_rules, "op-type", "src/r/a.cpp", 1, 'bool f() { return "Const" != op.type(); }')
 fires(check_rules, "op-type", "src/session/a.cpp", 1, "int f() { return op.type().find(x); }")
 fires(check_rules, "op-type", "src/graph/a.cpp", 1, "const std::string& a = x.op->type();")
 silent(check_rules, "an op among its own", list(
@@ -161,7 +162,7 @@ expect("written Makevars are fresh", length(stale_makevars(root)) == 0)
 lines <- readLines(file.path(root, "src/Makevars"))
 expect("lists by layer, ground first", identical(grep("^O_", lines, value = TRUE), c(
   "O_TENSOR = tensor/tensor.o", "O_KERNELS = kernels/gemm_base.o", "O_GRAPH = graph/graph.o",
-  "O_R = RcppExports.o r_tensor.o"
+  "O_R = RcppExports.o r/values/tensor.o"
 )))
 expect("OBJECTS", "OBJECTS = $(O_TENSOR) $(O_KERNELS) $(O_GRAPH) $(O_R)" %in% lines)
 expect("no zlib unless told", !any(grepl("-lz", lines)))
@@ -180,7 +181,7 @@ expect("zlib when DESCRIPTION names it", "PKG_LIBS = -pthread -lz" %in% lines)
 root <- scratch()
 lines <- deps_lines(root)
 expect("headers of headers", "tensor/tensor.o: tensor/shape.h tensor/tensor.h" %in% lines)
-expect("bindings too", any(grepl("^r_tensor[.]o: .*tensor/shape[.]h", lines)))
+expect("bindings too", any(grepl("^r/values/tensor[.]o: .*tensor/shape[.]h", lines)))
 expect("included fragments", any(grepl("^kernels/gemm_base[.]o: kernels/gemm[.]inc", lines)))
 if (nzchar(Sys.which("make"))) {
   source_folder <- file.path(root, "src")
@@ -218,7 +219,7 @@ called <- list(
   "R/a.R" = c("f <- function(x) g(x)", "g <- function(x) x", "k <- function() cpp_k()"),
   "R/RcppExports.R" = c("cpp_k <- function() {", "    .Call(`_scratch_cpp_k`)", "}"),
   "NAMESPACE" = c("export(f)", "export(k)"),
-  "src/r_tensor.cpp" = "#include <Rcpp.h>", "src/tensor/shape.h" = header("#include <vector>"),
+  "src/r/values/tensor.cpp" = "#include <Rcpp.h>", "src/tensor/shape.h" = header("#include <vector>"),
   "src/base/a.h" = header("int a();", "inline int b() { return a(); }", "int c(int x);"),
   "src/base/a.cpp" = c("int a() { return 1; }", "int c(int x) {", "  return x ? b() : c(1);", "}")
 )

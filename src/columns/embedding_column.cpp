@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "columns/feature_column.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "nn/initializer.h"
 
 namespace runhooks {

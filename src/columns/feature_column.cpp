@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "base/near_names.h"
-#include "ops/categorical.h"
+#include "ops/lookup/categorical.h"
 
 namespace runhooks {
 

@@ -53,7 +53,7 @@ struct FeatureRead {
 };
 
 // The ids of a categorical column: int64 [batch, k], below 0 where there is none
-// (ops/categorical.h), and perhaps float32 weights of the same shape.
+// (ops/lookup/categorical.h), and perhaps float32 weights of the same shape.
 struct IdsAndWeights {
   Output ids, weights;
 };

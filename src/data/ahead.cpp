@@ -9,7 +9,7 @@
 #include "base/threads.h"
 #include "base/without_signals.h"
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -1,7 +1,7 @@
 // Consecutive elements of the input, stacked.
 #include <algorithm>
 
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

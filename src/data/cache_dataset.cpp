@@ -1,6 +1,6 @@
 // The input's elements kept in memory: later passes do not read the input again.
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/transformation.h"
-#include "io/csv_reader.h"
+#include "data/one_input_dataset.h"
+#include "io/formats/csv_reader.h"
 
 namespace runhooks {
 

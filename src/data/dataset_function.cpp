@@ -7,7 +7,7 @@
 #include "base/fingerprint.h"
 #include "base/random.h"
 #include "graph/func_graph.h"
-#include "io/graph_def.h"
+#include "io/graphs/graph_def.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "graph/op_registry.h"
-#include "io/csv_reader.h"
+#include "io/formats/csv_reader.h"
 #include "tensor/output_dictionary.h"
 
 namespace runhooks {

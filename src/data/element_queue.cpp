@@ -1,7 +1,7 @@
 #include "data/element_queue.h"
 
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/example.h"
+#include "io/formats/example.h"
 #include "tensor/output_dictionary.h"
 #include "tensor/tensor.h"
 

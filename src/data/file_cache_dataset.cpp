@@ -1,9 +1,9 @@
 // The input's elements kept in a file: later passes, and later processes, read that instead.
 #include <unistd.h>
 
-#include "data/transformation.h"
-#include "io/record.h"
-#include "io/tensor_proto.h"
+#include "data/one_input_dataset.h"
+#include "io/files/record.h"
+#include "io/proto/tensor_proto.h"
 
 namespace runhooks {
 

@@ -1,5 +1,5 @@
 // Paths of files, which are part of what the pipeline is.
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

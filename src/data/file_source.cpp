@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "io/atomic_file.h"
-#include "io/crc32c.h"
+#include "io/files/atomic_file.h"
+#include "io/files/crc32c.h"
 
 namespace runhooks {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/transformation.h"
-#include "io/zlib_stream.h"
+#include "data/one_input_dataset.h"
+#include "io/files/zlib_stream.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "data/file_source.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "data/dataset_function.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

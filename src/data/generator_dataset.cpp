@@ -1,6 +1,6 @@
 // Elements that a function of the embedding language makes.
 #include "data/element_source.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

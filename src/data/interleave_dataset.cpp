@@ -5,7 +5,7 @@
 
 #include "data/dataset_function.h"
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

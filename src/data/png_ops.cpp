@@ -1,6 +1,6 @@
 // Images in PNG as tensors [height, width, channels], and back.
 #include "graph/op_registry.h"
-#include "io/png.h"
+#include "io/formats/png.h"
 #include "tensor/output_dictionary.h"
 
 namespace runhooks {

@@ -1,6 +1,6 @@
 // The input's elements, made by a thread before they are asked for.
 #include "data/ahead.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/random.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -1,5 +1,5 @@
 // Numbers from, from + by, ... below (above) to.
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

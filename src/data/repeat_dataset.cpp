@@ -1,5 +1,5 @@
 // The input again and again.
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -1,5 +1,5 @@
 // Every n-th element of the input.
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

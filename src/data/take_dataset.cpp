@@ -1,7 +1,7 @@
 // The first elements of the input.
 #include <algorithm>
 
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -4,7 +4,7 @@
 
 #include "data/elements.h"
 #include "data/in_memory.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {

@@ -1,5 +1,5 @@
 // One element: the tensors that were given.
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -1,6 +1,6 @@
 // The lines of text files.
 #include "data/file_source.h"
-#include "io/buffered_bytes.h"
+#include "io/files/buffered_bytes.h"
 
 namespace runhooks {
 

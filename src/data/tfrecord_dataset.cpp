@@ -1,6 +1,6 @@
 // The records of TFRecord files.
 #include "data/file_source.h"
-#include "io/record.h"
+#include "io/files/record.h"
 
 namespace runhooks {
 

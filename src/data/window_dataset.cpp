@@ -2,7 +2,7 @@
 #include <deque>
 
 #include "data/elements.h"
-#include "data/transformation.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 

@@ -17,8 +17,8 @@
 #include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
-#include "io/atomic_file.h"
-#include "io/eval_metrics.h"
+#include "io/events/recorded_evaluations.h"
+#include "io/files/atomic_file.h"
 #include "nn/metric.h"
 #include "nn/summary_ops.h"
 

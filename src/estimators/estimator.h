@@ -11,8 +11,8 @@
 #include "estimators/model_fn.h"
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
-#include "io/event_file.h"
-#include "io/plain_fields.h"
+#include "io/events/event_file.h"
+#include "io/files/plain_fields.h"
 #include "monitored/monitored_session.h"
 #include "training/saved_step.h"
 

@@ -4,9 +4,9 @@
 
 #include "base/log.h"
 #include "graph/lowering.h"
-#include "io/checkpoint_state.h"
-#include "io/graph_def.h"
-#include "io/text_format.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/graphs/graph_def.h"
+#include "io/proto/text_format.h"
 #include "training/export_saver.h"
 
 namespace runhooks {

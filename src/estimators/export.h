@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimators/estimator.h"
-#include "io/meta_graph.h"
+#include "io/graphs/meta_graph.h"
 
 namespace runhooks {
 

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/near_names.h"
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
-#include "io/text_format.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
+#include "io/proto/text_format.h"
 #include "training/import_meta_graph.h"
 
 namespace runhooks {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/meta_graph.h"
+#include "io/graphs/meta_graph.h"
 #include "session/session.h"
 
 namespace runhooks {

@@ -3,8 +3,8 @@
 #include <ctime>
 
 #include "estimators/run_record.h"
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
+#include "io/files/atomic_file.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "training/saved_step.h"
 
 namespace runhooks {

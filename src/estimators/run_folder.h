@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/file_claim.h"
-#include "io/plain_data.h"
+#include "io/files/file_claim.h"
+#include "io/files/plain_data.h"
 
 namespace runhooks {
 

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "estimators/run_folder.h"
-#include "io/appended_records.h"
-#include "io/atomic_file.h"
+#include "io/files/appended_records.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/plain_fields.h"
+#include "io/files/plain_fields.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "training/saved_step.h"
 #include "training/saver.h"
 

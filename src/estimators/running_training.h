@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/event_file.h"
+#include "io/events/event_file.h"
 #include "monitored/monitored_session.h"
 
 namespace runhooks {

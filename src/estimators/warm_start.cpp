@@ -4,8 +4,8 @@
 #include <regex>
 
 #include "base/log.h"
-#include "io/checkpoint_state.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "training/saver.h"
 
 namespace runhooks {

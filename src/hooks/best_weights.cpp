@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
 #include "training/saver.h"
 
 namespace runhooks {

@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "data/dataset.h"
 #include "hooks/hook_registry.h"
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
 #include "training/saver.h"
 #include "training/summary_writer.h"
 
@@ -129,9 +129,9 @@ class CheckpointInputPipelineHook : public RunHook {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HOOK(
-    CheckpointInputPipelineHook,
-    "",
-    {"checkpoint_dir: string", "save_secs = NULL: number", "save_steps = NULL: whole number"});
+RUNHOOKS_REGISTER_HOOK(CheckpointInputPipelineHook,
+                       "",
+                       {"checkpoint_dir: string", "save_secs = NULL: number",
+                        "save_steps = NULL: whole number"});
 
 }  // namespace runhooks

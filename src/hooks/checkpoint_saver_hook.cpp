@@ -1,7 +1,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 
 #include "base/log.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 

@@ -1,7 +1,7 @@
 // A timeline of a run now and then (tf.train.ProfilerHook).
 #include "base/log.h"
 #include "hooks/hook_registry.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {

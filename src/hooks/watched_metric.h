@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/eval_metrics.h"
+#include "io/events/recorded_evaluations.h"
 
 namespace runhooks {
 

@@ -1,7 +1,7 @@
 #include "monitored/session_creator.h"
 
 #include "base/log.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
 
 namespace runhooks {
 

@@ -1,6 +1,6 @@
 // Functions of tf that choose among several ops by the shapes and types of what they are given.
 #include "graph/graph_function.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 
 #include "graph/graph_function.h"
 #include "nn/layer_parts.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -67,14 +67,14 @@ Value call_nn_conv2d(Graph& graph, const Args& args) {
   const Output input = tensor_argument(graph, args, "input");
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   args.flag("use_cudnn_on_gpu", true);
-  return Value::of(static_cast<Output>(
-      graph.op("Conv2D", {input, filter})
-          .attr("strides", image_sizes(args, "strides"))
-          .attr("padding", padding_argument(args))
-          .attr("data_format", format_argument(args))
-          .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
-                                                   : Sizes{1, 1, 1, 1})
-          .named(args.text("name", "Conv2D"))));
+  return Value::of(static_cast<Output>(graph.op("Conv2D", {input, filter})
+                                           .attr("strides", image_sizes(args, "strides"))
+                                           .attr("padding", padding_argument(args))
+                                           .attr("data_format", format_argument(args))
+                                           .attr("dilations", args.has("dilations")
+                                                                  ? image_sizes(args, "dilations")
+                                                                  : Sizes{1, 1, 1, 1})
+                                           .named(args.text("name", "Conv2D"))));
 }
 
 Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
@@ -82,14 +82,14 @@ Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   const NameScope scope(graph, args.text("name", "conv2d_transpose"));
   const Output shape = tensor_argument(graph, args, "output_shape", DType::kInt32);
-  return Value::of(static_cast<Output>(
-      graph.op("Conv2DBackpropInput", {shape, filter, value})
-          .attr("strides", image_sizes(args, "strides"))
-          .attr("padding", padding_argument(args))
-          .attr("data_format", format_argument(args))
-          .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
-                                                   : Sizes{1, 1, 1, 1})
-          .named(scope.name())));
+  return Value::of(static_cast<Output>(graph.op("Conv2DBackpropInput", {shape, filter, value})
+                                           .attr("strides", image_sizes(args, "strides"))
+                                           .attr("padding", padding_argument(args))
+                                           .attr("data_format", format_argument(args))
+                                           .attr("dilations", args.has("dilations")
+                                                                  ? image_sizes(args, "dilations")
+                                                                  : Sizes{1, 1, 1, 1})
+                                           .named(scope.name())));
 }
 
 Output depthwise(Graph& graph, const Args& args, Output x, Output filter, const std::string& name) {
@@ -149,9 +149,9 @@ Output without_height(Graph& graph, Output x) {
 
 Output check_rank(const Args& args, Output x, int rank) {
   if (x.shape().has_rank() && x.shape().rank() != rank) {
-    invalid_argument("Input 0 of ", args.owner(), " is incompatible with the layer: expected ndim=",
-                     rank, ", found ndim=", x.shape().rank(), ": '", x.name(), "' has shape ",
-                     x.shape(), ".");
+    invalid_argument(
+        "Input 0 of ", args.owner(), " is incompatible with the layer: expected ndim=", rank,
+        ", found ndim=", x.shape().rank(), ": '", x.name(), "' has shape ", x.shape(), ".");
   }
   return x;
 }

@@ -4,7 +4,7 @@
 #include "graph/partitioned.h"
 #include "nn/layer_parts.h"
 #include "nn/nn_functions.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -76,10 +76,7 @@ Output times_matrix(Graph& graph, Output x, Output matrix) {
 }
 
 // Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
-void update_moving_average(Graph& graph,
-                           const GotVariable& moving,
-                           Output batch,
-                           double momentum) {
+void update_moving_average(Graph& graph, const GotVariable& moving, Output batch, double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
     invalid_argument("A moving average, '", moving.value.name(), "', must be a variable where the ",
@@ -139,8 +136,9 @@ Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& opt
     const NameScope scope(graph, "ActivityRegularizer");
     const Output loss = options.activity_regularizer(graph, x);
     // whatever the size of the batch
-    const Output rows = graph.op("StridedSlice", {shape_of(graph, x), graph.int_vector({0}),
-                                                  graph.int_vector({1}), graph.int_vector({1})})
+    const Output rows = graph
+                            .op("StridedSlice", {shape_of(graph, x), graph.int_vector({0}),
+                                                 graph.int_vector({1}), graph.int_vector({1})})
                             .attr("shrink_axis_mask", 1);
     graph.add_to_collection(collection_keys::kRegularizationLosses,
                             divide(graph, loss, cast(graph, rows, loss.dtype())));
@@ -237,8 +235,7 @@ Output batch_normalization_layer(Graph& graph,
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
   const GotVariable moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
-  const GotVariable moving_variance =
-      graph.variables().obtain("moving_variance", shape, variable);
+  const GotVariable moving_variance = graph.variables().obtain("moving_variance", shape, variable);
   // What lies along another axis than the last one has dimensions of 1 behind it.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;

@@ -4,7 +4,7 @@
 
 #include "graph/graph_function.h"
 #include "nn/initializer.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

@@ -2,8 +2,8 @@
 
 #include <cctype>
 
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

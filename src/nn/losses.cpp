@@ -2,7 +2,7 @@
 #include "graph/graph_function.h"
 #include "nn/loss.h"
 #include "nn/nn_functions.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

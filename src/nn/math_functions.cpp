@@ -2,7 +2,7 @@
 // understand (axes that may be left out, numbers on either side).
 #include "graph/graph_function.h"
 #include "graph/variable.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

@@ -1,8 +1,8 @@
 // Means, and what all metrics are made of.
 #include "nn/metric.h"
 
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

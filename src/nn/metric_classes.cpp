@@ -1,7 +1,7 @@
 // Metrics of several classes: per class, of the confusion matrix, of the k largest predictions.
 #include "nn/metric.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

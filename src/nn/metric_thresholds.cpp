@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "nn/metric.h"
-#include "ops/gradient_helpers.h"
 #include "nn/nn_functions.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

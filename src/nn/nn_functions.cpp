@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "graph/graph_function.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -384,14 +384,12 @@ Value call_one_hot(Graph& g, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_FUNCTION(
-    "nn.softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
-    "Numbers that add up to 1 along an axis.",
-    call_along_axis<kSoftmax, softmax>);
-RUNHOOKS_REGISTER_FUNCTION(
-    "nn.log_softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
-    "Their logarithms.",
-    call_along_axis<kLogSoftmax, log_softmax>);
+RUNHOOKS_REGISTER_FUNCTION("nn.softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
+                           "Numbers that add up to 1 along an axis.",
+                           call_along_axis<kSoftmax, softmax>);
+RUNHOOKS_REGISTER_FUNCTION("nn.log_softmax(logits, axis = NULL, name = NULL, dim as axis = NULL)",
+                           "Their logarithms.",
+                           call_along_axis<kLogSoftmax, log_softmax>);
 RUNHOOKS_REGISTER_SCOPED_FUNCTION("nn.crelu(features, name = NULL, axis = -1)",
                                   "relu of features and of their negatives, side by side.",
                                   call_crelu);

@@ -4,7 +4,7 @@
 #include "graph/graph_function.h"
 #include "graph/variable.h"
 #include "nn/nn_functions.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -34,11 +34,10 @@ Value call_split(Graph& graph, const Args& args) {
                         .named(name));
   }
   const Output sizes = tensor_argument(graph, args, "num_or_size_splits", DType::kInt32);
-  const int64_t n = sizes.shape().has_rank() && sizes.shape().rank() == 1 ? sizes.shape().dim(0)
-                                                                          : -1;
+  const int64_t n =
+      sizes.shape().has_rank() && sizes.shape().rank() == 1 ? sizes.shape().dim(0) : -1;
   if (n < 1) invalid_argument("`num_or_size_splits` must be a number or sizes of known number.");
-  return parts_of(
-      graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
+  return parts_of(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 
 // Numbers as they are given: whole ones are int32 unless `dtype` says otherwise.
@@ -59,8 +58,7 @@ DType range_type(const Args& args, const std::vector<std::string>& names) {
 
 Value call_range(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "range"));
-  const DType dtype =
-      dtype_argument(args, "dtype", range_type(args, {"start", "limit", "delta"}));
+  const DType dtype = dtype_argument(args, "dtype", range_type(args, {"start", "limit", "delta"}));
   const bool from_zero = !args.has("limit");
   auto number = [&](const char* name) {
     return cast(graph, tensor_argument(graph, args, name, dtype), dtype);
@@ -78,12 +76,10 @@ Value call_linspace(Graph& graph, const Args& args) {
   const Output stop = tensor_argument(graph, args, "stop", start.dtype());
   const Output num = tensor_argument(graph, args, "num", DType::kInt32);
   const Output places = graph.op("Range", {int_scalar(graph, 0), num, int_scalar(graph, 1)});
-  const Output gaps = graph.op("Maximum", {subtract(graph, num, int_scalar(graph, 1)),
-                                           int_scalar(graph, 1)});
-  const Output step =
-      divide(graph, subtract(graph, stop, start), cast(graph, gaps, start.dtype()));
-  return Value::of(
-      add(graph, start, multiply(graph, cast(graph, places, start.dtype()), step)));
+  const Output gaps =
+      graph.op("Maximum", {subtract(graph, num, int_scalar(graph, 1)), int_scalar(graph, 1)});
+  const Output step = divide(graph, subtract(graph, stop, start), cast(graph, gaps, start.dtype()));
+  return Value::of(add(graph, start, multiply(graph, cast(graph, places, start.dtype()), step)));
 }
 
 Value call_eye(Graph& graph, const Args& args) {
@@ -111,9 +107,9 @@ Value call_sequence_mask(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "SequenceMask"));
   const Output lengths = tensor_argument(graph, args, "lengths", DType::kInt32);
   const DType dtype = lengths.dtype();
-  const Output longest =
-      args.has("maxlen") ? cast(graph, tensor_argument(graph, args, "maxlen", dtype), dtype)
-                         : Output(graph.op("Max", {lengths, axes_of(graph, lengths)}));
+  const Output longest = args.has("maxlen")
+                             ? cast(graph, tensor_argument(graph, args, "maxlen", dtype), dtype)
+                             : Output(graph.op("Max", {lengths, axes_of(graph, lengths)}));
   const Output places =
       graph.op("Range", {graph.scalar(dtype, 0), longest, graph.scalar(dtype, 1)});
   const Output ends = graph.op("ExpandDims", {lengths, int_scalar(graph, -1)});
@@ -144,13 +140,13 @@ Value call_boolean_mask(Graph& graph, const Args& args) {
     }
   }
   auto dims = [&](int64_t from, int64_t n) -> Output {
-    return graph.op("Slice", {shape_of(graph, tensor),
-                              graph.int_vector({static_cast<int32_t>(from)}),
-                              graph.int_vector({static_cast<int32_t>(n)})});
+    return graph.op("Slice",
+                    {shape_of(graph, tensor), graph.int_vector({static_cast<int32_t>(from)}),
+                     graph.int_vector({static_cast<int32_t>(n)})});
   };
-  const Output flat_dims = graph.op(
-      "ConcatV2", {dims(0, first), graph.int_vector({-1}), dims(first + over.rank(), -1),
-                   int_scalar(graph, 0)});
+  const Output flat_dims =
+      graph.op("ConcatV2", {dims(0, first), graph.int_vector({-1}), dims(first + over.rank(), -1),
+                            int_scalar(graph, 0)});
   Shape flat;
   for (int i = 0; i < first; ++i) flat.append(shape.dim(i));
   flat.append(Shape::kUnknownDim);
@@ -162,8 +158,8 @@ Value call_boolean_mask(Graph& graph, const Args& args) {
     tensor.op->set_output_shape(0, flat);
   }
   const Output row = graph.op("Reshape", {mask, graph.int_vector({-1})});
-  const Output places = graph.op("Squeeze", {graph.op("Where", {row})})
-                            .attr("squeeze_dims", std::vector<int64_t>{1});
+  const Output places =
+      graph.op("Squeeze", {graph.op("Where", {row})}).attr("squeeze_dims", std::vector<int64_t>{1});
   return Value::of(
       static_cast<Output>(graph.op("GatherV2", {tensor, places, int_scalar(graph, first)})));
 }
@@ -184,8 +180,7 @@ Value call_reduce_logsumexp(Graph& graph, const Args& args) {
   const Output raw = graph.op("Max", {x, along}).attr("keep_dims", true);
   const Output is_finite = graph.op("IsFinite", {raw});
   const Output zeros = graph.op("ZerosLike", {raw});
-  const Output largest =
-      graph.op("StopGradient", {graph.op("SelectV2", {is_finite, raw, zeros})});
+  const Output largest = graph.op("StopGradient", {graph.op("SelectV2", {is_finite, raw, zeros})});
   const Output e = graph.op("Exp", {subtract(graph, x, largest)});
   const Output sum = graph.op("Sum", {e, along}).attr("keep_dims", keep);
   const Output shift =
@@ -198,9 +193,8 @@ Value call_logical_xor(Graph& graph, const Args& args) {
   const Output y = tensor_argument(graph, args, "y", DType::kBool);
   const NameScope scope(graph, args.text("name", "LogicalXor"));
   const Output both = graph.op("LogicalAnd", {x, y});
-  return Value::of(static_cast<Output>(graph.op(
-      "LogicalAnd",
-      {graph.op("LogicalOr", {x, y}), graph.op("LogicalNot", {both})})));
+  return Value::of(static_cast<Output>(
+      graph.op("LogicalAnd", {graph.op("LogicalOr", {x, y}), graph.op("LogicalNot", {both})})));
 }
 
 Value call_scalar_mul(Graph& graph, const Args& args) {
@@ -218,8 +212,8 @@ Value call_count_nonzero(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "count_nonzero"));
   const Output zero = graph.op("ZerosLike", {x});
   const Output is_there = cast(graph, graph.op("NotEqual", {x, zero}), DType::kInt64);
-  const Output sum = sum_along(graph, is_there, whole_numbers(args, "axis"),
-                               args.flag("keepdims", false));
+  const Output sum =
+      sum_along(graph, is_there, whole_numbers(args, "axis"), args.flag("keepdims", false));
   return Value::of(cast(graph, sum, dtype_argument(args, "dtype", DType::kInt64)));
 }
 
@@ -294,10 +288,9 @@ Value call_embedding_lookup(Graph& graph, const Args& args) {
         sizes.push_back(graph.op("Slice", {shape_of(graph, part), first, one}));
       }
       sizes.push_back(zero);
-      const Output begins = graph.op("Cumsum", {graph.op("ConcatV2", sizes), zero})
-                                .attr("exclusive", true);
-      const Output begin =
-          graph.op("GatherV2", {begins, graph.op("FloorMod", {ids, n}), zero});
+      const Output begins =
+          graph.op("Cumsum", {graph.op("ConcatV2", sizes), zero}).attr("exclusive", true);
+      const Output begin = graph.op("GatherV2", {begins, graph.op("FloorMod", {ids, n}), zero});
       place = add(graph, cast(graph, begin, ids.dtype()), graph.op("FloorDiv", {ids, n}));
     }
     std::vector<Output> all = parts;
@@ -306,11 +299,11 @@ Value call_embedding_lookup(Graph& graph, const Args& args) {
   }
   if (!args.has("max_norm")) return Value::of(static_cast<Output>(graph.op("Identity", {rows})));
   const Output largest = graph.scalar(rows.dtype(), args.number("max_norm"));
-  const Output squares = graph.op("Sum", {graph.op("Square", {rows}), graph.int_vector({-1})})
-                             .attr("keep_dims", true);
+  const Output squares =
+      graph.op("Sum", {graph.op("Square", {rows}), graph.int_vector({-1})}).attr("keep_dims", true);
   const Output norm = graph.op("Sqrt", {squares});
-  return Value::of(divide(graph, multiply(graph, rows, largest),
-                          graph.op("Maximum", {norm, largest})));
+  return Value::of(
+      divide(graph, multiply(graph, rows, largest), graph.op("Maximum", {norm, largest})));
 }
 
 Value call_trace(Graph& graph, const Args& args) {
@@ -338,21 +331,23 @@ RUNHOOKS_REGISTER_FUNCTION(
     "NULL)",
     "A matrix of 1 on the diagonal.",
     call_eye);
-RUNHOOKS_REGISTER_FUNCTION(
-    "sequence_mask(lengths, maxlen = NULL, dtype = 'bool', name = NULL)",
-    "For each length a row whose first elements are TRUE.",
-    call_sequence_mask);
-RUNHOOKS_REGISTER_FUNCTION(
-    "boolean_mask(tensor, mask, name = 'boolean_mask', axis = NULL)",
-    "The elements where a mask holds.",
-    call_boolean_mask);
-RUNHOOKS_REGISTER_FUNCTION("to_float(x, name = 'ToFloat')", "x as float32.",
+RUNHOOKS_REGISTER_FUNCTION("sequence_mask(lengths, maxlen = NULL, dtype = 'bool', name = NULL)",
+                           "For each length a row whose first elements are TRUE.",
+                           call_sequence_mask);
+RUNHOOKS_REGISTER_FUNCTION("boolean_mask(tensor, mask, name = 'boolean_mask', axis = NULL)",
+                           "The elements where a mask holds.",
+                           call_boolean_mask);
+RUNHOOKS_REGISTER_FUNCTION("to_float(x, name = 'ToFloat')",
+                           "x as float32.",
                            call_cast_to<DType::kFloat32>);
-RUNHOOKS_REGISTER_FUNCTION("to_double(x, name = 'ToDouble')", "x as float64.",
+RUNHOOKS_REGISTER_FUNCTION("to_double(x, name = 'ToDouble')",
+                           "x as float64.",
                            call_cast_to<DType::kFloat64>);
-RUNHOOKS_REGISTER_FUNCTION("to_int32(x, name = 'ToInt32')", "x as int32.",
+RUNHOOKS_REGISTER_FUNCTION("to_int32(x, name = 'ToInt32')",
+                           "x as int32.",
                            call_cast_to<DType::kInt32>);
-RUNHOOKS_REGISTER_FUNCTION("to_int64(x, name = 'ToInt64')", "x as int64.",
+RUNHOOKS_REGISTER_FUNCTION("to_int64(x, name = 'ToInt64')",
+                           "x as int64.",
                            call_cast_to<DType::kInt64>);
 RUNHOOKS_REGISTER_FUNCTION(
     "reduce_logsumexp, math.reduce_logsumexp(input_tensor, axis = NULL, keepdims = NULL, name = "

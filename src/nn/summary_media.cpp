@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "graph/graph_function.h"
-#include "io/png.h"
-#include "io/summary.h"
-#include "io/wire.h"
+#include "io/events/summary.h"
+#include "io/formats/png.h"
+#include "io/proto/wire.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {

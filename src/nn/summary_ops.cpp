@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/log.h"
-#include "io/summary.h"
+#include "io/events/summary.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "io/step_stats.h"
+#include "io/events/step_stats.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "graph/kernel.h"
-#include "io/step_stats.h"
+#include "io/events/step_stats.h"
 
 namespace runhooks {
 

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "kernels/kernels.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
 #include "training/lowered_update.h"

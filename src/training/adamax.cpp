@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
 #include "training/lowered_update.h"

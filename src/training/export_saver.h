@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/variable.h"
-#include "io/meta_graph.h"
+#include "io/graphs/meta_graph.h"
 
 namespace runhooks {
 

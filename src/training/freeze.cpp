@@ -4,7 +4,7 @@
 #include <map>
 
 #include "graph/variable.h"
-#include "io/import_graph.h"
+#include "import/import_graph.h"
 
 namespace runhooks {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/graph_def.h"
+#include "io/graphs/graph_def.h"
 #include "session/session.h"
 
 namespace runhooks {

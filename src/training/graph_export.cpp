@@ -1,9 +1,9 @@
 #include "training/graph_export.h"
 
 #include "graph/lowering.h"
-#include "io/graph_def.h"
-#include "io/meta_graph.h"
-#include "io/text_format.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
+#include "io/proto/text_format.h"
 #include "training/export_saver.h"
 
 namespace runhooks {

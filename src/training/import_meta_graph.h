@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "io/import_graph.h"
-#include "io/meta_graph.h"
+#include "import/import_graph.h"
+#include "io/graphs/meta_graph.h"
 
 namespace runhooks {
 

@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "autodiff/gradients.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
 #include "training/lowered_update.h"

@@ -1,7 +1,7 @@
 #include "training/lowered_update.h"
 
-#include "ops/gradient_helpers.h"
-#include "ops/lowering.h"
+#include "ops/lookup/lowering.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "graph/op_registry.h"
-#include "io/atomic_file.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/tensor_bundle.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "io/checkpoint_state.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
 
 namespace runhooks {
 

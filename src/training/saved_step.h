@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
 
 namespace runhooks {
 

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "graph/graph.h"
-#include "io/event_file.h"
+#include "io/events/event_file.h"
 
 namespace runhooks {
 

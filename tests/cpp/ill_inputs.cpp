@@ -5,8 +5,8 @@
 
 #include "data/in_memory.h"
 #include "op_example.h"
-#include "ops/py_func.h"
-#include "ops/tensor_list.h"
+#include "ops/state/py_func.h"
+#include "ops/state/tensor_list.h"
 
 namespace runhooks_test {
 

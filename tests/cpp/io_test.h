@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "test.h"
 
 namespace runhooks_test {

@@ -2,8 +2,8 @@
 #include <functional>
 
 #include "buffers_test.h"
-#include "ops/gradient_helpers.h"
-#include "ops/py_func.h"
+#include "ops/state/gradient_helpers.h"
+#include "ops/state/py_func.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -5,7 +5,7 @@
 #include "buffers_test.h"
 #include "io_test.h"
 #include "op_example.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "test.h"
 #include "threads_test.h"
 

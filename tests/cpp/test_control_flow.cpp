@@ -5,7 +5,7 @@
 #include "control/control_flow.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
-#include "io/graph_def.h"
+#include "io/graphs/graph_def.h"
 #include "session/session.h"
 #include "test.h"
 

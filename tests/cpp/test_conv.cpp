@@ -3,8 +3,8 @@
 #include <cstring>
 #include <random>
 
-#include "ops/gradient_helpers.h"
-#include "ops/window.h"
+#include "ops/nn/window.h"
+#include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
 #include "threads_test.h"

@@ -3,8 +3,8 @@
 
 #include "data/example_parser.h"
 #include "graph/graph.h"
-#include "io/example.h"
-#include "io/png.h"
+#include "io/formats/example.h"
+#include "io/formats/png.h"
 #include "nn/parse_functions.h"
 #include "session/session.h"
 #include "test.h"

@@ -1,7 +1,6 @@
-// Fingerprints at the borders between the lengths that the algorithm tells apart; test-hashes.R
-// compares all of golden/unit/hashes.json.
+// Fingerprints at the borders between the lengths that the algorithm tells apart;
+// test-column_hashes.R compares all of golden/unit/hashes.json.
 #include "base/fingerprint.h"
-
 #include "test.h"
 
 using namespace runhooks;

@@ -4,8 +4,8 @@
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"
 #include "hooks_test.h"
-#include "io/atomic_file.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -1,9 +1,9 @@
 // Early stopping against TensorFlow's tables (golden/hooks/early_stopping).
 #include "graph/variable.h"
 #include "hooks_test.h"
-#include "io/atomic_file.h"
-#include "io/eval_metrics.h"
-#include "io/event_file.h"
+#include "io/events/event_file.h"
+#include "io/events/recorded_evaluations.h"
+#include "io/files/atomic_file.h"
 
 using namespace runhooks;
 using namespace hooks_test;

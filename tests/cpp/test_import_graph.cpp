@@ -2,9 +2,9 @@
 // graphs.
 #include "graph/graph.h"
 #include "graph/variable.h"
-#include "io/graph_def.h"
-#include "io/import_graph.h"
-#include "io/meta_graph.h"
+#include "import/import_graph.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
 #include "session/session.h"
 #include "test.h"
 #include "training/export_saver.h"

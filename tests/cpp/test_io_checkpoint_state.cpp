@@ -1,4 +1,4 @@
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "io_test.h"
 
 using namespace runhooks;

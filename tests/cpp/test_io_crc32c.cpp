@@ -1,4 +1,4 @@
-#include "io/crc32c.h"
+#include "io/files/crc32c.h"
 #include "io_test.h"
 
 using namespace runhooks;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "io/event_file.h"
+#include "io/events/event_file.h"
 #include "io_test.h"
 
 using namespace runhooks;

@@ -1,10 +1,10 @@
 #include "graph/variable.h"
-#include "io/attr_proto.h"
-#include "io/event_file.h"
-#include "io/graph_def.h"
-#include "io/meta_graph.h"
-#include "io/tensor_proto.h"
-#include "io/text_format.h"
+#include "io/events/event_file.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
+#include "io/proto/attr_proto.h"
+#include "io/proto/tensor_proto.h"
+#include "io/proto/text_format.h"
 #include "io_test.h"
 #include "io_test_ops.h"
 
@@ -81,8 +81,7 @@ TEST(io_tensor_proto_reads_all_forms) {
   CHECK(read("dtype: DT_INT64 tensor_content: '\\001\\0\\0\\0\\0\\0\\0\\0' tensor_shape {}")
             .equals(Tensor::scalar<int64_t>(1)));
   // bytes of bools that no writer of bools leaves are TRUE, and not something that is neither
-  const Tensor bools =
-      read("dtype: DT_BOOL" + vector3 + "tensor_content: '\\000\\001\\002'");
+  const Tensor bools = read("dtype: DT_BOOL" + vector3 + "tensor_content: '\\000\\001\\002'");
   CHECK(bools.equals(Tensor::vector<bool>({false, true, true})));
   CHECK_EQ(static_cast<const char*>(bools.raw())[2], char{1});
   CHECK_THROWS(read("dtype: DT_COMPLEX64 tensor_shape {}"), Code::kUnimplemented,

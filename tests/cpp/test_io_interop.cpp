@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "graph/variable.h"
-#include "io/checkpoint_state.h"
-#include "io/event_file.h"
-#include "io/graph_def.h"
-#include "io/meta_graph.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
+#include "io/events/event_file.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
 #include "io_test.h"
 #include "io_test_ops.h"
 

@@ -1,6 +1,6 @@
 #include <map>
 
-#include "io/record.h"
+#include "io/files/record.h"
 #include "io_test.h"
 
 using namespace runhooks;

@@ -1,6 +1,6 @@
 #include <map>
 
-#include "io/table.h"
+#include "io/checkpoint/table.h"
 #include "io_test.h"
 
 using namespace runhooks;

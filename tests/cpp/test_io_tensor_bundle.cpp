@@ -4,7 +4,7 @@
 #include <csignal>
 #include <limits>
 
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "io_test.h"
 
 using namespace runhooks;

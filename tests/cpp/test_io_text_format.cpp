@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "io/event_file.h"
-#include "io/text_format.h"
+#include "io/events/event_file.h"
+#include "io/proto/text_format.h"
 #include "io_test.h"
 
 using namespace runhooks;

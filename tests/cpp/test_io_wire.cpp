@@ -1,7 +1,7 @@
 #include <cstring>
 #include <limits>
 
-#include "io/wire.h"
+#include "io/proto/wire.h"
 #include "io_test.h"
 
 using namespace runhooks;

@@ -1,5 +1,5 @@
 // Data that cannot hold code: what is written comes back, what cannot be is refused.
-#include "io/plain_data.h"
+#include "io/files/plain_data.h"
 #include "io_test.h"
 
 using namespace runhooks;

@@ -1,5 +1,5 @@
 // What a session promises of a run: order, values as they were when computed, and no work twice.
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/shared_work.h"
 #include "base/threads.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
 #include "threads_test.h"

@@ -1,8 +1,8 @@
 // Functions of the embedding language in a graph, and lines that are logged a few times only.
-#include "hooks_test.h"
-#include "ops/py_func.h"
-#include "session/session.h"
 #include "base/log_first.h"
+#include "hooks_test.h"
+#include "ops/state/py_func.h"
+#include "session/session.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -22,7 +22,8 @@ bool is_of_loops(const OpDef& def) {
          std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
 }
 
-// Takes files or messages, which no random value is: test_example.cpp and test-parse_example.R.
+// Takes files or messages, which no random value is: test_example.cpp and
+// test-input_parse_example.R.
 bool is_of_files(const OpDef& def) {
   return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
          def.type == "DecodePng" || def.type == "EncodePng";
@@ -117,8 +118,8 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   return !xs.empty();
 }
 
-// An example with other sizes: each number that is a size of its random inputs as 1 and as 0, and all
-// of them at once.
+// An example with other sizes: each number that is a size of its random inputs as 1 and as 0, and
+// all of them at once.
 std::vector<std::string> at_the_edges(const std::string& text) {
   const size_t inputs = std::min(text.find('|'), text.size());
   std::vector<std::pair<size_t, size_t>> places;  // where a size stands, and how long it is
@@ -149,7 +150,7 @@ std::vector<std::string> at_the_edges(const std::string& text) {
 
 // Those of look-ups refuse, LRN and ResizeBilinear are of float32 only. Functions and lists:
 // test_control_flow.cpp has differences of whole loops. A variable's value is no input:
-// test_variables.cpp. How much SparseSlice gives depends on values: test-sparse_slice.R.
+// test_variables.cpp. How much SparseSlice gives depends on values: test-tensor_sparse_slice.R.
 const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "FusedEmbeddingLookupWeightsGrad",
                                              "If",
@@ -320,9 +321,8 @@ TEST(registry_empty_and_single_dimensions) {
           differentiated += check_gradients(example, random);
         } catch (const Error& error) {
           // where nothing is taken from an empty table only the gradient looks at the indices
-          const bool is_empty = std::all_of(results.begin(), results.end(), [](const Tensor& y) {
-            return y.num_elements() == 0;
-          });
+          const bool is_empty = std::all_of(results.begin(), results.end(),
+                                            [](const Tensor& y) { return y.num_elements() == 0; });
           const bool is_index = is_empty && error.code() == Code::kInvalidArgument;
           if (error.code() != Code::kUnimplemented && !is_index) throw;
         }

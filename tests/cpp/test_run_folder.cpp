@@ -1,6 +1,6 @@
 // What training does to the files of a model's folder.
 #include "estimators/run_folder.h"
-#include "io/checkpoint_state.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "io_test.h"
 
 using namespace runhooks;

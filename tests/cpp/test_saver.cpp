@@ -1,7 +1,7 @@
 // Checkpoints of sessions: what is written comes back, what does not fit is refused before anything
 // is changed.
-#include "io/atomic_file.h"
-#include "io/tensor_bundle.h"
+#include "io/checkpoint/tensor_bundle.h"
+#include "io/files/atomic_file.h"
 #include "test.h"
 #include "training/saver.h"
 

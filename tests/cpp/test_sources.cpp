@@ -4,9 +4,9 @@
 
 #include "data/dataset.h"
 #include "datasets_test.h"
-#include "io/atomic_file.h"
-#include "io/csv_reader.h"
-#include "io/record.h"
+#include "io/files/atomic_file.h"
+#include "io/files/record.h"
+#include "io/formats/csv_reader.h"
 #include "io_test.h"
 #include "test.h"
 

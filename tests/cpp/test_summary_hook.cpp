@@ -1,12 +1,12 @@
 // SummarySaverHook and the event files of a run against TensorFlow's traces (golden/hooks:
 // builtin_hooks.json, estimator_train.json).
+#include "base/clock.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "monitored/monitored_session.h"
-#include "base/clock.h"
-#include "test.h"
 #include "nn/summary_ops.h"
+#include "test.h"
 
 using namespace runhooks;
 

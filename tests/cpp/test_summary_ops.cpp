@@ -1,9 +1,9 @@
 // Summary operations: what TensorFlow's kernels serialize, and the names, tags and collections of
 // tf.summary.
-#include "io/summary.h"
+#include "io/events/summary.h"
+#include "nn/summary_ops.h"
 #include "session/session.h"
 #include "test.h"
-#include "nn/summary_ops.h"
 
 using namespace runhooks;
 

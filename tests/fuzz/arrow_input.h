@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "io/arrow_stream.h"
+#include "io/formats/arrow_stream.h"
 
 namespace runhooks_fuzz {
 

@@ -1,4 +1,4 @@
-# Run by test-border.R in a process of its own: calls the internal functions from number `first` on,
+# Run by test-base_border.R in a process of its own: calls the internal functions from number `first` on,
 # each with bad arguments, one at a time and all at once. What is about to be called is written down
 # first, so that a crash has a name; what did not raise an error is listed.
 arguments <- commandArgs(TRUE)

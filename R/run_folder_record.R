@@ -1,0 +1,224 @@
+# What a model knows of the data it was trained on: the kind of each feature, the levels of factors,
+# the words of the classes; and what model it is (R/run_folder_memory.R). A file beside the checkpoints,
+# so that a model that is made again on the same folder knows it too.
+
+record_file <- "runhooks.data"
+
+# NULL where nothing is known.
+training_record <- function(estimator) {
+  if (!is_estimator(estimator)) return(NULL)
+  folder <- model_dir(estimator)
+  if (is.null(folder)) return(NULL)
+  path <- file.path(folder, record_file)
+  if (!file.exists(path)) {
+    note_unread_record(folder)
+    return(NULL)
+  }
+  record <- tryCatch(cpp_read_plain_file(path), runhooks_error_data_loss = function(error) NULL)
+  if (is_record(record)) return(record)
+  stop_runhooks(
+    c(
+      "The file {.path {path}} is damaged, or was written by another version of runhooks.",
+      i = "It holds the levels of factors. Without the file, the model takes those of new data."
+    ),
+    kind = "data_loss"
+  )
+}
+
+# Earlier versions wrote R's own format, which can hold code: such a file is never read.
+note_unread_record <- function(folder) {
+  path <- file.path(folder, "runhooks.rds")
+  if (!file.exists(path)) return(invisible())
+  rlang::inform(
+    c(
+      paste0("The file ", path, " of an earlier version of runhooks is not read."),
+      i = "It held the levels of factors, in a form that can hold code, too.",
+      i = "Train the model again to write them anew; until then it takes those of new data."
+    ),
+    .frequency = "once", .frequency_id = paste0("runhooks_record:", path)
+  )
+}
+
+# Whoever wrote the folder may have put anything into the file.
+is_record <- function(x) {
+  is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
+    all(vapply(x[["features"]], is_known_column, NA)) &&
+    (is.null(x[["model"]]) || is_known_model(x[["model"]])) &&
+    (is.null(x[["response"]]) || is_known_response(x[["response"]]))
+}
+
+is_plain_list <- function(x) is.list(x) && !is.object(x)
+
+is_known_column <- function(x) {
+  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
+    is_words(x[["levels"]])
+}
+
+is_known_response <- function(x) {
+  is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
+    x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
+}
+
+is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
+
+write_record <- function(record, folder) {
+  cpp_write_plain_file(file.path(folder, record_file), record, "What the model knows of its data")
+}
+
+empty_record <- function() list(version = 1L, features = list(), response = NULL)
+
+# The record with what the columns at hand add to it: training knows levels that it has seen. Kinds
+# of features that no column of the model reads are of no interest.
+# `response` is its name, of no length where it has none.
+learn_columns <- function(record, columns, features, response) {
+  if (is.null(record)) record <- empty_record()
+  for (name in features) {
+    x <- columns[[name]]
+    known <- record$features[[name]]
+    if (is.null(known)) {
+      record$features[[name]] <- list(kind = column_kind(x), levels = levels(x))
+    } else if (known$kind == "factor" && is.factor(x)) {
+      record$features[[name]]$levels <- union(known$levels, levels(x))
+    }
+  }
+  if (!is.null(response) && is.null(record$response)) {
+    x <- columns[[length(columns)]]
+    words <- if (is.factor(x)) levels(x) else if (is.logical(x)) c("FALSE", "TRUE")
+    record$response <- list(name = response, kind = column_kind(x), classes = words)
+  }
+  record
+}
+
+column_kind <- function(x) {
+  if (is.factor(x)) return("factor")
+  switch(typeof(x), character = "character", logical = "logical", integer = "integer", "double")
+}
+
+kind_words <- c(
+  factor = "a factor", character = "strings", logical = "logicals", integer = "integers",
+  double = "numbers"
+)
+
+# The columns as the model was trained with: of the same kind, factors with the levels of the
+# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
+# what its columns read.
+as_trained <- function(columns, features, response, estimator, reads, response_name = response) {
+  columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
+  if (is.null(estimator)) return(columns)
+  known <- training_record(estimator)
+  labels <- model_labels(estimator)
+  folder <- model_dir(estimator)
+  record <- known
+  if (identical(the$mode, "train")) {
+    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
+    record <- learn_columns(
+      known, columns, intersect(features, read), if (length(response)) response_name
+    )
+    record$formula <- formula_record(estimator$blueprint)
+  }
+  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
+  is_feature <- seq_along(features)
+  columns[is_feature] <- match_features(columns[is_feature], record$features, open)
+  check_feature_values(columns[is_feature], reads)
+  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
+  if (length(response)) {
+    last <- length(columns) # its name may be a feature's, too
+    columns[[last]] <- as_labels(
+      columns[[last]], response, record$response, labels, estimator$spec$type
+    )
+  }
+  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder)
+  # only what can be trained with is learnt
+  if (!is.null(folder) && !identical(record, known)) write_record(record, folder)
+  columns
+}
+
+# Values of the kind and with the levels that `known` says, by the names of features. One warning
+# names all levels that are new; they count as missing, but for features in `open`.
+match_features <- function(columns, known, open = character()) {
+  new <- list()
+  for (name in intersect(names(columns), names(known))) {
+    was <- known[[name]]
+    x <- as_kind(columns[[name]], name, was$kind)
+    if (is.null(was$levels) || name %in% open) {
+      columns[[name]] <- x
+      next
+    }
+    words <- as.character(x)
+    unknown <- setdiff(words, c(was$levels, NA, ""))
+    if (length(unknown)) new[[name]] <- unknown
+    if (!is.factor(x) || !identical(levels(x), was$levels)) {
+      x <- array_like(factor(words, levels = was$levels), x)
+    }
+    columns[[name]] <- x
+  }
+  if (length(new)) warn_new_levels(new)
+  columns
+}
+
+# A factor keeps the rows and columns of a matrix of words.
+array_like <- function(x, like) {
+  if (length(dim(like)) == 2) dim(x) <- dim(like)
+  x
+}
+
+warn_new_levels <- function(new) {
+  lines <- vapply(names(new), function(name) {
+    words <- new[[name]] # nolint: used by cli
+    cli::format_inline("{.val {name}}: {.val {words}}")
+  }, "")
+  names(lines) <- rep("x", length(lines))
+  rlang::warn(
+    c("Levels that training has not seen count as missing.", lines),
+    class = "runhooks_warning_new_levels"
+  )
+}
+
+# An error where words became numbers or the other way round.
+check_kind <- function(x, name, was) {
+  now <- column_kind(x)
+  is_word <- c("factor", "character")
+  if ((now %in% is_word) == (was %in% is_word)) return(invisible())
+  stop_runhooks(
+    c(
+      "The feature {.val {name}} is not of the type that it had in training.",
+      x = "It was {kind_words[[was]]} and is now {kind_words[[now]]}; the first value is
+           {.val {first_value(x)}}.",
+      i = type_advice(was, now)
+    ),
+    call = user_frame()
+  )
+}
+
+# Numbers and logicals become what they were in training; words and factors are both words.
+as_kind <- function(x, name, was) {
+  now <- column_kind(x)
+  if (now == was) return(x)
+  check_kind(x, name, was)
+  if (is_sparse_matrix(x)) return(x)
+  switch(was,
+    character = array_like(as.character(x), x),
+    double = {
+      storage.mode(x) <- "double"
+      x
+    },
+    integer = {
+      if (all(x == trunc(x) & abs(x) <= .Machine$integer.max)) storage.mode(x) <- "integer"
+      x
+    },
+    x
+  )
+}
+
+first_value <- function(x) {
+  x <- if (is.factor(x)) as.character(x) else as.vector(stored_numbers(x))
+  known <- x[!is.na(x)]
+  if (length(known)) known[[1]] else NA
+}
+
+type_advice <- function(was, now) {
+  if (was == "factor") return("Make it a factor with the labels of the training data.")
+  if (was == "character") return("Make strings of it with as.character().")
+  if (now == "factor") return("as.numeric(as.character(x)) makes numbers of such labels.")
+  "Make numbers of it with as.numeric()."
+}

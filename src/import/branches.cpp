@@ -1,0 +1,141 @@
+#include "import/branches.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/status.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kDeepest = 50;  // files decide how deep branches lie in each other
+
+}  // namespace
+
+bool is_switch(const NodeDef& node) { return node.op == "Switch" || node.op == "RefSwitch"; }
+bool is_merge(const NodeDef& node) { return node.op == "Merge" || node.op == "RefMerge"; }
+
+bool is_control_input(const std::string& input) { return !input.empty() && input[0] == '^'; }
+
+std::string node_of_input(const std::string& input) {
+  if (is_control_input(input)) return input.substr(1);
+  return input.substr(0, input.rfind(':'));
+}
+
+std::string with_output_index(const std::string& input) {
+  return input.find(':') == std::string::npos ? input + ":0" : input;
+}
+
+Branches::Branches(const std::vector<const NodeDef*>& order) : order_(order), all_(1) {
+  for (const NodeDef* node : order) nodes_[node->name] = node;
+  for (const NodeDef* node : order) add(*node);
+}
+
+int Branches::of(const NodeDef& node) const {
+  const auto found = of_.find(&node);
+  return found == of_.end() ? 0 : found->second;
+}
+
+int Branches::of_input(const std::string& input) const {
+  const auto found = nodes_.find(node_of_input(input));
+  if (found == nodes_.end()) return 0;
+  const NodeDef& node = *found->second;
+  if (!is_switch(node) || is_control_input(input)) return of(node);
+  const auto sides = first_sides_.find({of(node), pred_of(node)});
+  const std::string full = with_output_index(input), index = full.substr(full.rfind(':'));
+  if (index != ":0" && index != ":1") {
+    fail(Code::kDataLoss, "Switch '", node.name, "' of the GraphDef has no output '", index, "'.");
+  }
+  return sides->second + (index == ":1");
+}
+
+// A predicate by the tensor that it follows from: each tf.cond has Identities of its own.
+std::string Branches::pred_of(const NodeDef& node) const {
+  std::string pred = node.inputs[1];
+  for (auto found = nodes_.find(node_of_input(pred));
+       found != nodes_.end() && found->second->op == "Identity" && !found->second->inputs.empty();
+       found = nodes_.find(node_of_input(pred))) {
+    pred = found->second->inputs[0];
+  }
+  return with_output_index(pred);
+}
+
+int Branches::inside(int around, const std::string& pred, int side) {
+  const auto [found, is_new] =
+      first_sides_.emplace(std::make_pair(around, pred), static_cast<int>(all_.size()));
+  if (is_new) {
+    const int depth = all_[static_cast<size_t>(around)].depth + 1;
+    if (depth > kDeepest) {
+      fail(Code::kUnimplemented, "The GraphDef has conditionals in each other ", depth, " deep.");
+    }
+    for (int i = 0; i < 2; ++i) all_.push_back({around, i, depth, pred});
+  }
+  return found->second + side;
+}
+
+bool Branches::is_inside(int branch, int of) const {
+  while (all_[static_cast<size_t>(branch)].depth > all_[static_cast<size_t>(of)].depth) {
+    branch = around(branch);
+  }
+  return branch == of;
+}
+
+int Branches::deeper(int a, int b, const NodeDef& node) const {
+  if (is_inside(a, b)) return a;
+  if (is_inside(b, a)) return b;
+  fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
+       ") of the GraphDef takes what different branches of a conditional give.");
+}
+
+void Branches::add(const NodeDef& node) {
+  if (is_merge(node)) return add_merge(node);
+  int branch = 0;
+  for (const std::string& input : node.inputs) branch = deeper(branch, of_input(input), node);
+  of_[&node] = branch;
+  if (!is_switch(node)) return;
+  if (node.inputs.size() < 2 || is_control_input(node.inputs[1])) {
+    fail(Code::kDataLoss, "Switch '", node.name, "' of the GraphDef has no predicate.");
+  }
+  inside(branch, pred_of(node), 0);
+}
+
+void Branches::add_merge(const NodeDef& node) {
+  std::vector<int> sides;
+  int waits = 0;
+  for (const std::string& input : node.inputs) {
+    if (is_control_input(input)) {
+      waits = deeper(waits, of_input(input), node);
+    } else {
+      sides.push_back(of_input(input));
+    }
+  }
+  const bool fits = sides.size() == 2 && sides[0] != 0 && sides[1] != 0 &&
+                    around(sides[0]) == around(sides[1]) && pred(sides[0]) == pred(sides[1]) &&
+                    side(sides[0]) != side(sides[1]);
+  if (!fits) {
+    fail(Code::kUnimplemented, "Merge '", node.name,
+         "' of the GraphDef does not join the two branches of one conditional.");
+  }
+  of_[&node] = deeper(around(sides[0]), waits, node);
+}
+
+std::vector<const NodeDef*> Branches::needed(const std::string& input, int branch) const {
+  std::set<const NodeDef*> found;
+  std::vector<std::string> open = {input};
+  while (!open.empty()) {
+    const std::string name = node_of_input(open.back());
+    open.pop_back();
+    const auto at = nodes_.find(name);
+    if (at == nodes_.end() || !is_inside(of(*at->second), branch)) continue;
+    if (!found.insert(at->second).second) continue;
+    open.insert(open.end(), at->second->inputs.begin(), at->second->inputs.end());
+  }
+  std::vector<const NodeDef*> ordered;
+  for (const NodeDef* node : order_) {
+    if (found.count(node) > 0) ordered.push_back(node);
+  }
+  return ordered;
+}
+
+}  // namespace runhooks

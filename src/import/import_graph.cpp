@@ -1,0 +1,368 @@
+#include "import/import_graph.h"
+
+#include <algorithm>
+
+#include "base/near_names.h"
+#include "graph/conditional.h"
+#include "import/branches.h"
+
+namespace runhooks {
+
+namespace {
+
+// A conditional in a conditional is part of each result that needs it: files may not make it many.
+constexpr size_t kMostInFunctions = 1000000;
+
+// An attribute that this version does not know may be left out where it says nothing.
+bool says_nothing(const AttrValue& value) {
+  return std::visit(
+      [](const auto& x) {
+        using X = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<X, std::monostate>) {
+          return true;
+        } else if constexpr (std::is_same_v<X, int64_t> || std::is_same_v<X, float>) {
+          return x == 0;
+        } else if constexpr (std::is_same_v<X, bool>) {
+          return !x;
+        } else if constexpr (std::is_same_v<X, DType> || std::is_same_v<X, Shape> ||
+                             std::is_same_v<X, Tensor> || std::is_same_v<X, FunctionPtr>) {
+          return false;
+        } else {
+          return x.empty();
+        }
+      },
+      value);
+}
+
+// Attributes of newer versions that do not change what an op computes: a name for people, how a
+// gradient is kept, that shapes have to fit, and types of inputs, which are known by the inputs.
+bool is_redundant(const std::string& name, const AttrValue& value) {
+  if (name == "debug_name" || name == "sparse_gradient") return true;
+  const bool* flag = std::get_if<bool>(&value);
+  if (name == "incompatible_shape_error") return flag && *flag;
+  return std::holds_alternative<DType>(value) && name[0] == 'T';
+}
+
+// What is said of one node that cannot be imported; "" where it can.
+std::string problem_of(const NodeDef& node) {
+  if (is_switch(node) || is_merge(node)) return "";  // a conditional, which becomes an If
+  const OpDef* def = find_op_or_null(node.op);
+  if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
+  for (const auto& attr : node.attrs.items()) {
+    const bool is_fine = attr.first[0] == '_' || def->find_attr(attr.first) ||
+                         says_nothing(attr.second) || is_redundant(attr.first, attr.second);
+    if (!is_fine) {
+      return str_cat("Attribute '", attr.first, "' of op type '", node.op, "' (node '", node.name,
+                     "')");
+    }
+  }
+  for (const auto& attr : node.raw_attrs) {
+    if (!attr.first.empty() && attr.first[0] == '_') continue;
+    return str_cat("The value of attribute '", attr.first, "' of op type '", node.op, "' (node '",
+                   node.name, "')");
+  }
+  return "";
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(Graph& graph, GraphDef def, ImportOptions options)
+    : graph_(graph), def_(std::move(def)), options_(std::move(options)) {
+  for (const NodeDef& node : def_.nodes) {
+    if (node.name.empty()) {
+      fail(Code::kDataLoss, "A node of the GraphDef has no name (op '", node.op, "').");
+    }
+    if (!nodes_.emplace(node.name, &node).second) {
+      fail(Code::kDataLoss, "The GraphDef has two nodes called '", node.name, "'.");
+    }
+  }
+}
+
+const NodeDef& GraphImporter::node(const std::string& name, const std::string& wanted_by) const {
+  const auto found = nodes_.find(name);
+  if (found != nodes_.end()) return *found->second;
+  if (!wanted_by.empty()) {
+    invalid_argument("Node '", wanted_by, "' of the GraphDef has the input '", name,
+                     "', which is not there.");
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : nodes_) names.push_back(entry.first);
+  throw Error(Code::kNotFound, str_cat("The GraphDef has no node '", name, "'."),
+              near_hint(name, names));
+}
+
+// Inputs before what uses them, without recursion: files decide how deep it goes.
+std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::string>& names) const {
+  enum class State { kOpen, kDone };
+  std::map<const NodeDef*, State> states;
+  std::vector<const NodeDef*> order;
+  std::vector<std::pair<const NodeDef*, size_t>> path;
+  const auto enter = [&](const NodeDef& next) {
+    const auto state = states.find(&next);
+    if (made_.count(next.name) || (state != states.end() && state->second == State::kDone)) return;
+    if (state != states.end()) {
+      fail(Code::kUnimplemented, "The GraphDef has a loop through node '", next.name, "' (",
+           next.op, "); loops are not supported.");
+    }
+    states[&next] = State::kOpen;
+    path.emplace_back(&next, 0);
+  };
+  for (const std::string& name : names) {
+    enter(node(name, ""));
+    while (!path.empty()) {
+      const NodeDef& current = *path.back().first;
+      if (path.back().second == current.inputs.size()) {
+        states[&current] = State::kDone;
+        order.push_back(&current);
+        path.pop_back();
+        continue;
+      }
+      const std::string& input = current.inputs[path.back().second++];
+      if (!is_control_input(input) && options_.input_map.count(with_output_index(input))) continue;
+      enter(node(node_of_input(input), current.name));
+    }
+  }
+  return order;
+}
+
+void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) const {
+  std::vector<std::string> problems;
+  std::set<std::string> types;
+  for (const NodeDef* node : nodes) {
+    const std::string problem = problem_of(*node);
+    if (!problem.empty() && types.insert(node->op).second) problems.push_back(problem);
+  }
+  if (problems.empty()) return;
+  const std::string all = str_join(problems, "; ");
+  throw Error(Code::kUnimplemented,
+              str_cat("The graph needs what runhooks does not have: ", all, "."));
+}
+
+// A graph in the making: the one that is imported into, or a function of an If in it.
+struct GraphImporter::Scope {
+  Graph& graph;
+  const Branches& branches;
+  int branch = 0;
+  Scope* outer = nullptr;
+  std::map<std::string, Operation*>& made;
+};
+
+// The scope of a tensor, which is this one or one around it.
+GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& input) {
+  const int branch = scope.branches.of_input(input);
+  Scope* found = &scope;
+  while (found && found->branch != branch) found = found->outer;
+  if (!found) fail(Code::kUnimplemented, "'", input, "' is inside of a conditional.");
+  return *found;
+}
+
+Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string& name) {
+  const std::string full = with_output_index(name);
+  const auto mapped = options_.input_map.find(full);
+  if (mapped != options_.input_map.end()) {
+    used_inputs_.insert(full);
+    return mapped->second;
+  }
+  try {
+    Scope& from = scope_of(scope, full);
+    const auto def = nodes_.find(node_of_input(full));
+    if (def != nodes_.end() && is_switch(*def->second)) {
+      return input(*from.outer, *def->second, def->second->inputs[0]);
+    }
+    const auto found = from.made.find(node_of_input(full));
+    if (found == from.made.end()) {
+      fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
+    }
+    return from.graph.tensor(found->second->name() + full.substr(full.rfind(':')));
+  } catch (Error& error) {
+    if (error.code() == Code::kUnimplemented) throw;
+    throw Error(Code::kDataLoss,
+                str_cat("Input '", name, "' of node '", node.name, "': ", error.message()));
+  }
+}
+
+// Some arguments are int64 in newer versions where they were int32: segments, which are numbers of
+// rows.
+void GraphImporter::narrow(Graph& graph,
+                           const NodeDef& node,
+                           const OpDef& def,
+                           std::vector<Output>& inputs) {
+  if (inputs.size() != def.inputs.size()) return;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (def.inputs[i].dtype != DType::kInt32 || inputs[i].dtype() != DType::kInt64) continue;
+    inputs[i] = graph.op("Cast", {inputs[i]})
+                    .attr("DstT", DType::kInt32)
+                    .named(options_.prefix + node.name + "/" + def.inputs[i].name);
+  }
+}
+
+std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& node) {
+  std::vector<Operation*> controls;
+  for (const std::string& input : node.inputs) {
+    if (!is_control_input(input)) continue;
+    // a Switch itself is nothing to wait for: its branch runs when its predicate is there
+    const Scope& from = scope_of(scope, input);
+    const auto made = from.made.find(node_of_input(input));
+    if (made != from.made.end()) controls.push_back(made->second);
+  }
+  return controls;
+}
+
+void GraphImporter::add(Scope& scope, const NodeDef& node) {
+  const OpDef& def = find_op(node.op);
+  std::vector<Output> inputs;
+  for (const std::string& name : node.inputs) {
+    if (!is_control_input(name)) inputs.push_back(input(scope, node, name));
+  }
+  narrow(scope.graph, node, def, inputs);
+  AttrMap attrs;
+  for (const auto& attr : node.attrs.items()) {
+    if (attr.first[0] == '_' ? attr.first != "_output_shapes"
+                             : def.find_attr(attr.first) != nullptr) {
+      attrs.set(attr.first, attr.second);
+    }
+  }
+  try {
+    scope.made[node.name] = scope.graph.create_op(
+        node.op, inputs, attrs, options_.prefix + node.name + "/", controls(scope, node));
+  } catch (const Error& error) {
+    throw Error(
+        error.code(),
+        str_cat("Node '", node.name, "' (", node.op, ") cannot be imported: ", error.message()),
+        error.hints());
+  }
+}
+
+// What lies between the Switches and one input of a Merge, as a function.
+std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const std::string& result) {
+  const int branch = scope.branches.of_input(result);
+  const bool is_true = scope.branches.side(branch) == 1;
+  const std::string name = node_of_input(result);
+  const auto function = std::make_shared<FuncGraph>(
+      scope.graph, options_.prefix + name.substr(0, name.rfind('/') + 1),
+      is_true ? "true" : "false");
+  std::map<std::string, Operation*> made;
+  Scope inner = {*function, scope.branches, branch, &scope, made};
+  const NameScope root(*function, "");
+  const ControlDependencies none(*function, {}, /*clears=*/true);
+  const std::vector<const NodeDef*> nodes = scope.branches.needed(result, branch);
+  nodes_in_functions_ += nodes.size();
+  if (nodes_in_functions_ > kMostInFunctions) {
+    fail(Code::kUnimplemented, "The conditionals of the GraphDef need more than ", kMostInFunctions,
+         " operations.");
+  }
+  for (const NodeDef* node : nodes) check_once(*node);
+  add_all(inner, nodes);
+  Output value = function->capture(input(inner, *nodes_.at(name), result));
+  if (FuncGraph::is_thing(value)) value = function->op("Identity", {value});
+  function->results.push_back(value);
+  return function;
+}
+
+// The results of one tf.cond become an If each; what changes something must not be in two of them.
+void GraphImporter::check_once(const NodeDef& node) {
+  const OpDef* def = find_op_or_null(node.op);
+  if (!def) return;
+  const bool matters = !def->mutates.empty() || (def->is_stateful && !def->outputs.empty() &&
+                                                 !def->holds_variable && !def->reads_variable);
+  if (matters && !in_functions_.insert(&node).second) {
+    fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
+         ") is needed by two results of a conditional, where it would run twice.");
+  }
+}
+
+void GraphImporter::add_merge(Scope& scope, const NodeDef& node) {
+  std::vector<std::string> values;
+  for (const std::string& name : node.inputs) {
+    if (!is_control_input(name)) values.push_back(name);
+  }
+  const Branches& branches = scope.branches;
+  if (branches.side(branches.of_input(values[0])) == 1) std::swap(values[0], values[1]);
+  const auto else_branch = branch_function(scope, values[0]);
+  const auto then_branch = branch_function(scope, values[1]);
+  const Output pred = input(scope, node, branches.pred(branches.of_input(values[0])));
+  const ControlDependencies waits(scope.graph, controls(scope, node));
+  scope.made[node.name] =
+      add_if(scope.graph, pred, then_branch, else_branch, options_.prefix + node.name + "/");
+}
+
+void GraphImporter::add_all(Scope& scope, const std::vector<const NodeDef*>& nodes) {
+  for (const NodeDef* node : nodes) {
+    if (is_switch(*node) || scope.branches.of(*node) != scope.branch) continue;
+    if (is_merge(*node)) {
+      add_merge(scope, *node);
+    } else {
+      add(scope, *node);
+    }
+  }
+}
+
+void GraphImporter::import(const std::vector<std::string>& names) {
+  const std::vector<const NodeDef*> nodes = in_order(names);
+  check_supported(nodes);
+  const Branches branches(nodes);
+  for (const NodeDef* node : nodes) {
+    if (is_switch(*node) || branches.of(*node) != 0) inside_.insert(node);
+  }
+  const NameScope root(graph_, "");
+  const ControlDependencies none(graph_, {}, /*clears=*/true);
+  Scope scope = {graph_, branches, 0, nullptr, made_};
+  add_all(scope, nodes);
+}
+
+void GraphImporter::import_all() {
+  std::vector<std::string> names;
+  for (const NodeDef& node : def_.nodes) names.push_back(node.name);
+  import(names);
+}
+
+Operation* GraphImporter::find(const std::string& name) const {
+  const auto found = made_.find(name);
+  return found == made_.end() ? nullptr : found->second;
+}
+
+Output GraphImporter::tensor(const std::string& name) const {
+  const std::string op_name = node_of_input(with_output_index(name));
+  Operation* op = find(op_name);
+  if (!op) {
+    const auto def = nodes_.find(op_name);
+    if (def != nodes_.end() && inside_.count(def->second) > 0) {
+      fail(Code::kUnimplemented, "Tensor '", name, "' is inside of a conditional");
+    }
+    fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
+  }
+  return graph_.tensor(options_.prefix + with_output_index(name));
+}
+
+std::vector<std::string> GraphImporter::unused_inputs() const {
+  std::vector<std::string> unused;
+  for (const auto& entry : options_.input_map) {
+    if (!used_inputs_.count(entry.first)) unused.push_back(entry.first);
+  }
+  return unused;
+}
+
+GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names) {
+  std::map<std::string, const NodeDef*> nodes;
+  for (const NodeDef& node : def.nodes) nodes[node.name] = &node;
+  std::set<std::string> kept;
+  std::vector<std::string> open = names;
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    if (!kept.insert(name).second) continue;
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) invalid_argument(name, " is not in graph");
+    for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
+  }
+  GraphDef part;
+  part.producer = def.producer;
+  part.min_consumer = def.min_consumer;
+  part.library = def.library;
+  for (const NodeDef& node : def.nodes) {
+    if (kept.count(node.name)) part.nodes.push_back(node);
+  }
+  return part;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,71 @@
+// What lives here: GraphImporter, which makes operations of a graph out of the nodes of a GraphDef.
+// Who may use it: every layer above io.
+// What it must not know: files, sessions, R.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/func_graph.h"
+#include "io/graphs/graph_def.h"
+
+namespace runhooks {
+
+struct ImportOptions {
+  // What the names of nodes are put below; "" or a scope that ends in "/".
+  std::string prefix;
+  // Tensors of the graph in the place of those of the GraphDef: by "name:0" or "^name" is none.
+  std::map<std::string, Output> input_map;
+};
+
+// Imports what it is asked for and what that needs. What runhooks does not have is an error that
+// names it, and nothing is added then.
+class GraphImporter {
+ public:
+  // Throws where nodes have no name, or two have one.
+  GraphImporter(Graph& graph, GraphDef def, ImportOptions options);
+
+  const GraphDef& def() const { return def_; }
+  // All nodes.
+  void import_all();
+  // These nodes and those that they need.
+  void import(const std::vector<std::string>& names);
+  // What a node has become; NULL where it was not imported.
+  Operation* find(const std::string& name) const;
+  // The same by what a fetch is called: "name:0".
+  Output tensor(const std::string& name) const;
+  // What the input map has that no node uses.
+  std::vector<std::string> unused_inputs() const;
+
+ private:
+  const NodeDef& node(const std::string& name, const std::string& wanted_by) const;
+  std::vector<const NodeDef*> in_order(const std::vector<std::string>& names) const;
+  void check_supported(const std::vector<const NodeDef*>& nodes) const;
+  struct Scope;
+  void add_all(Scope& scope, const std::vector<const NodeDef*>& nodes);
+  void add(Scope& scope, const NodeDef& node);
+  void add_merge(Scope& scope, const NodeDef& node);
+  std::shared_ptr<FuncGraph> branch_function(Scope& scope, const std::string& result);
+  void check_once(const NodeDef& node);
+  void narrow(Graph& graph, const NodeDef& node, const OpDef& def, std::vector<Output>& inputs);
+  Scope& scope_of(Scope& scope, const std::string& input);
+  std::vector<Operation*> controls(Scope& scope, const NodeDef& node);
+  Output input(Scope& scope, const NodeDef& node, const std::string& name);
+
+  Graph& graph_;
+  GraphDef def_;
+  ImportOptions options_;
+  std::map<std::string, const NodeDef*> nodes_;
+  std::map<std::string, Operation*> made_;
+  std::set<std::string> used_inputs_;
+  std::set<const NodeDef*> in_functions_, inside_;  // of conditionals
+  size_t nodes_in_functions_ = 0;
+};
+
+// The part of a GraphDef that these nodes need.
+GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names);
+
+}  // namespace runhooks

@@ -1,0 +1,73 @@
+// What lives here: the parts of a tensor bundle: index entries, the keys of slices, strings.
+// Who may use it: io/checkpoint/tensor_bundle.cpp and the tests.
+// What it must not know: which tensors there are, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace runhooks {
+
+// A box within a tensor: where it begins and how long it is along each dimension.
+struct TensorSlice {
+  std::vector<int64_t> start, length;
+
+  static TensorSlice whole(const Shape& shape);
+  int rank() const { return static_cast<int>(start.size()); }
+  int64_t num_elements() const;
+  bool covers(const Shape& shape) const;
+  bool lies_within(const Shape& shape) const;
+  bool operator==(const TensorSlice& o) const { return start == o.start && length == o.length; }
+  // "3:2,0:4", as TensorFlow spells it
+  std::string to_string() const;
+};
+
+struct BundleEntry {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  int shard = 0;
+  int64_t offset = 0, size = 0;
+  uint32_t masked_crc = 0;
+  // Of a tensor that is kept in parts; each has an entry of its own.
+  std::vector<TensorSlice> slices;
+  // Those that were written as "the whole dimension" have length -1 in their keys.
+  std::vector<std::string> slice_keys;
+};
+
+struct BundleHeader {
+  int num_shards = 1;
+  bool big_endian = false;
+  int producer = 1, min_consumer = 0;
+};
+
+std::string write_bundle_header(const BundleHeader& header);
+BundleHeader read_bundle_header(std::string_view bytes, const std::string& path);
+
+std::string write_bundle_entry(const BundleEntry& entry);
+// Throws kDataLoss, naming `path` and `name`, where the entry cannot be.
+BundleEntry read_bundle_entry(std::string_view bytes,
+                              const std::string& name,
+                              const std::string& path);
+
+// The key of one slice's entry: an encoding that sorts by name, then by position.
+std::string bundle_slice_key(const std::string& name, const TensorSlice& slice);
+
+// PREFIX.index, PREFIX.data-00000-of-00001
+std::string bundle_index_path(const std::string& prefix);
+std::string bundle_data_path(const std::string& prefix, int shard, int num_shards);
+
+// A string tensor in a data file is `lengths` followed by the elements; the checksum is not that of
+// these bytes.
+struct EncodedStrings {
+  std::string bytes;
+  uint32_t crc = 0;
+};
+EncodedStrings encode_strings(const Tensor& tensor);
+// Puts the strings into `tensor`, whose dictionary is set. FALSE where the bytes cannot be those of
+// so many strings.
+bool decode_strings(std::string_view bytes, Tensor& tensor, uint32_t* crc);
+
+}  // namespace runhooks

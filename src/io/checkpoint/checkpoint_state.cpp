@@ -1,0 +1,131 @@
+#include "io/checkpoint/checkpoint_state.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "io/files/atomic_file.h"
+#include "io/proto/text_format.h"
+#include "io/proto/wire.h"
+
+namespace runhooks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kMessage = "CheckpointState";
+
+std::string to_bytes(const CheckpointState& state) {
+  WireWriter out;
+  out.add_bytes(1, state.model_checkpoint_path);
+  for (const std::string& path : state.all_model_checkpoint_paths) out.put_bytes(2, path);
+  out.add_packed_doubles(3, state.all_model_checkpoint_timestamps.data(),
+                         state.all_model_checkpoint_timestamps.size());
+  return out.add_double(4, state.last_preserved_timestamp).take();
+}
+
+CheckpointState from_bytes(const std::string& bytes) {
+  CheckpointState state;
+  for (WireReader r(bytes, kCheckpointStateName); r.next();) {
+    if (r.field() == 1) state.model_checkpoint_path = r.text();
+    if (r.field() == 2) state.all_model_checkpoint_paths.push_back(r.text());
+    if (r.field() == 3) r.append_doubles(state.all_model_checkpoint_timestamps);
+    if (r.field() == 4) state.last_preserved_timestamp = r.float64();
+  }
+  return state;
+}
+
+// The way from `dir` to `path`, whichever of them is absolute.
+std::string relative_to(const std::string& path, const std::string& dir) {
+  const fs::path to = fs::absolute(path).lexically_normal();
+  const fs::path from = fs::absolute(join_path(dir, ".")).lexically_normal().parent_path();
+  return to.lexically_relative(from).generic_string();
+}
+
+void warn(std::vector<std::string>* warnings, const std::string& text) {
+  if (warnings) warnings->push_back(text);
+}
+
+}  // namespace
+
+std::string checkpoint_state_text(const CheckpointState& state) {
+  return proto_to_text(to_bytes(state), kMessage, kCheckpointStateName);
+}
+
+bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std::string* problem) {
+  std::string bytes;
+  if (!text_to_proto(text, kMessage, &bytes, problem)) return false;
+  *state = from_bytes(bytes);
+  return true;
+}
+
+CheckpointState make_checkpoint_state(const std::string& dir,
+                                      const std::string& newest,
+                                      std::vector<std::string> all,
+                                      bool relative) {
+  CheckpointState state;
+  if (all.empty() || all.back() != newest) all.push_back(newest);
+  const bool dir_is_absolute = is_absolute_path(dir);
+  for (std::string& path : all) {
+    // A relative path means one from where the process stands, unless the folder is absolute: then
+    // it is one in the folder.
+    const bool changes = relative ? is_absolute_path(path) || !dir_is_absolute
+                                  : !is_absolute_path(path) && !dir_is_absolute;
+    if (changes) path = relative_to(path, dir);
+  }
+  state.model_checkpoint_path = all.back();
+  state.all_model_checkpoint_paths = std::move(all);
+  return state;
+}
+
+void write_checkpoint_state(const std::string& dir,
+                            const CheckpointState& state,
+                            const std::string& name) {
+  write_file_atomically(join_path(dir, name), checkpoint_state_text(state));
+}
+
+std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
+                                                     std::vector<std::string>* warnings,
+                                                     const std::string& name) {
+  const std::string path = join_path(dir, name);
+  if (!file_exists(path)) return std::nullopt;
+  CheckpointState state;
+  std::string problem;
+  try {
+    if (!parse_checkpoint_state(read_whole_file(path), &state, &problem)) {
+      problem = "ParseError: " + problem;
+    }
+  } catch (const Error& error) {
+    problem = error.message();
+  }
+  if (!problem.empty()) {
+    warn(warnings, problem);
+    warn(warnings, path + ": Checkpoint ignored");
+    return std::nullopt;
+  }
+  if (state.model_checkpoint_path.empty()) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("Invalid checkpoint state loaded from ", dir, ": '", path,
+                        "' names no model_checkpoint_path."),
+                {"Remove that file to start anew, or name in it the checkpoint to start from."});
+  }
+  state.model_checkpoint_path = join_path(dir, state.model_checkpoint_path);
+  for (std::string& p : state.all_model_checkpoint_paths) p = join_path(dir, p);
+  return state;
+}
+
+bool checkpoint_exists(const std::string& prefix) {
+  return file_exists(prefix + ".index") || (file_exists(prefix) && !is_directory(prefix));
+}
+
+std::string latest_checkpoint(const std::string& dir,
+                              std::vector<std::string>* warnings,
+                              const std::string& name) {
+  const auto state = read_checkpoint_state(dir, warnings, name);
+  if (!state) return "";
+  if (checkpoint_exists(state->model_checkpoint_path)) return state->model_checkpoint_path;
+  warn(warnings, "Couldn't match files for checkpoint " + state->model_checkpoint_path);
+  return "";
+}
+
+}  // namespace runhooks

@@ -1,0 +1,203 @@
+#include "io/checkpoint/table.h"
+
+#include <algorithm>
+
+#include "io/files/crc32c.h"
+#include "io/proto/wire.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr uint64_t kMagic = 0xdb4775248b80fb57ull;
+constexpr size_t kFooterSize = 48, kTrailerSize = 5;
+
+size_t common_prefix(std::string_view a, std::string_view b) {
+  const size_t n = std::min(a.size(), b.size());
+  size_t i = 0;
+  while (i < n && a[i] == b[i]) ++i;
+  return i;
+}
+
+// A short key k with a <= k < b.
+std::string shortest_separator(const std::string& a, std::string_view b) {
+  const size_t n = common_prefix(a, b);
+  if (n == a.size() || n == b.size()) return a;
+  const auto byte = static_cast<uint8_t>(a[n]);
+  if (byte == 0xff || byte + 1 >= static_cast<uint8_t>(b[n])) return a;
+  return a.substr(0, n) + static_cast<char>(byte + 1);
+}
+
+// A short key k with a <= k.
+std::string short_successor(const std::string& a) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(a[i]);
+    if (byte != 0xff) return a.substr(0, i) + static_cast<char>(byte + 1);
+  }
+  return a;
+}
+
+}  // namespace
+
+void BlockBuilder::add(std::string_view key, std::string_view value) {
+  size_t shared = 0;
+  if (since_restart_ < interval_) {
+    shared = common_prefix(last_key_, key);
+  } else {
+    restarts_.push_back(static_cast<uint32_t>(bytes_.size()));
+    since_restart_ = 0;
+  }
+  append_varint(bytes_, shared);
+  append_varint(bytes_, key.size() - shared);
+  append_varint(bytes_, value.size());
+  bytes_.append(key.substr(shared)).append(value);
+  last_key_.assign(key);
+  ++since_restart_;
+}
+
+std::string BlockBuilder::finish() {
+  for (uint32_t restart : restarts_) append_fixed32(bytes_, restart);
+  append_fixed32(bytes_, static_cast<uint32_t>(restarts_.size()));
+  std::string block = std::move(bytes_);
+  *this = BlockBuilder(interval_);
+  return block;
+}
+
+TableBuilder::Handle TableBuilder::write_block(BlockBuilder& block) {
+  const size_t offset = bytes_.size();
+  bytes_ += block.finish();
+  const Handle handle = {offset, bytes_.size() - offset};
+  bytes_ += '\0';  // type: not compressed
+  append_fixed32(bytes_, mask_crc(crc32c(bytes_.data() + offset, bytes_.size() - offset)));
+  return handle;
+}
+
+void TableBuilder::add_pending_to_index(const std::string& separator) {
+  if (!has_pending_) return;
+  std::string handle;
+  append_varint(handle, pending_.offset);
+  append_varint(handle, pending_.size);
+  index_.add(separator, handle);
+  has_pending_ = false;
+}
+
+void TableBuilder::add(std::string_view key, std::string_view value) {
+  if (has_entries_ && key <= last_key_) {
+    fail(Code::kInternal, "The keys of a table must grow; got '", std::string(key), "' after '",
+         last_key_, "'.");
+  }
+  if (has_pending_) add_pending_to_index(shortest_separator(last_key_, key));
+  data_.add(key, value);
+  last_key_.assign(key);
+  has_entries_ = true;
+  if (data_.size() >= block_size_) {
+    pending_ = write_block(data_);
+    has_pending_ = true;
+  }
+}
+
+std::string TableBuilder::finish() {
+  if (!data_.empty()) {
+    pending_ = write_block(data_);
+    has_pending_ = true;
+  }
+  BlockBuilder empty(16);
+  const Handle metaindex = write_block(empty);
+  add_pending_to_index(short_successor(last_key_));
+  const Handle index = write_block(index_);
+  std::string footer;
+  for (const Handle& handle : {metaindex, index}) {
+    append_varint(footer, handle.offset);
+    append_varint(footer, handle.size);
+  }
+  footer.resize(kFooterSize - 8, '\0');
+  append_fixed64(footer, kMagic);
+  return std::move(bytes_) + footer;
+}
+
+namespace {
+
+class TableReader {
+ public:
+  TableReader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+
+  TableEntries read() {
+    if (bytes_.size() < kFooterSize) {
+      damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ", kFooterSize,
+                      ", so it may have been cut off"));
+    }
+    std::string_view footer = bytes_.substr(bytes_.size() - kFooterSize);
+    if (load_fixed64(footer.data() + kFooterSize - 8) != kMagic) {
+      damaged("it does not end with a table's magic number, so it is no table or was cut off");
+    }
+    read_block(footer, "metaindex");
+    TableEntries entries;
+    for (const auto& item : read_block(footer, "index")) {
+      std::string_view handle = item.second;
+      for (auto& entry : read_block(handle, "data")) {
+        if (!entries.empty() && entry.first <= entries.back().first)
+          damaged("its keys are not sorted");
+        entries.push_back(std::move(entry));
+      }
+    }
+    return entries;
+  }
+
+ private:
+  [[noreturn]] void damaged(const std::string& problem) const {
+    fail(Code::kDataLoss, "Damaged table '", path_, "': ", problem, ".");
+  }
+
+  // Takes a block's handle off the front of `handle` and reads the block.
+  TableEntries read_block(std::string_view& handle, const char* kind) {
+    uint64_t offset, size;
+    const uint64_t end = bytes_.size() - kFooterSize;
+    if (!take_varint(handle, &offset) || !take_varint(handle, &size) || offset > end ||
+        size > end - offset || end - offset - size < kTrailerSize || size < 4) {
+      damaged(str_cat("the place of its ", kind, " block is not in the file"));
+    }
+    const std::string_view block = bytes_.substr(offset, size);
+    const char* trailer = block.data() + size;
+    if (mask_crc(crc32c(block.data(), size + 1)) != load_fixed32(trailer + 1)) {
+      damaged(str_cat("the checksum of the ", kind, " block at ", offset, " does not match"));
+    }
+    if (*trailer != 0) {
+      fail(Code::kUnimplemented, "The table '", path_, "' is compressed (type ",
+           static_cast<int>(*trailer), "); only uncompressed ones can be read.");
+    }
+    return parse_entries(block, kind);
+  }
+
+  TableEntries parse_entries(std::string_view block, const char* kind) {
+    const uint64_t restarts = load_fixed32(block.data() + block.size() - 4);
+    if (restarts > (block.size() - 4) / 4)
+      damaged(str_cat("a ", kind, " block has no room for its restarts"));
+    std::string_view rest = block.substr(0, block.size() - 4 - 4 * restarts);
+    TableEntries entries;
+    std::string key;
+    while (!rest.empty()) {
+      uint64_t shared, added, value_size;
+      if (!take_varint(rest, &shared) || !take_varint(rest, &added) ||
+          !take_varint(rest, &value_size) || shared > key.size() || added > rest.size() ||
+          value_size > rest.size() - added) {
+        damaged(str_cat("an entry of a ", kind, " block does not fit into it"));
+      }
+      key.resize(shared);
+      key.append(rest.substr(0, added));
+      entries.emplace_back(key, rest.substr(added, value_size));
+      rest.remove_prefix(added + value_size);
+    }
+    return entries;
+  }
+
+  std::string_view bytes_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+TableEntries read_table(std::string_view bytes, const std::string& path) {
+  return TableReader(bytes, path).read();
+}
+
+}  // namespace runhooks

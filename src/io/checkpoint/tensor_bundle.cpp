@@ -1,0 +1,366 @@
+#include "io/checkpoint/tensor_bundle.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/near_names.h"
+#include "io/checkpoint/table.h"
+#include "io/files/crc32c.h"
+#include "io/proto/tensor_proto.h"
+
+namespace runhooks {
+
+// ---------------------------------------------------------------- writing
+
+void BundleWriter::fail_duplicate(const std::string& name) const {
+  invalid_argument("Tensor '", name, "' is twice in checkpoint '", prefix_, "'.");
+}
+
+void BundleWriter::add_item(const std::string& name, const std::string& key, const Tensor& tensor) {
+  if (finished_) {
+    fail(Code::kFailedPrecondition, "The checkpoint '", prefix_, "' is written already.");
+  }
+  if (name.empty()) invalid_argument("A tensor in checkpoint '", prefix_, "' needs a name.");
+  if (!tensor.is_valid() || dtype_size(tensor.dtype()) == 0) {
+    invalid_argument("Tensor '", name, "' of type ", dtype_name(tensor.dtype()),
+                     " cannot be saved to checkpoint '", prefix_, "'.");
+  }
+  if (!keys_.insert(key).second) fail_duplicate(name);
+  items_.push_back({name, key, tensor});
+}
+
+void BundleWriter::add(const std::string& name, const Tensor& tensor) {
+  add_item(name, name, tensor);
+}
+
+void BundleWriter::add_slice(const std::string& name,
+                             const Shape& full_shape,
+                             const TensorSlice& slice,
+                             const Tensor& tensor) {
+  if (!slice.lies_within(full_shape)) {
+    invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", full_shape,
+                     " of tensor '", name, "'.");
+  }
+  const auto known = sliced_.find(name);
+  const bool is_first = known == sliced_.end();
+  const DType dtype = is_first ? tensor.dtype() : known->second.dtype;
+  const Shape& shape = is_first ? full_shape : known->second.shape;
+  if (dtype != tensor.dtype() || shape != full_shape || tensor.shape() != Shape(slice.length)) {
+    invalid_argument("Slice ", slice.to_string(), " of tensor '", name, "' is ",
+                     dtype_name(tensor.dtype()), " of shape ", tensor.shape(),
+                     "; that does not fit into ", dtype_name(dtype), " of shape ", shape, ".");
+  }
+  if (slice.covers(full_shape)) return add(name, tensor);
+  if (is_first && keys_.count(name)) fail_duplicate(name);
+  add_item(name, bundle_slice_key(name, slice), tensor);
+  BundleEntry& entry = sliced_[name];
+  entry.dtype = dtype;
+  entry.shape = full_shape;
+  entry.slices.push_back(slice);
+  keys_.insert(name);
+}
+
+namespace {
+
+// Writes a tensor's bytes and fills in where they are.
+void write_data(AtomicFile& file, const Tensor& tensor, BundleEntry& entry) {
+  entry.offset = static_cast<int64_t>(file.bytes_written());
+  uint32_t crc;
+  if (tensor.dtype() == DType::kString) {
+    const EncodedStrings strings = encode_strings(tensor);
+    file.write(strings.bytes);
+    crc = strings.crc;
+  } else {
+    Tensor copy;
+    const std::string_view bytes = tensor_bytes(tensor, copy);
+    file.write(bytes);
+    crc = crc32c(bytes);
+  }
+  entry.size = static_cast<int64_t>(file.bytes_written()) - entry.offset;
+  entry.masked_crc = mask_crc(crc);
+}
+
+}  // namespace
+
+void BundleWriter::finish() {
+  create_directories(parent_folder(prefix_));
+  AtomicFile data(bundle_data_path(prefix_, 0, 1)), index(bundle_index_path(prefix_));
+  // The Saver gives its tensors sorted by name, the parts of one in their order.
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const Item& a, const Item& b) { return a.name < b.name; });
+  std::map<std::string, std::string> entries;
+  for (const Item& item : items_) {
+    BundleEntry entry;
+    entry.dtype = item.tensor.dtype();
+    entry.shape = item.tensor.shape();
+    write_data(data, item.tensor, entry);
+    entries[item.key] = write_bundle_entry(entry);
+  }
+  for (const auto& sliced : sliced_) entries[sliced.first] = write_bundle_entry(sliced.second);
+  TableBuilder table;
+  table.add("", write_bundle_header({}));
+  for (const auto& entry : entries) table.add(entry.first, entry.second);
+  index.write(table.finish());
+  // A checkpoint is there when its index is: the data go first, and nothing can fail between the
+  // two but the renaming.
+  data.finish();
+  index.finish();
+  data.commit();
+  index.commit();
+  bytes_written_ = data.bytes_written() + index.bytes_written();
+  finished_ = true;
+  items_.clear();
+}
+
+// ---------------------------------------------------------------- reading
+
+void BundleReader::damaged(const std::string& file,
+                           const std::string& name,
+                           const std::string& problem) const {
+  fail(Code::kDataLoss, "Damaged checkpoint '", file, "': tensor '", name, "' ", problem, ".");
+}
+
+BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) { read_index(); }
+
+void BundleReader::read_index() {
+  const std::string path = bundle_index_path(prefix_);
+  const TableEntries table = read_table(read_whole_file(path), path);
+  if (table.empty() || !table[0].first.empty()) {
+    fail(Code::kDataLoss, "Damaged checkpoint '", path, "': its first entry is not a header.");
+  }
+  const BundleHeader header = read_bundle_header(table[0].second, path);
+  if (header.big_endian || header.min_consumer > 1) {
+    fail(Code::kUnimplemented, "The checkpoint '", path, "' ",
+         header.big_endian ? "was written on a big-endian machine"
+                           : "needs a newer reader of checkpoints",
+         "; it cannot be read.");
+  }
+  for (size_t i = 1; i < table.size(); ++i) {
+    const std::string& key = table[i].first;
+    const bool is_part = key[0] == '\0';
+    const std::string name = is_part ? "(a slice)" : key;
+    (is_part ? parts_ : entries_)[key] = read_bundle_entry(table[i].second, name, path);
+  }
+  find_shards(header.num_shards);
+}
+
+void BundleReader::find_shards(int num_shards) {
+  constexpr int kMost = 99999;  // what five digits can say
+  if (num_shards < 0 || num_shards > kMost) {
+    fail(Code::kDataLoss, "Damaged checkpoint '", bundle_index_path(prefix_), "': it has ",
+         num_shards, " data files.");
+  }
+  shards_.resize(static_cast<size_t>(num_shards));
+  for (int i = 0; i < num_shards; ++i) {
+    const std::string path = bundle_data_path(prefix_, i, num_shards);
+    if (!file_exists(path)) fail_system("Cannot read", path, ENOENT);
+  }
+}
+
+std::vector<BundleReader::Info> BundleReader::tensors() const {
+  std::vector<Info> infos;
+  for (const auto& item : entries_) infos.push_back(info(item.first));
+  return infos;
+}
+
+BundleReader::Info BundleReader::info(const std::string& name) const {
+  const BundleEntry& found = entry(name);
+  return {name, found.dtype, found.shape, !found.slices.empty(), found.slices};
+}
+
+const BundleEntry& BundleReader::entry(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& item : entries_) names.push_back(item.first);
+  std::vector<std::string> hints = near_hint(name, names);
+  names.resize(std::min<size_t>(names.size(), 10));
+  hints.push_back(str_cat("It holds ", entries_.size(), " tensors", names.empty() ? "" : ": ",
+                          str_join(names, ", "), entries_.size() > names.size() ? ", ..." : "."));
+  throw Error(Code::kNotFound, str_cat("Key ", name, " not found in checkpoint '", prefix_, "'."),
+              hints);
+}
+
+std::vector<BundleReader::Piece> BundleReader::pieces(const std::string& name,
+                                                      const BundleEntry& entry) const {
+  if (entry.slices.empty()) return {{TensorSlice::whole(entry.shape), &entry}};
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < entry.slices.size(); ++i) {
+    const TensorSlice& slice = entry.slices[i];
+    const auto part = parts_.find(entry.slice_keys[i]);
+    if (part == parts_.end() || part->second.dtype != entry.dtype ||
+        part->second.shape.dims() != slice.length) {
+      damaged(bundle_index_path(prefix_), name, "has no entry for its slice " + slice.to_string());
+    }
+    pieces.push_back({slice, &part->second});
+  }
+  return pieces;
+}
+
+InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& entry) const {
+  if (entry.shard < 0 || static_cast<size_t>(entry.shard) >= shards_.size()) {
+    damaged(bundle_index_path(prefix_), name,
+            str_cat("is in data file ", entry.shard, " of ", shards_.size()));
+  }
+  std::unique_ptr<InputFile>& shard = shards_[static_cast<size_t>(entry.shard)];
+  if (!shard) {
+    const auto count = static_cast<int>(shards_.size());
+    shard = std::make_unique<InputFile>(bundle_data_path(prefix_, entry.shard, count));
+  }
+  InputFile& file = *shard;
+  const auto end = static_cast<uint64_t>(entry.offset + entry.size);
+  if (end > file.size()) {
+    damaged(
+        file.path(), name,
+        str_cat("needs ", end, " bytes of the file, which has ", file.size(), ": it was cut off"));
+  }
+  return file;
+}
+
+namespace {
+
+Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
+  Tensor tensor(entry.dtype, entry.shape);
+  const size_t got =
+      file.read_at(static_cast<uint64_t>(entry.offset), tensor.raw(), tensor.num_bytes());
+  *crc = crc32c(tensor.raw(), got);
+  swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
+                     static_cast<size_t>(tensor.num_elements()));
+  if (entry.dtype == DType::kBool) {
+    // Any other byte than 0 and 1 in a bool would be undefined behaviour.
+    auto* bytes = static_cast<uint8_t*>(tensor.raw());
+    for (size_t i = 0; i < got; ++i) bytes[i] = bytes[i] != 0;
+  }
+  return tensor;
+}
+
+// FALSE where the bytes are not those of strings.
+bool read_strings(InputFile& file, const BundleEntry& entry, Tensor& tensor, uint32_t* crc) {
+  std::string bytes(static_cast<size_t>(entry.size), '\0');
+  file.read_at(static_cast<uint64_t>(entry.offset), bytes.data(), bytes.size());
+  return decode_strings(bytes, tensor, crc);
+}
+
+}  // namespace
+
+Tensor BundleReader::read_piece(const std::string& name,
+                                const BundleEntry& entry,
+                                const std::shared_ptr<StringDictionary>& dictionary) const {
+  const bool is_string = entry.dtype == DType::kString;
+  const int64_t count = entry.shape.num_elements();
+  const auto element = static_cast<int64_t>(dtype_size(entry.dtype));
+  if (is_string ? entry.size < count : entry.size != count * element) {
+    damaged(bundle_index_path(prefix_), name,
+            str_cat("of type ", dtype_name(entry.dtype), " and shape ", entry.shape, " has ",
+                    entry.size, " bytes"));
+  }
+  InputFile& file = file_of(name, entry);
+  uint32_t crc = 0;
+  Tensor tensor;
+  if (is_string) {
+    tensor = Tensor(entry.dtype, entry.shape);
+    tensor.set_dictionary(dictionary);
+    if (!read_strings(file, entry, tensor, &crc)) {
+      damaged(file.path(), name, "has strings that do not fit their lengths");
+    }
+  } else {
+    tensor = read_numbers(file, entry, &crc);
+  }
+  if (mask_crc(crc) != entry.masked_crc) damaged(file.path(), name, "does not match its checksum");
+  return tensor;
+}
+
+namespace {
+
+// What two boxes have in common; FALSE where that is nothing.
+bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) {
+  common->start.clear();
+  common->length.clear();
+  for (size_t i = 0; i < a.start.size(); ++i) {
+    const int64_t begin = std::max(a.start[i], b.start[i]);
+    const int64_t end = std::min(a.start[i] + a.length[i], b.start[i] + b.length[i]);
+    if (end <= begin) return false;
+    common->start.push_back(begin);
+    common->length.push_back(end - begin);
+  }
+  return true;
+}
+
+// Copies the elements of `box` (in coordinates of the whole tensor) from one part of the tensor to
+// another, row by row.
+void copy_box(const TensorSlice& box,
+              const Tensor& from,
+              const TensorSlice& from_place,
+              Tensor& to,
+              const TensorSlice& to_place) {
+  const size_t element = dtype_size(from.dtype());
+  const auto rank = box.start.size();
+  const size_t row = rank ? static_cast<size_t>(box.length[rank - 1]) : 1;
+  const int64_t rows = box.num_elements() / static_cast<int64_t>(row);
+  std::vector<int64_t> at = box.start;
+  const auto offset_in = [&](const TensorSlice& place) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < rank; ++i) offset = offset * place.length[i] + at[i] - place.start[i];
+    return static_cast<size_t>(offset) * element;
+  };
+  for (int64_t r = 0; r < rows; ++r) {
+    std::memcpy(static_cast<char*>(to.raw()) + offset_in(to_place),
+                static_cast<const char*>(from.raw()) + offset_in(from_place), row * element);
+    for (size_t i = rank; i-- > 1;) {
+      if (++at[i - 1] < box.start[i - 1] + box.length[i - 1]) break;
+      at[i - 1] = box.start[i - 1];
+    }
+  }
+}
+
+}  // namespace
+
+Tensor BundleReader::read_box(const std::string& name,
+                              const BundleEntry& entry,
+                              const TensorSlice& box) const {
+  const auto dictionary = std::make_shared<StringDictionary>();
+  const std::vector<Piece> all = pieces(name, entry);
+  for (const Piece& piece : all) {
+    if (piece.place == box) return read_piece(name, *piece.entry, dictionary);
+  }
+  // No memory is taken for a tensor that the file does not hold.
+  int64_t missing = box.num_elements();
+  TensorSlice common;
+  for (const Piece& piece : all) {
+    if (intersect(piece.place, box, &common)) missing -= common.num_elements();
+  }
+  if (missing != 0) {
+    damaged(bundle_index_path(prefix_), name, "has slices that do not make up all of it");
+  }
+  Tensor tensor = Tensor::zeros(entry.dtype, Shape(box.length));
+  if (entry.dtype == DType::kString) {
+    dictionary->code("");
+    tensor.set_dictionary(dictionary);
+  }
+  for (const Piece& piece : all) {
+    if (!intersect(piece.place, box, &common)) continue;
+    copy_box(common, read_piece(name, *piece.entry, dictionary), piece.place, tensor, box);
+  }
+  return tensor;
+}
+
+Tensor BundleReader::read(const std::string& name) const {
+  const BundleEntry& found = entry(name);
+  return read_slice(name, TensorSlice::whole(found.shape));
+}
+
+Tensor BundleReader::read_slice(const std::string& name, const TensorSlice& slice) const {
+  const BundleEntry& found = entry(name);
+  if (dtype_size(found.dtype) == 0) {
+    fail(Code::kUnimplemented, "Tensor '", name, "' in checkpoint '", prefix_, "' has type number ",
+         static_cast<int>(found.dtype), ", which runhooks does not have.");
+  }
+  if (!slice.lies_within(found.shape)) {
+    invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", found.shape,
+                     " of tensor '", name, "' in checkpoint '", prefix_, "'.");
+  }
+  return read_box(name, found, slice);
+}
+
+}  // namespace runhooks

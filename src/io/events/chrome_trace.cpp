@@ -1,0 +1,159 @@
+// Chrome's trace event format, in the layout of TensorFlow's timelines.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/status.h"
+#include "io/events/step_stats.h"
+
+namespace runhooks {
+
+namespace {
+
+enum Process { kAllocators, kCompute, kTensors, kInput };
+
+// What waits for input is on a line of its own: how long, and what computes meanwhile, shows.
+Process process_of(const NodeStats& node) { return node.is_input ? kInput : kCompute; }
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (code < 0x20) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string micros(int64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1000);
+  return text;
+}
+
+// "conv:1" and "^conv" come from the operation "conv".
+std::string producer(const std::string& input) {
+  const std::string name = input.substr(input[0] == '^' ? 1 : 0);
+  return name.substr(0, name.find(':'));
+}
+
+class Trace {
+ public:
+  explicit Trace(const StepStats& stats) : stats_(stats) {
+    for (size_t i = 0; i < stats.nodes.size(); ++i) position_[stats.nodes[i].name] = i;
+  }
+
+  void add_process(Process pid, const std::string& name) {
+    begin("process_name", "M", pid);
+    out_ += str_cat(", \"args\": {\"name\": ", quoted(name), "}}");
+  }
+  void add_spans() {
+    for (const NodeStats& node : stats_.nodes) {
+      begin(node.op, "X", process_of(node), "Op", node.start_ns);
+      out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
+                      ", \"args\": {\"name\": ", quoted(node.name), ", \"op\": ", quoted(node.op));
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        out_ += str_cat(", \"input", i, "\": ", quoted(node.inputs[i]));
+      }
+      out_ += "}}";
+    }
+  }
+  void add_dataflow() {
+    int64_t id = 0;
+    for (const NodeStats& node : stats_.nodes) {
+      for (const std::string& input : node.inputs) {
+        const auto found = position_.find(producer(input));
+        if (input[0] == '^' || found == position_.end()) continue;
+        const NodeStats& source = stats_.nodes[found->second];
+        begin(source.name, "s", process_of(source), "DataFlow", source.end_ns);
+        out_ += str_cat(", \"id\": ", id, "}");
+        begin(source.name, "t", process_of(node), "DataFlow", node.start_ns);
+        out_ += str_cat(", \"id\": ", id++, "}");
+      }
+    }
+  }
+  // A tensor is alive from when it is computed until it was last used.
+  void add_memory() {
+    std::vector<int64_t> last_use;
+    for (const NodeStats& node : stats_.nodes) last_use.push_back(node.end_ns);
+    for (const NodeStats& node : stats_.nodes) {
+      for (const std::string& input : node.inputs) {
+        const auto found = position_.find(producer(input));
+        if (found == position_.end() || input[0] == '^') continue;
+        last_use[found->second] = std::max(last_use[found->second], node.end_ns);
+      }
+    }
+    std::multimap<int64_t, int64_t> changes;
+    for (size_t i = 0; i < stats_.nodes.size(); ++i) {
+      const NodeStats& node = stats_.nodes[i];
+      int64_t bytes = 0;
+      for (const NodeStats::Output& output : node.outputs) bytes += output.bytes;
+      if (bytes == 0) continue;
+      add_tensor(node, static_cast<int64_t>(i), last_use[i]);
+      changes.emplace(node.start_ns, bytes);
+      changes.emplace(last_use[i], -bytes);
+    }
+    int64_t held = 0;
+    for (const auto& change : changes) {
+      held += change.second;
+      begin("cpu", "C", kAllocators, "Memory", change.first);
+      out_ += str_cat(", \"args\": {\"cpu\": ", held, "}}");
+    }
+  }
+  std::string finish() { return "{\n\"traceEvents\": [" + out_ + "\n]\n}\n"; }
+
+ private:
+  void add_tensor(const NodeStats& node, int64_t id, int64_t last_use) {
+    begin(node.name, "N", kTensors, "Tensor", node.start_ns);
+    out_ += str_cat(", \"id\": ", id, "}");
+    std::string shown;
+    for (const NodeStats::Output& output : node.outputs) {
+      shown += str_cat(shown.empty() ? "" : ", ", dtype_name(output.dtype), output.shape);
+    }
+    begin(node.name, "O", kTensors, "Tensor", node.end_ns);
+    out_ += str_cat(", \"id\": ", id,
+                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", quoted(shown), "}}}");
+    begin(node.name, "D", kTensors, "Tensor", last_use);
+    out_ += str_cat(", \"id\": ", id, "}");
+  }
+  // The members that every event has; the object is left open.
+  void begin(const std::string& name, const char* phase, Process pid) {
+    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", quoted(name), ", \"ph\": \"", phase,
+                    "\", \"pid\": ", static_cast<int>(pid));
+  }
+  void begin(
+      const std::string& name, const char* phase, Process pid, const char* category, int64_t ns) {
+    begin(name, phase, pid);
+    out_ += str_cat(", \"tid\": 0, \"cat\": \"", category, "\", \"ts\": ", micros(ns));
+  }
+
+  const StepStats& stats_;
+  std::map<std::string, size_t> position_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string chrome_trace(const StepStats& stats, bool show_dataflow, bool show_memory) {
+  Trace trace(stats);
+  trace.add_process(kAllocators, "Allocators");
+  trace.add_process(kCompute, std::string(StepStats::kDevice) + " Compute");
+  trace.add_process(kTensors, std::string(StepStats::kDevice) + " Tensors");
+  const bool has_input = std::any_of(stats.nodes.begin(), stats.nodes.end(),
+                                     [](const NodeStats& node) { return node.is_input; });
+  if (has_input) trace.add_process(kInput, "Input");
+  trace.add_spans();
+  if (show_dataflow) trace.add_dataflow();
+  if (show_memory) trace.add_memory();
+  return trace.finish();
+}
+
+}  // namespace runhooks

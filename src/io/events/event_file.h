@@ -1,0 +1,99 @@
+// What lives here: event files, which TensorBoard shows: a writer and a reader.
+// Who may use it: every layer above io.
+// What it must not know: when and what to write, sessions, R.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/events/summary.h"
+#include "io/files/record.h"
+
+namespace runhooks {
+
+struct SessionLog {
+  enum Status : int { kUnspecified = 0, kStart = 1, kStop = 2, kCheckpoint = 3 };
+  Status status = kUnspecified;
+  std::string checkpoint_path, message;
+};
+
+struct Event {
+  enum class Kind {
+    kNone = 0,
+    kFileVersion = 3,
+    kGraphDef = 4,
+    kSummary = 5,
+    kLogMessage = 6,
+    kSessionLog = 7,
+    kRunMetadata = 8,
+    kMetaGraphDef = 9,
+  };
+  double wall_time = 0;
+  int64_t step = 0;
+  Kind kind = Kind::kNone;
+  Summary summary;
+  SessionLog session_log;
+  // What the other kinds hold: a version, a serialized graph, ...
+  std::string bytes;
+  // Who wrote the file; only in the first event.
+  std::string source_writer;
+
+  // The scalar of this tag, if the event has it.
+  std::optional<float> scalar(const std::string& tag) const;
+};
+
+std::string write_event(const Event& event);
+Event read_event(std::string_view bytes, std::string_view where);
+
+// Writes LOGDIR/events.out.tfevents.<seconds>.<host><suffix>. The file and its first record are
+// there at once, and each event reaches the system before the call returns: a killed process loses
+// none.
+class EventFileWriter {
+ public:
+  using Clock = std::function<double()>;  // seconds since 1970
+
+  explicit EventFileWriter(const std::string& logdir,
+                           const std::string& suffix = "",
+                           Clock clock = {});
+
+  const std::string& logdir() const { return logdir_; }
+  const std::string& path() const { return records_->path(); }
+
+  void add_scalars(const std::vector<std::pair<std::string, double>>& values, int64_t step);
+  // Metadata of a tag are written once in a file.
+  void add_summary(Summary summary, int64_t step);
+  void add_serialized_summary(std::string_view bytes, int64_t step);
+  void add_graph_def(std::string bytes, int64_t step = 0);
+  void add_meta_graph(std::string bytes, int64_t step = 0);
+  void add_session_log(SessionLog::Status status,
+                       const std::string& checkpoint_path = "",
+                       int64_t step = 0);
+  // A serialized RunMetadata, shown under `tag`.
+  void add_run_metadata(const std::string& tag, std::string_view bytes, int64_t step);
+  // With the time of the clock, unless the event has one.
+  void add_event(Event event);
+
+  void flush();
+  void close();
+  bool is_open() const { return records_->is_open(); }
+
+ private:
+  std::string logdir_;
+  Clock clock_;
+  std::set<std::string> tags_with_metadata_;
+  std::optional<RecordWriter> records_;
+};
+
+// All events of a file. A last one that is cut off is left out, and *truncated tells; a damaged one
+// is kDataLoss.
+std::vector<Event> read_events(const std::string& path, bool* truncated = nullptr);
+
+// Paths of the event files of a folder, oldest first; none where there is no folder.
+std::vector<std::string> list_event_files(const std::string& logdir);
+
+}  // namespace runhooks

@@ -1,0 +1,380 @@
+#include "io/files/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <system_error>
+
+#include "base/clock.h"
+#include "base/machine.h"
+
+#if defined(_WIN32)
+#include <io.h>
+#else
+#include <signal.h>
+#include <unistd.h>
+#endif
+
+namespace runhooks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kTemporaryMark = ".tmp";
+
+Code code_of_errno(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kPermissionDenied;
+    case EEXIST:
+      return Code::kAlreadyExists;
+    case ENOSPC:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+#ifdef EDQUOT
+    case EDQUOT:
+#endif
+      return Code::kResourceExhausted;
+    case EISDIR:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ENOTEMPTY:
+      return Code::kFailedPrecondition;
+    case EIO:
+      return Code::kDataLoss;
+    default:
+      return Code::kUnavailable;
+  }
+}
+
+[[noreturn]] void fail_error_code(const char* problem,
+                                  const std::string& path,
+                                  const std::error_code& error) {
+  // On Windows the number is not an errno; its condition is.
+  fail_system(problem, path, error.default_error_condition().value());
+}
+
+bool seek(std::FILE* file, uint64_t offset) {
+#if defined(_WIN32)
+  return _fseeki64(file, static_cast<int64_t>(offset), SEEK_SET) == 0;
+#else
+  return fseeko(file, static_cast<off_t>(offset), SEEK_SET) == 0;
+#endif
+}
+
+// Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
+std::string temporary_name(const std::string& path) {
+  std::random_device random;  // of the system
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%08x%08x", random(), random());
+  return str_cat(path, kTemporaryMark, process_id(), "-", digits);
+}
+
+// A new file to write to; NULL, and errno, where it cannot be made. Never one that is there
+// already, and never what a link leads to.
+std::FILE* create_file(const std::string& path) {
+#if defined(_WIN32)
+  const int file = _open(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, 0600);
+  return file < 0 ? nullptr : _fdopen(file, "wb");
+#else
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return file < 0 ? nullptr : fdopen(file, "wb");
+#endif
+}
+
+struct TemporaryFile {
+  std::string path;
+  std::FILE* file;
+};
+
+TemporaryFile create_temporary(const std::string& path) {
+  for (int tries = 0;; ++tries) {
+    const std::string name = temporary_name(path);
+    std::FILE* file = create_file(name);
+    if (file) return {name, file};
+    if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
+  }
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_mark(const std::string& text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// The process that a temporary file's name tells ("x.tmp123-0a1b..."); 0 where it is no such name.
+int process_of_temporary(const std::string& name) {
+  const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
+  if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
+  const size_t begin = mark + std::strlen(kTemporaryMark);
+  const std::string process = name.substr(begin, dash - begin);
+  const std::string mark_of = name.substr(dash + 1);
+  const bool is_ours = is_number(process) && (is_mark(mark_of) || is_number(mark_of));
+  return is_ours ? std::stoi(process) : 0;
+}
+
+const double kLoaded = now_seconds();
+
+// Whether the process may still write the file. TRUE where in doubt: a file too many does no harm.
+bool may_be_in_use(const std::string& path, int process) {
+  // In containers every run has the same number: what is older than this process is not its own.
+  if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
+#if defined(_WIN32)
+  return true;
+#else
+  return kill(process, 0) == 0 || errno != ESRCH;
+#endif
+}
+
+}  // namespace
+
+void fail_system(const char* problem, const std::string& path, int error_number) {
+  fail(code_of_errno(error_number), problem, " '", path,
+       "': ", std::generic_category().message(error_number), ".");
+}
+
+std::string join_path(const std::string& folder, const std::string& name) {
+  if (folder.empty() || is_absolute_path(name)) return name;
+  const char last = folder.back();
+  return last == '/' || last == '\\' ? folder + name : folder + "/" + name;
+}
+
+std::string parent_folder(const std::string& path) { return fs::path(path).parent_path().string(); }
+std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
+bool is_absolute_path(const std::string& path) { return fs::path(path).is_absolute(); }
+
+bool stays_inside(const std::string& path) {
+  constexpr const char* kSeparators = "/\\";
+  if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find_first_of(kSeparators, begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool is_same_path(const std::string& a, const std::string& b) {
+  std::error_code error_a, error_b;
+  const fs::path one = fs::weakly_canonical(fs::absolute(a.empty() ? "." : a), error_a);
+  const fs::path other = fs::weakly_canonical(fs::absolute(b.empty() ? "." : b), error_b);
+  // "a/" and "a"
+  return !error_a && !error_b && (one / "").parent_path() == (other / "").parent_path();
+}
+
+bool file_exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+double modification_time(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot look at", path, errno);
+  return static_cast<double>(info.st_mtime);
+}
+
+uint64_t file_size(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) fail_error_code("Cannot read the size of", path, error);
+  return size;
+}
+
+void create_directories(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) return;
+  fs::create_directories(path, error);
+  if (error && !is_directory(path)) fail_error_code("Cannot create the folder", path, error);
+  if (!is_directory(path)) fail_system("Cannot create the folder", path, ENOTDIR);
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) fail_error_code("Cannot list the folder", path, error);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool remove_file(const std::string& path) {
+  std::error_code error;
+  const bool removed = fs::remove(path, error);
+  if (error) fail_error_code("Cannot remove", path, error);
+  return removed;
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) fail_error_code("Cannot replace", to, error);
+}
+
+bool can_write_in(const std::string& folder) {
+  const std::string probe = temporary_name(join_path(folder, ".runhooks"));
+  std::FILE* file = create_file(probe);
+  if (!file) return false;
+  std::fclose(file);
+  return remove_file(probe);
+}
+
+void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
+  if (!is_directory(folder)) return;
+  for (const std::string& name : list_directory(folder)) {
+    const bool is_ours =
+        std::any_of(prefixes.begin(), prefixes.end(),
+                    [&name](const std::string& prefix) { return name.rfind(prefix, 0) == 0; });
+    const int process = is_ours ? process_of_temporary(name) : 0;
+    const std::string path = join_path(folder, name);
+    if (process > 0 && !may_be_in_use(path, process)) remove_file(path);
+  }
+}
+
+std::string read_whole_file(const std::string& path) {
+  InputFile file(path);
+  std::string bytes(static_cast<size_t>(file.size()), '\0');
+  bytes.resize(file.read_at(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  // Opening a folder succeeds on some systems and only reading it fails.
+  if (is_directory(path_)) fail_system("Cannot read", path_, EISDIR);
+  file_ = std::fopen(path_.c_str(), "rb");
+  if (!file_) fail_system("Cannot read", path_, errno);
+  std::error_code error;
+  size_ = fs::file_size(path_, error);
+  if (error) {
+    std::fclose(file_);
+    fail_error_code("Cannot read the size of", path_, error);
+  }
+}
+
+InputFile::~InputFile() { std::fclose(file_); }
+
+size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
+  if (!seek(file_, offset)) fail_system("Cannot read", path_, errno);
+  return read(data, size);
+}
+
+size_t InputFile::read(void* data, size_t size) {
+  const size_t got = size ? std::fread(data, 1, size, file_) : 0;
+  if (got < size && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  return got;
+}
+
+OutputFile::OutputFile(std::string path, Mode mode, std::string shown)
+    : path_(std::move(path)), shown_(shown.empty() ? path_ : std::move(shown)) {
+  if (mode == Mode::kNew) {
+    file_ = create_file(path_);
+    if (!file_) fail_system("Cannot create", shown_, errno);
+  } else {
+    file_ = std::fopen(path_.c_str(), "wb");
+  }
+  if (!file_) fail_system("Cannot write", shown_, errno);
+}
+
+OutputFile::OutputFile(Temporary, const std::string& path) : shown_(path) {
+  TemporaryFile made = create_temporary(path);
+  path_ = std::move(made.path);
+  file_ = made.file;
+}
+
+OutputFile::~OutputFile() {
+  if (file_) std::fclose(file_);
+}
+
+void OutputFile::fail_write() {
+  const int reason = errno;
+  std::fclose(file_);
+  file_ = nullptr;
+  fail_system("Cannot write", shown_, reason);
+}
+
+void OutputFile::write(const void* data, size_t size) {
+  if (!file_) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': the file is closed.");
+  if (size && std::fwrite(data, 1, size, file_) != size) fail_write();
+  bytes_written_ += size;
+}
+
+void OutputFile::flush() {
+  if (file_ && std::fflush(file_) != 0) fail_write();
+}
+
+void OutputFile::sync() {
+  flush();
+  if (!file_) return;
+#if defined(_WIN32)
+  if (_commit(_fileno(file_)) != 0) fail_write();
+#else
+  // Some file systems have no fsync; they report EINVAL.
+  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_write();
+#endif
+}
+
+void OutputFile::close() {
+  if (!file_) return;
+  std::FILE* file = file_;
+  file_ = nullptr;
+  if (std::fclose(file) != 0) fail_system("Cannot write", shown_, errno);
+}
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), file_(OutputFile::Temporary(), path_) {}
+
+AtomicFile::~AtomicFile() {
+  if (committed_) return;
+  try {
+    file_.close();
+  } catch (const Error&) {
+    // It goes away anyhow.
+  }
+  std::error_code error;
+  fs::remove(file_.path(), error);
+}
+
+void AtomicFile::finish() {
+  if (finished_) return;
+  file_.sync();
+  file_.close();
+  finished_ = true;
+}
+
+void AtomicFile::commit() {
+  if (committed_) return;
+  finish();
+  rename_file(file_.path(), path_);
+  committed_ = true;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,65 @@
+#include "io/files/buffered_bytes.h"
+
+#include <algorithm>
+
+namespace runhooks {
+
+namespace {
+constexpr size_t kBlock = 128 * 1024;
+// A line or record that is longer is a sign of a quote that is never closed.
+constexpr size_t kLargest = size_t{1} << 28;
+constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
+}  // namespace
+
+BufferedBytes::BufferedBytes(const std::string& path, Compression compression)
+    : stream_(path, compression), compression_(compression) {}
+
+bool BufferedBytes::more() {
+  buffer_.erase(0, begin_);
+  begin_ = 0;
+  const size_t size = buffer_.size();
+  if (size > kLargest) {
+    fail(Code::kDataLoss, "A record of '", path(), "' that begins at byte ", offset(),
+         " is longer than ", static_cast<unsigned long>(kLargest), " bytes.");
+  }
+  // Zeros are written before a file is read, so a small file must not cost a large block.
+  uint64_t wanted = std::min<uint64_t>(std::max(kBlock, size), stream_.remaining());
+  buffer_.resize(size + static_cast<size_t>(wanted));
+  const size_t got = stream_.read(buffer_.data() + size, static_cast<size_t>(wanted));
+  buffer_.resize(size + got);
+  return got > 0;
+}
+
+void BufferedBytes::seek(uint64_t offset) {
+  buffer_.clear();
+  begin_ = 0;
+  stream_.seek(offset);
+}
+
+void BufferedBytes::begin_text() {
+  while (view().size() < kMark.size() && more()) {
+  }
+  if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
+    throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
+                {"Give `compression_type = \"GZIP\"`."});
+  }
+  if (view().substr(0, kMark.size()) == kMark) take(kMark.size());
+}
+
+bool next_line(BufferedBytes& bytes, std::string* line) {
+  size_t end = bytes.view().find('\n');
+  for (size_t seen = 0; end == std::string_view::npos; end = bytes.view().find('\n', seen)) {
+    seen = bytes.view().size();
+    if (!bytes.more()) break;
+  }
+  const std::string_view text = bytes.view().substr(0, end);
+  if (end == std::string_view::npos && text.empty()) return false;
+  line->assign(text);
+  if (text.find('\r') != std::string_view::npos) {
+    line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());
+  }
+  bytes.take(end == std::string_view::npos ? text.size() : end + 1);
+  return true;
+}
+
+}  // namespace runhooks

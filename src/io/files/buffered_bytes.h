@@ -1,0 +1,41 @@
+// What lives here: BufferedBytes, the bytes of a file that are looked at in place, and lines of them.
+// Who may use it: io and every layer above it.
+// What it must not know: what the bytes mean, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/files/zlib_stream.h"
+
+namespace runhooks {
+
+class BufferedBytes {
+ public:
+  BufferedBytes(const std::string& path, Compression compression);
+
+  const std::string& path() const { return stream_.path(); }
+  // What has been read and not been taken.
+  std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
+  // Reads as much again behind it, or more; FALSE at the end of the file. Views become invalid.
+  bool more();
+  void take(size_t n) { begin_ += n; }
+  // Of the first byte that has not been taken, in the decompressed file.
+  uint64_t offset() const { return stream_.offset() - (buffer_.size() - begin_); }
+  void seek(uint64_t offset);
+  // Leaves out a byte order mark at the beginning of the file, and checks that a plain file is none
+  // that was compressed.
+  void begin_text();
+
+ private:
+  ByteStream stream_;
+  Compression compression_;
+  std::string buffer_;
+  size_t begin_ = 0;
+};
+
+// The next line without its end; FALSE at the end of the file. A carriage return is no part of a
+// line, wherever it stands, as in TensorFlow.
+bool next_line(BufferedBytes& bytes, std::string* line);
+
+}  // namespace runhooks

@@ -1,0 +1,174 @@
+#include "io/files/crc32c.h"
+
+#include <array>
+#include <cstring>
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define RUNHOOKS_CRC_SSE42 1
+#include <nmmintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#define RUNHOOKS_CRC_ARM 1
+#include <arm_acle.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli's, bits reversed
+
+using Tables = std::array<std::array<uint32_t, 256>, 8>;
+
+// Table k advances the checksum of one byte over k further zero bytes, so eight bytes take eight
+// look-ups.
+constexpr Tables make_tables() {
+  Tables tables{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? kPolynomial : 0);
+    tables[0][i] = crc;
+  }
+  for (size_t k = 1; k < 8; ++k) {
+    for (size_t i = 0; i < 256; ++i) {
+      const uint32_t crc = tables[k - 1][i];
+      tables[k][i] = (crc >> 8) ^ tables[0][crc & 0xff];
+    }
+  }
+  return tables;
+}
+
+constexpr Tables kTables = make_tables();
+
+uint32_t byte_step(uint32_t state, uint8_t byte) {
+  return (state >> 8) ^ kTables[0][(state ^ byte) & 0xff];
+}
+
+uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
+  const uint32_t low =
+      state ^ (static_cast<uint32_t>(p[0]) | static_cast<uint32_t>(p[1]) << 8 |
+               static_cast<uint32_t>(p[2]) << 16 | static_cast<uint32_t>(p[3]) << 24);
+  return kTables[7][low & 0xff] ^ kTables[6][(low >> 8) & 0xff] ^ kTables[5][(low >> 16) & 0xff] ^
+         kTables[4][low >> 24] ^ kTables[3][p[4]] ^ kTables[2][p[5]] ^ kTables[1][p[6]] ^
+         kTables[0][p[7]];
+}
+
+#if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
+
+// The instruction has a latency of three cycles: three streams at once keep it busy. Their
+// checksums are joined by moving the earlier ones over the zeros of as many bytes as follow, a
+// linear map kept as four tables.
+constexpr size_t kStream = 1024;
+
+constexpr uint32_t apply_map(const std::array<uint32_t, 32>& map, uint32_t crc) {
+  uint32_t out = 0;
+  for (size_t bit = 0; crc; ++bit, crc >>= 1) {
+    if (crc & 1) out ^= map[bit];
+  }
+  return out;
+}
+
+using ShiftTables = std::array<std::array<uint32_t, 256>, 4>;
+
+ShiftTables make_shift_tables(size_t bytes) {
+  std::array<uint32_t, 32> map{};  // over one zero bit, then squared up to `bytes`, a power of two
+  map[0] = kPolynomial;
+  for (size_t bit = 1; bit < 32; ++bit) map[bit] = uint32_t{1} << (bit - 1);
+  for (size_t bits = 1; bits < 8 * bytes; bits *= 2) {
+    std::array<uint32_t, 32> squared{};
+    for (size_t bit = 0; bit < 32; ++bit) squared[bit] = apply_map(map, map[bit]);
+    map = squared;
+  }
+  ShiftTables tables{};
+  for (size_t k = 0; k < 4; ++k) {
+    for (uint32_t i = 0; i < 256; ++i) tables[k][i] = apply_map(map, i << (8 * k));
+  }
+  return tables;
+}
+
+const ShiftTables& shift_over_stream() {
+  static const ShiftTables tables = make_shift_tables(kStream);
+  return tables;
+}
+
+uint32_t shift(const ShiftTables& tables, uint32_t crc) {
+  return tables[0][crc & 0xff] ^ tables[1][(crc >> 8) & 0xff] ^ tables[2][(crc >> 16) & 0xff] ^
+         tables[3][crc >> 24];
+}
+
+#if defined(RUNHOOKS_CRC_SSE42)
+#define RUNHOOKS_CRC_TARGET __attribute__((target("sse4.2")))
+#define RUNHOOKS_CRC_8(state, word) static_cast<uint32_t>(_mm_crc32_u64(state, word))
+#define RUNHOOKS_CRC_1(state, byte) _mm_crc32_u8(state, byte)
+#else
+#define RUNHOOKS_CRC_TARGET
+#define RUNHOOKS_CRC_8(state, word) __crc32cd(state, word)
+#define RUNHOOKS_CRC_1(state, byte) __crc32cb(state, byte)
+#endif
+
+RUNHOOKS_CRC_TARGET uint32_t extend_with_instruction(uint32_t crc, const uint8_t* p, size_t size) {
+  uint32_t a = ~crc;
+  uint64_t words[3];
+  if (size >= 3 * kStream) {
+    const ShiftTables& tables = shift_over_stream();
+    for (; size >= 3 * kStream; size -= 3 * kStream, p += 3 * kStream) {
+      uint32_t b = 0, c = 0;
+      for (size_t i = 0; i < kStream; i += 8) {
+        std::memcpy(&words[0], p + i, 8);
+        std::memcpy(&words[1], p + kStream + i, 8);
+        std::memcpy(&words[2], p + 2 * kStream + i, 8);
+        a = RUNHOOKS_CRC_8(a, words[0]);
+        b = RUNHOOKS_CRC_8(b, words[1]);
+        c = RUNHOOKS_CRC_8(c, words[2]);
+      }
+      a = shift(tables, shift(tables, a) ^ b) ^ c;
+    }
+  }
+  for (; size >= 8; size -= 8, p += 8) {
+    std::memcpy(&words[0], p, 8);
+    a = RUNHOOKS_CRC_8(a, words[0]);
+  }
+  for (; size > 0; --size, ++p) a = RUNHOOKS_CRC_1(a, *p);
+  return ~a;
+}
+
+#endif
+
+}  // namespace
+
+namespace internal {
+
+uint32_t crc32c_extend_portable(uint32_t crc, const void* data, size_t size) {
+  const auto* p = static_cast<const uint8_t*>(data);
+  uint32_t state = ~crc;
+  for (; size >= 8; size -= 8, p += 8) state = eight_bytes_step(state, p);
+  for (; size > 0; --size, ++p) state = byte_step(state, *p);
+  return ~state;
+}
+
+bool crc32c_has_hardware() {
+#if defined(RUNHOOKS_CRC_SSE42)
+  static const bool has = __builtin_cpu_supports("sse4.2");
+  return has;
+#elif defined(RUNHOOKS_CRC_ARM)
+  return true;
+#else
+  return false;
+#endif
+}
+
+uint32_t crc32c_extend_hardware(uint32_t crc, const void* data, size_t size) {
+#if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
+  if (crc32c_has_hardware()) {
+    return extend_with_instruction(crc, static_cast<const uint8_t*>(data), size);
+  }
+#endif
+  return crc32c_extend_portable(crc, data, size);
+}
+
+}  // namespace internal
+
+uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
+  return internal::crc32c_extend_hardware(crc, data, size);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,127 @@
+#include "io/files/record.h"
+
+#include <algorithm>
+
+#include "io/files/crc32c.h"
+#include "io/proto/wire.h"
+
+namespace runhooks {
+
+namespace {
+constexpr size_t kHeaderSize = 12, kFooterSize = 4;
+}
+
+void append_record(std::string& out, std::string_view data) {
+  const size_t begin = out.size();
+  append_fixed64(out, data.size());
+  append_fixed32(out, mask_crc(crc32c(out.data() + begin, 8)));
+  out.append(data);
+  append_fixed32(out, mask_crc(crc32c(data)));
+}
+
+RecordWriter::RecordWriter(const std::string& path, Compression compression, OutputFile::Mode mode)
+    : file_(path, mode), output_(file_, compression) {}
+
+RecordWriter::~RecordWriter() {
+  try {
+    if (is_open()) close();
+  } catch (const Error&) {
+    // A destructor must not throw; close() is there for those who want to know.
+  }
+}
+
+void RecordWriter::write(std::string_view data) {
+  std::string record;
+  record.reserve(data.size() + kHeaderSize + kFooterSize);
+  append_record(record, data);
+  output_.write(record);
+}
+
+void RecordWriter::flush() { output_.flush(); }
+void RecordWriter::close() { output_.close(); }
+
+void RecordReader::corrupted(const char* what) const {
+  fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': the checksum of its ",
+       what, " does not match.");
+}
+
+RecordReader::Result RecordReader::read_header(uint64_t* length) {
+  char header[kHeaderSize];
+  const size_t got = stream_.read(header, sizeof header);
+  if (got == 0) return Result::kEnd;
+  if (got < sizeof header) return Result::kTruncated;
+  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) corrupted("length");
+  *length = load_fixed64(header);
+  return Result::kRecord;
+}
+
+RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data) {
+  if (length > stream_.remaining()) return Result::kTruncated;
+  // The end of a compressed file is not known, so a length that is too large must not take the
+  // memory at once.
+  constexpr uint64_t kStep = 16u << 20;
+  data.clear();
+  while (data.size() < length) {
+    const size_t begin = data.size();
+    data.resize(begin + static_cast<size_t>(std::min(kStep, length - begin)));
+    if (stream_.read(&data[begin], data.size() - begin) < data.size() - begin) {
+      return Result::kTruncated;
+    }
+  }
+  char footer[kFooterSize];
+  if (stream_.read(footer, sizeof footer) < sizeof footer) return Result::kTruncated;
+  if (mask_crc(crc32c(data)) != load_fixed32(footer)) corrupted("data");
+  return Result::kRecord;
+}
+
+RecordReader::Result RecordReader::read(std::string& data) {
+  uint64_t length = 0;
+  Result result = read_header(&length);
+  if (result == Result::kRecord) result = read_data(length, data);
+  if (result == Result::kRecord) {
+    offset_ = stream_.offset();
+  } else {
+    data.clear();
+    if (result == Result::kTruncated) stream_.seek(offset_);
+  }
+  return result;
+}
+
+bool RecordReader::next(std::string& data) {
+  const Result result = read(data);
+  if (result == Result::kTruncated) {
+    fail(Code::kDataLoss, "Truncated record at ", offset_, " in '", path(), "'.");
+  }
+  return result == Result::kRecord;
+}
+
+bool RecordReader::skip() {
+  stream_.seek(offset_);
+  char header[kHeaderSize];
+  if (stream_.read(header, sizeof header) < sizeof header) return false;
+  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return false;
+  const uint64_t length = load_fixed64(header);
+  constexpr uint64_t kLargest = uint64_t{1} << 62;
+  if (length > kLargest || length > stream_.remaining()) return false;
+  seek(stream_.offset() + length + kFooterSize);
+  return true;
+}
+
+void RecordReader::seek(uint64_t offset) {
+  stream_.seek(offset);
+  offset_ = offset;
+}
+
+std::vector<std::string> read_records(const std::string& path,
+                                      bool* truncated,
+                                      Compression compression) {
+  RecordReader reader(path, compression);
+  std::vector<std::string> records;
+  std::string data;
+  RecordReader::Result result;
+  while ((result = reader.read(data)) == RecordReader::Result::kRecord) records.push_back(data);
+  if (truncated) *truncated = result == RecordReader::Result::kTruncated;
+  return records;
+}
+
+}  // namespace runhooks

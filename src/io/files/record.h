@@ -1,0 +1,70 @@
+// What lives here: TFRecord files: a writer, and a reader that checks every record.
+// Who may use it: io and every layer above it.
+// What it must not know: what is in a record, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/files/zlib_stream.h"
+
+namespace runhooks {
+
+// One record as it stands in a file: length, checksum, data, checksum.
+void append_record(std::string& out, std::string_view data);
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(const std::string& path,
+                        Compression compression = Compression::kNone,
+                        OutputFile::Mode mode = OutputFile::Mode::kTruncate);
+
+  const std::string& path() const { return file_.path(); }
+  bool is_open() const { return file_.is_open(); }
+  void write(std::string_view data);
+  void flush();
+  // Completes the file; the destructor does so too, but silently.
+  void close();
+  ~RecordWriter();
+
+ private:
+  OutputFile file_;
+  CompressedOutput output_;
+};
+
+class RecordReader {
+ public:
+  // kTruncated: the file ends inside a record, as it does while it is written or after a crash.
+  enum class Result { kRecord, kEnd, kTruncated };
+
+  explicit RecordReader(const std::string& path, Compression compression = Compression::kNone)
+      : stream_(path, compression) {}
+
+  // The next record. One that is there but damaged is a kDataLoss error that names file and offset.
+  Result read(std::string& data);
+  // The same where a truncated file is an error too; FALSE at the end.
+  bool next(std::string& data);
+  // Leaves the next record out, which is damaged; FALSE where nothing can be found behind it.
+  bool skip();
+
+  const std::string& path() const { return stream_.path(); }
+  // Where the next record begins; a place to come back to.
+  uint64_t offset() const { return offset_; }
+  void seek(uint64_t offset);
+
+ private:
+  Result read_header(uint64_t* length);
+  Result read_data(uint64_t length, std::string& data);
+  [[noreturn]] void corrupted(const char* what) const;
+
+  ByteStream stream_;
+  uint64_t offset_ = 0;
+};
+
+// All records of a file; a truncated one at the end is left out, and *truncated tells.
+std::vector<std::string> read_records(const std::string& path,
+                                      bool* truncated = nullptr,
+                                      Compression compression = Compression::kNone);
+
+}  // namespace runhooks

@@ -1,0 +1,62 @@
+// What lives here: reading and writing a file through zlib, as gzip or as a zlib stream.
+// Who may use it: io and data.
+// What it must not know: what is in the stream, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "io/files/atomic_file.h"
+
+namespace runhooks {
+
+enum class Compression { kNone, kGzip, kZlib };
+
+// "", "GZIP" and "ZLIB", as TensorFlow spells them; other words throw.
+Compression compression_from_name(const std::string& name);
+
+// The bytes of a file, decompressed. A compressed file that ends too early gives what can be read
+// of it.
+class ByteStream {
+ public:
+  ByteStream(const std::string& path, Compression compression);
+  ~ByteStream();
+
+  const std::string& path() const { return file_.path(); }
+  // As many of the next `size` bytes as there are.
+  size_t read(void* data, size_t size);
+  uint64_t offset() const { return offset_; }
+  // To a place in the decompressed bytes; in a compressed file it reads again from the start.
+  void seek(uint64_t offset);
+  // What is left of a plain file; unknown (the largest number) for a compressed one.
+  uint64_t remaining() const;
+
+ private:
+  struct Inflater;
+  size_t inflate_some(void* data, size_t size);
+
+  InputFile file_;
+  Compression compression_;
+  std::unique_ptr<Inflater> inflater_;
+  uint64_t offset_ = 0;
+};
+
+// Compresses what is appended to a file. close() is what completes the stream.
+class CompressedOutput {
+ public:
+  CompressedOutput(OutputFile& file, Compression compression);
+  ~CompressedOutput();
+  void write(std::string_view bytes);
+  void flush();
+  void close();
+
+ private:
+  struct Deflater;
+  void deflate_all(std::string_view bytes, int mode);
+
+  OutputFile& file_;
+  std::unique_ptr<Deflater> deflater_;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,34 @@
+// What lives here: TensorProto and TensorShapeProto, tensors and shapes inside of other messages.
+// Who may use it: io and every layer above it.
+// What it must not know: graphs, files, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/proto/wire.h"
+#include "tensor/tensor.h"
+
+namespace runhooks {
+
+WireWriter write_shape(const Shape& shape);
+Shape read_shape(WireReader message);
+
+// As TensorFlow writes the value of a constant: strings, booleans and single elements one by one,
+// several numbers as bytes; numbers that are all the same once, where it has that form from
+// tf.zeros() or a constant initializer.
+WireWriter write_tensor(const Tensor& tensor);
+// Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented; elements that are
+// not there, because one stands for all or all are zero, are kResourceExhausted beyond this size.
+constexpr int64_t kMostFilledBytes = int64_t{1} << 28;
+Tensor read_tensor(WireReader message);
+
+// The bytes of a tensor of numbers as they stand in files; `copy` is used where they have to be
+// turned around.
+std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
+
+// The number of elements of dimensions that come from a file; throws kDataLoss where they are
+// negative or too large.
+int64_t checked_num_elements(const Shape& shape, const WireReader& message);
+
+}  // namespace runhooks

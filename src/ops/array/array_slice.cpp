@@ -1,0 +1,384 @@
+// Ops that cut tensors and put parts together.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/array/copy_elements.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in a
+// tensor of shape `to`, which the copier fills.
+void copy_box(ElementCopier& copier,
+              const Tensor& from,
+              const std::vector<int64_t>& from_begin,
+              const Shape& to,
+              const std::vector<int64_t>& to_begin,
+              const Shape& box) {
+  if (box.num_elements() == 0) return;
+  const int rank = box.rank();
+  const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
+  const int64_t groups = box.num_elements() / run / rows;
+  const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
+  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
+  auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
+    int64_t at = 0;
+    for (int i = 0; i < rank; ++i) {
+      const auto k = static_cast<size_t>(i);
+      at = at * shape.dim(i) + begin[k] + index[k];
+    }
+    return at;
+  };
+  for (int64_t group = 0; group < groups; ++group) {
+    copier.copy_rows(from, offset(from.shape(), from_begin), stride(from.shape()),
+                     offset(to, to_begin), stride(to), rows, run);
+    for (int i = rank - 3; i >= 0; --i) {
+      const auto k = static_cast<size_t>(i);
+      if (++index[k] < box.dim(i)) break;
+      index[k] = 0;
+    }
+  }
+}
+
+class SliceKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const std::vector<int64_t> begin = c.input(1).integers();
+    const Shape& box = c.output(0).shape();
+    copier_.begin(c.output(0), c.input(0));
+    copy_box(copier_, c.input(0), begin, box, std::vector<int64_t>(begin.size(), 0), box);
+  }
+
+ private:
+  ElementCopier copier_;
+};
+
+void slice_shape(ShapeContext& c) {
+  const Tensor *begin = c.value(1), *size = c.value(2);
+  const Shape& x = c.input(0);
+  if (!begin || !size || !x.has_rank()) {
+    c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank()) : Shape::unknown());
+    return;
+  }
+  const std::vector<int64_t> begins = begin->integers(), sizes = size->integers();
+  if (static_cast<int>(begins.size()) != x.rank() || begins.size() != sizes.size()) {
+    invalid_argument("begin and size must have one entry for each of the ", x.rank(),
+                     " dimensions.");
+  }
+  Shape out;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const int64_t d = x.dim(static_cast<int>(i));
+    const bool begins_inside = begins[i] >= 0 && (d < 0 || begins[i] <= d);
+    const int64_t n = sizes[i] >= 0 ? sizes[i] : (d < 0 || !begins_inside ? -1 : d - begins[i]);
+    if (!begins_inside || (d >= 0 && n > d - begins[i])) {
+      invalid_argument("Expected begin[", i, "] in [0, ", d,
+                       "] and begin + size within it; got begin ", begins[i], ", size ", sizes[i],
+                       ".");
+    }
+    out.append(n);
+  }
+  c.set_output(0, out);
+}
+
+class PadKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const std::vector<int64_t> paddings = c.input(1).integers();
+    std::vector<int64_t> before;
+    for (size_t i = 0; i < paddings.size(); i += 2) before.push_back(paddings[i]);
+    Tensor& out = c.output(0);
+    copier_.begin(out, c.input(0));
+    copier_.fill_with_nothing(0, out.num_elements());
+    copy_box(copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(), before,
+             c.input(0).shape());
+  }
+
+ private:
+  ElementCopier copier_;
+};
+
+void pad_shape(ShapeContext& c) {
+  const Tensor* paddings = c.value(1);
+  const Shape& x = c.input(0);
+  if (x.has_rank() && !Shape{x.rank(), 2}.is_compatible_with(c.input(1))) {
+    invalid_argument("paddings must have shape (", x.rank(), ", 2); got ", c.input(1), ".");
+  }
+  if (!paddings || !x.has_rank()) {
+    c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank()) : Shape::unknown());
+    return;
+  }
+  const std::vector<int64_t> sizes = paddings->integers();
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    const auto k = static_cast<size_t>(2 * i);
+    out.append(sum_of_dims(sum_of_dims(x.dim(i), sizes[k]), sizes[k + 1]));
+  }
+  c.set_output(0, out);
+}
+
+// The room before and after a slice: what Pad needs to undo it.
+Output paddings_of_slice(Graph& g, Output x, Output begin, Output slice) {
+  const Output after = subtract(g, subtract(g, shape_of(g, x), shape_of(g, slice)), begin);
+  return g.op("Pack", {begin, after}).attr("axis", 1);
+}
+
+class UnpackKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    int64_t axis = c.op().attr_int("axis");
+    const Tensor& x = c.input(0);
+    if (axis < 0) axis += x.shape().rank();
+    std::vector<int64_t> begin(static_cast<size_t>(x.shape().rank()), 0), zero = begin;
+    Shape box = x.shape();
+    box.set_dim(static_cast<int>(axis), 1);
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      begin[static_cast<size_t>(axis)] = i;
+      copier_.begin(c.output(i), x);
+      copy_box(copier_, x, begin, box, zero, box);
+    }
+  }
+
+ private:
+  ElementCopier copier_;
+};
+
+void unpack_shape(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  Shape out = Shape::unknown();
+  if (x.has_rank()) {
+    int64_t axis = c.op().attr_int("axis");
+    if (axis < 0) axis += x.rank();
+    if (axis < 0 || axis >= x.rank()) {
+      invalid_argument("Cannot unstack along axis ", c.op().attr_int("axis"), " of shape ", x, ".");
+    }
+    const int64_t d = x.dim(static_cast<int>(axis));
+    if (d >= 0 && d != c.op().attr_int("num")) {
+      invalid_argument("Cannot unstack ", d, " parts into ", c.op().attr_int("num"), " tensors.");
+    }
+    out = Shape();
+    for (int i = 0; i < x.rank(); ++i) {
+      if (i != axis) out.append(x.dim(i));
+    }
+  }
+  for (int64_t i = 0; i < c.op().attr_int("num"); ++i) c.set_output(static_cast<int>(i), out);
+}
+
+int64_t axis_in(const Shape& x, int64_t given) {
+  const int64_t axis = given < 0 ? given + x.rank() : given;
+  if (axis < 0 || axis >= x.rank()) {
+    invalid_argument("-input rank(-", x.rank(), ") <= split_dim < input rank (", x.rank(),
+                     "), but got ", given, ".");
+  }
+  return axis;
+}
+
+// Consecutive parts along an axis, as large as the outputs are; input `kAxis` is the axis.
+template <int kAxis>
+class SplitKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(kAxis == 0 ? 1 : 0);
+    const auto axis = static_cast<size_t>(axis_in(x.shape(), c.input(kAxis).integers()[0]));
+    std::vector<int64_t> begin(static_cast<size_t>(x.shape().rank()), 0), zero = begin;
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      const Shape& box = c.output(i).shape();
+      copier_.begin(c.output(i), x);
+      copy_box(copier_, x, begin, box, zero, box);
+      begin[axis] += box.dim(static_cast<int>(axis));
+    }
+  }
+
+ private:
+  ElementCopier copier_;
+};
+
+void split_shape(ShapeContext& c) {
+  const Tensor* given = c.value(0);
+  Shape out = c.input(1);
+  const int64_t n = c.op().attr_int("num_split");
+  if (out.has_rank() && !given) out = Shape::unknown_of_rank(out.rank());
+  if (out.has_rank() && given) {
+    const auto axis = static_cast<int>(axis_in(out, given->integers()[0]));
+    if (out.dim(axis) >= 0 && out.dim(axis) % n != 0) {
+      invalid_argument("Dimension size must be evenly divisible by ", n, " but is ", out.dim(axis),
+                       " for shape ", out, ".");
+    }
+    if (out.dim(axis) >= 0) out.set_dim(axis, out.dim(axis) / n);
+  }
+  for (int i = 0; i < n; ++i) c.set_output(i, out);
+}
+
+void split_v_shape(ShapeContext& c) {
+  const Tensor *given = c.value(2), *sizes = c.value(1);
+  const Shape& x = c.input(0);
+  const int64_t n = c.op().attr_int("num_split");
+  if (!Shape{n}.is_compatible_with(c.input(1))) {
+    invalid_argument("size_splits must have ", n, " elements, but has shape ", c.input(1), ".");
+  }
+  if (!x.has_rank()) return;
+  if (!given || !sizes) {
+    for (int i = 0; i < n; ++i) c.set_output(i, Shape::unknown_of_rank(x.rank()));
+    return;
+  }
+  const auto axis = static_cast<int>(axis_in(x, given->integers()[0]));
+  std::vector<int64_t> parts = sizes->integers();
+  int64_t sum = 0, rest = -1;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] < 0 && rest >= 0) invalid_argument("There can only be one -1 in size_splits.");
+    if (parts[i] < 0) rest = static_cast<int64_t>(i);
+    if (parts[i] >= 0) sum += parts[i];
+  }
+  const bool fits = rest < 0 ? sum == x.dim(axis) : sum <= x.dim(axis);
+  if (x.dim(axis) >= 0 && !fits) {
+    invalid_argument(
+        "Determined shape must either match input shape along split_dim exactly if "
+        "fully specified, or be less than the size of the input along split_dim if "
+        "not fully specified. Got: ",
+        sum, " for shape ", x, ".");
+  }
+  if (rest >= 0) parts[static_cast<size_t>(rest)] = x.dim(axis) < 0 ? -1 : x.dim(axis) - sum;
+  for (int i = 0; i < n; ++i) {
+    Shape out = x;
+    out.set_dim(axis, parts[static_cast<size_t>(i)]);
+    c.set_output(i, out);
+  }
+}
+
+Output concatenated(Graph& g, Outputs parts, Output axis) {
+  parts.push_back(axis);
+  return g.op("ConcatV2", parts);
+}
+
+// Where each of several tensors begins in their concatenation.
+class ConcatOffsetKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t rank = c.input(1).num_elements(), given = *c.input(0).data<int32_t>();
+    const int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank) {
+      invalid_argument("Concat dim is out of range: ", given, " for shapes of ", rank,
+                       " dimensions.");
+    }
+    int64_t at = 0;
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      Tensor& out = c.output(i);
+      std::memset(out.raw(), 0, out.num_bytes());
+      out.data<int32_t>()[axis] = static_cast<int32_t>(at);
+      at += c.input(i + 1).data<int32_t>()[axis];
+    }
+  }
+};
+
+void concat_offset_shape(ShapeContext& c) {
+  Shape first = c.input(1);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    first = first.merge_with(c.input(i));
+    c.set_output(i - 1, c.input(i));
+  }
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Slice")
+    .input("input: T")
+    .input("begin: Index, vector, >= 0")
+    .input("size: Index, vector, >= -1")
+    .output("output: T")
+    .attr("T: type")
+    .attr("Index: {int32, int64}")
+    .shape(slice_shape)
+    .kernel(kernel_of<SliceKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output paddings = paddings_of_slice(g, op.input(0), op.input(1), op.output(0));
+      return {g.op("Pad", {dy[0], paddings}), Gradient(), Gradient()};
+    })
+    .r("slice(input_ as input, begin, size, name = NULL)")
+    .endpoint("raw_ops.Slice")
+    .summary("The box of the given size that starts at begin; size -1 is up to the end.")
+    .example("f[4,3] i{1,0} i{2,-1}")
+    .example("f[4,3,2] i{1,2,0} i{2,1,2}");
+
+RUNHOOKS_REGISTER_OP("Pad")
+    .input("input: T")
+    .input("paddings: Tpaddings, rank 2, >= 0")
+    .output("output: T")
+    .attr("T: type")
+    .attr("Tpaddings: {int32, int64} = DT_INT32")
+    .shape(pad_shape)
+    .kernel(kernel_of<PadKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
+      return {g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))}), Gradient()};
+    })
+    .r("pad(tensor as input, paddings, mode = 'CONSTANT', name = NULL, constant_values = 0)")
+    .summary("The tensor with zeros around it.")
+    .example("f[2,3] i[2,2]{1,0,0,2}");
+
+RUNHOOKS_REGISTER_OP("Unpack")
+    .input("value: T, rank >= 1")
+    .output("output: num * T")
+    .attr("num: int >= 0")
+    .attr("T: type")
+    .attr("axis: int = 0")
+    .shape(unpack_shape)
+    .kernel(kernel_of<UnpackKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("Pack", dy).attr("axis", op.attr_int("axis"))};
+    })
+    .endpoint("raw_ops.Unpack")
+    .summary("The parts along an axis as tensors of their own.")
+    .example("f[2,3] | num=2")
+    .example("f[2,3] | num=3 axis=1");
+
+RUNHOOKS_REGISTER_OP("Split")
+    .input("split_dim: int32, scalar")
+    .input("value: T")
+    .output("output: num_split * T")
+    .attr("num_split: int >= 1")
+    .attr("T: type")
+    .shape(split_shape)
+    .kernel(kernel_of<SplitKernel<0>>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {Gradient(), concatenated(g, dy, op.input(0))};
+    })
+    .r("raw_ops.Split(axis as split_dim, value, num_split, name = NULL)")
+    .summary("Equal parts along a dimension.")
+    .example("i:1 f[2,6] | num_split=3");
+
+RUNHOOKS_REGISTER_OP("SplitV")
+    .input("value: T")
+    .input("size_splits: Tlen, vector, >= -1")
+    .input("split_dim: int32, scalar")
+    .output("output: num_split * T")
+    .attr("num_split: int >= 1")
+    .attr("T: type")
+    .attr("Tlen: {int32, int64} = DT_INT64")
+    .shape(split_v_shape)
+    .kernel(kernel_of<SplitKernel<2>>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {concatenated(g, dy, op.input(2)), Gradient(), Gradient()};
+    })
+    .r("raw_ops.SplitV(value, size_splits, axis as split_dim, num_split, name = NULL)")
+    .summary("Parts of the given sizes along a dimension.")
+    .example("f[2,6] i{1,3,2} i:1 | num_split=3")
+    .example("f[5,2] i{-1,3} i:0 | num_split=2");
+
+RUNHOOKS_REGISTER_OP("ConcatOffset")
+    .input("concat_dim: int32, scalar")
+    .input("shape: N * int32, vector")
+    .output("offset: N * int32")
+    .attr("N: int >= 1")
+    .shape(concat_offset_shape)
+    .kernel(kernel_of<ConcatOffsetKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.ConcatOffset")
+    .summary("Where each tensor begins in their concatenation.")
+    .example("i:1 i{2,3} i{2,1}");
+
+}  // namespace runhooks

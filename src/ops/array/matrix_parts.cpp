@@ -1,0 +1,180 @@
+// Triangles, bands and diagonals of the matrices in the last two dimensions of tensors.
+#include <algorithm>
+
+#include "ops/linalg/linalg.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+struct Dims {
+  int64_t m, n;
+};
+Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
+
+// Everything but a band around the diagonal is 0; a negative width is all of that triangle.
+template <typename T>
+class BandPartKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Dims d = last_dims(c.input(0).shape());
+    const int64_t lower = c.input(1).integers()[0];
+    const int64_t upper = c.input(2).integers()[0];
+    const T* x = c.input(0).template data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k) {
+      for (int64_t i = 0; i < d.m; ++i) {
+        for (int64_t j = 0; j < d.n; ++j, ++x, ++y) {
+          const bool inside = (lower < 0 || i - j <= lower) && (upper < 0 || j - i <= upper);
+          *y = inside ? *x : T(0);
+        }
+      }
+    }
+  }
+};
+
+template <typename T>
+class DiagKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Shape& shape = c.output(0).shape();
+    const int64_t n = shape.dim(shape.rank() - 1);
+    const T* diagonal = c.input(0).template data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t k = count_matrices(shape); k > 0; --k) {
+      for (int64_t i = 0; i < n; ++i, ++diagonal) {
+        for (int64_t j = 0; j < n; ++j) *y++ = i == j ? *diagonal : T(0);
+      }
+    }
+  }
+};
+
+template <typename T>
+class DiagPartKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Dims d = last_dims(c.input(0).shape());
+    const T* x = c.input(0).template data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k, x += d.m * d.n) {
+      for (int64_t i = 0; i < std::min(d.m, d.n); ++i) *y++ = x[i * d.n + i];
+    }
+  }
+};
+
+template <typename T>
+class SetDiagKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Dims d = last_dims(c.input(0).shape());
+    const T *x = c.input(0).template data<T>(), *diagonal = c.input(1).template data<T>();
+    T* y = c.output(0).template data<T>();
+    std::copy_n(x, c.input(0).num_elements(), y);
+    for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k, y += d.m * d.n) {
+      for (int64_t i = 0; i < std::min(d.m, d.n); ++i) y[i * d.n + i] = *diagonal++;
+    }
+  }
+};
+
+Shape diagonal_of(const Shape& x) {
+  const Dims d = last_dims(x);
+  const int64_t n = d.m < 0 || d.n < 0 ? Shape::kUnknownDim : std::min(d.m, d.n);
+  return with_dims(outer_dims(x, 2), {n});
+}
+
+void set_diag_shape(ShapeContext& c) {
+  const Shape &x = c.input(0), &diagonal = c.input(1);
+  if (x.has_rank() && !diagonal_of(x).is_compatible_with(diagonal)) {
+    invalid_argument("A diagonal of shape ", diagonal, " does not fit matrices of shape ", x, ".");
+  }
+  c.set_output(0, x);
+}
+
+}  // namespace
+
+Output band_part(Graph& g, Output x, int64_t lower, int64_t upper) {
+  return g.op("MatrixBandPart", {x, g.constant(Tensor::scalar<int64_t>(lower)),
+                                 g.constant(Tensor::scalar<int64_t>(upper))});
+}
+
+Output matrix_product(Graph& g, Output x, bool transpose_x, Output y, bool transpose_y) {
+  return g.op("BatchMatMulV2", {x, y}).attr("adj_x", transpose_x).attr("adj_y", transpose_y);
+}
+
+Output identity_like(Graph& g, Output square) {
+  return g.op("MatrixDiag", {ones_like(g, g.op("MatrixDiagPart", {square}))});
+}
+
+RUNHOOKS_REGISTER_OP("MatrixBandPart")
+    .input("input: T, rank >= 2")
+    .input("num_lower: Tindex, scalar")
+    .input("num_upper: Tindex, scalar")
+    .output("band: T")
+    .attr("T: numbertype")
+    .attr("Tindex: {int32, int64} = DT_INT64")
+    .shape([](ShapeContext& c) { c.set_output(0, c.input(0)); })
+    .kernel(kernel_by_type<BandPartKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("MatrixBandPart", {dy[0], op.input(1), op.input(2)}), Gradient(), Gradient()};
+    })
+    .endpoint("matrix_band_part")
+    .endpoint("linalg.band_part")
+    .summary("Matrices that are 0 but in a band around the diagonal.")
+    .example("f[2,3,3] i:0 i:-1")
+    .example("f[3,4] i:1 i:0");
+
+RUNHOOKS_REGISTER_OP("MatrixDiag")
+    .input("diagonal: T, rank >= 1")
+    .output("output: T")
+    .attr("T: numbertype")
+    .shape([](ShapeContext& c) {
+      const Shape& x = c.input(0);
+      if (!x.has_rank()) return c.set_output(0, Shape::unknown());
+      if (x.rank() < 1) invalid_argument("A diagonal has at least 1 dimension; got a scalar.");
+      c.set_output(0, with_dims(x, {x.dim(x.rank() - 1)}));
+    })
+    .kernel(kernel_by_type<DiagKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
+      return {g.op("MatrixDiagPart", {dy[0]})};
+    })
+    .r("matrix_diag, linalg.diag(diagonal, name = 'diag', k = 0, num_rows = -1, num_cols = -1, "
+       "padding_value = 0)")
+    .summary("Square matrices of their diagonals.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("MatrixDiagPart")
+    .input("input: T, rank >= 2")
+    .output("diagonal: T")
+    .attr("T: numbertype")
+    .shape([](ShapeContext& c) {
+      const Shape& x = c.input(0);
+      c.set_output(0, x.has_rank() ? diagonal_of(x) : Shape::unknown());
+    })
+    .kernel(kernel_by_type<DiagPartKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("MatrixSetDiag", {g.op("ZerosLike", {op.input(0)}), dy[0]})};
+    })
+    .r("matrix_diag_part, linalg.diag_part(input, name = 'diag_part', k = 0, padding_value = 0)")
+    .summary("The diagonals of matrices.")
+    .example("f[2,3,4]");
+
+RUNHOOKS_REGISTER_OP("MatrixSetDiag")
+    .input("input: T, rank >= 2")
+    .input("diagonal: T, rank >= 1")
+    .output("output: T")
+    .attr("T: numbertype")
+    .shape(set_diag_shape)
+    .kernel(kernel_by_type<SetDiagKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
+      const Output diagonal = g.op("MatrixDiagPart", {dy[0]});
+      return {g.op("MatrixSetDiag", {dy[0], g.op("ZerosLike", {diagonal})}), diagonal};
+    })
+    .r("matrix_set_diag, linalg.set_diag(input, diagonal, name = 'set_diag', k = 0)")
+    .summary("Matrices with another diagonal.")
+    .example("f[2,3,4] f[2,3]");
+
+}  // namespace runhooks

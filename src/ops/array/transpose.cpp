@@ -1,0 +1,173 @@
+// The axes of a tensor in another order, and the ops that say which order.
+#include <algorithm>
+
+#include "ops/array/index_reader.h"
+#include "ops/state/gradient_helpers.h"
+#include "tensor/copy_rows.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// The inverse of a permutation of 0 ... n - 1; throws where it is none.
+std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
+  const auto n = static_cast<int64_t>(perm.size());
+  std::vector<int64_t> inverse(perm.size(), -1);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t k = perm[static_cast<size_t>(i)];
+    if (k < 0 || k >= n || inverse[static_cast<size_t>(k)] >= 0) {
+      invalid_argument("Each of 0 to ", n - 1, " must be once in a permutation; ", k, " at ", i,
+                       " is not.");
+    }
+    inverse[static_cast<size_t>(k)] = i;
+  }
+  return inverse;
+}
+
+// Which axis of the input each axis of the result is; negative ones count from the end.
+std::vector<int64_t> axis_order(const Tensor& perm, int rank) {
+  std::vector<int64_t> order = perm.integers();
+  if (static_cast<int>(order.size()) != rank) {
+    invalid_argument("perm must have one entry for each of the ", rank, " dimensions; it has ",
+                     order.size(), ".");
+  }
+  for (int64_t& axis : order) axis += axis < 0 ? rank : 0;
+  inverse_of(order);
+  return order;
+}
+
+void transpose_shape(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  const Tensor* perm = c.value(1);
+  if (!x.has_rank()) return c.set_output(0, Shape::unknown());
+  if (!perm) return c.set_output(0, Shape::unknown_of_rank(x.rank()));
+  Shape out;
+  for (int64_t axis : axis_order(*perm, x.rank())) out.append(x.dim(static_cast<int>(axis)));
+  c.set_output(0, out);
+}
+
+class TransposeKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const Shape& x = c.input(0).shape();
+    std::vector<int64_t> steps(static_cast<size_t>(x.rank()), 1);
+    for (int i = x.rank() - 2; i >= 0; --i) {
+      steps[static_cast<size_t>(i)] = steps[static_cast<size_t>(i) + 1] * x.dim(i + 1);
+    }
+    steps_.clear();
+    for (int64_t axis : axis_order(c.parameter(1), x.rank())) {
+      steps_.push_back(steps[static_cast<size_t>(axis)]);
+    }
+    bytes_ = dtype_size(c.input(0).dtype());
+  }
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    Tensor& y = c.output(0);
+    if (y.num_elements() == 0) return;
+    copy(static_cast<const char*>(x.raw()), static_cast<char*>(y.raw()), y.shape(), 0);
+    if (x.dtype() == DType::kString) y.set_dictionary(x.dictionary());
+  }
+
+ private:
+  // Writes the block of the result from `axis` on, returns its end.
+  char* copy(const char* from, char* to, const Shape& out, int axis) const {
+    if (axis == out.rank()) {
+      std::memcpy(to, from, bytes_);
+      return to + bytes_;
+    }
+    const auto n = static_cast<size_t>(out.dim(axis));
+    const size_t step = static_cast<size_t>(steps_[static_cast<size_t>(axis)]) * bytes_;
+    if (axis + 1 == out.rank()) {
+      copy_rows(n, bytes_, from, step, to, bytes_);
+      return to + n * bytes_;
+    }
+    for (size_t i = 0; i < n; ++i) to = copy(from + i * step, to, out, axis + 1);
+    return to;
+  }
+
+  std::vector<int64_t> steps_;
+  size_t bytes_ = 0;
+};
+
+template <typename T>
+class InvertPermutationKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const std::vector<int64_t> inverse = inverse_of(c.input(0).integers());
+    T* y = c.output(0).template data<T>();
+    for (size_t i = 0; i < inverse.size(); ++i) y[i] = static_cast<T>(inverse[i]);
+  }
+};
+
+// Those of x that are not in y, and where they are in x.
+template <typename T>
+class ListDiffKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const T *x = c.input(0).data<T>(), *y = c.input(1).data<T>();
+    const T* y_end = y + c.input(1).num_elements();
+    std::vector<int64_t> kept;
+    for (int64_t i = 0; i < c.input(0).num_elements(); ++i) {
+      if (std::find(y, y_end, x[i]) == y_end) kept.push_back(i);
+    }
+    const Shape shape{static_cast<int64_t>(kept.size())};
+    T* out = c.allocate_output(0, dtype_of<T>(), shape).template data<T>();
+    auto* idx = c.allocate_output(1, DType::kInt32, shape).template data<int32_t>();
+    for (size_t i = 0; i < kept.size(); ++i) {
+      out[i] = x[kept[i]];
+      idx[i] = static_cast<int32_t>(kept[i]);
+    }
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Transpose")
+    .input("x: T")
+    .input("perm: Tperm, vector")
+    .output("y: T")
+    .attr("T: type")
+    .attr("Tperm: {int32, int64} = DT_INT32")
+    .shape(transpose_shape)
+    .kernel(kernel_of<TransposeKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("Transpose", {dy[0], g.op("InvertPermutation", {op.input(1)})}), Gradient()};
+    })
+    .endpoint("raw_ops.Transpose")
+    .summary("The axes in the order of perm.")
+    .example("f[2,3] i{1,0}")
+    .example("f[4,2,3] i{1,2,0}")
+    .example("f[2,1,3,2] i{3,0,2,1}");
+
+RUNHOOKS_REGISTER_OP("InvertPermutation")
+    .input("x: T, vector")
+    .output("y: T")
+    .attr("T: {int32, int64} = DT_INT32")
+    .shape([](ShapeContext& c) { c.set_output(0, c.with_rank(0, 1)); })
+    .kernel(kernel_by_type<InvertPermutationKernel, int32_t, int64_t>())
+    .not_differentiable()
+    .endpoint("invert_permutation")
+    .summary("The permutation that undoes another one.")
+    .example("i{2,0,1}");
+
+RUNHOOKS_REGISTER_OP("ListDiff")
+    .input("x: T, vector")
+    .input("y: T, vector")
+    .output("out: T")
+    .output("idx: int32")
+    .attr("T: {int32, int64, float, double}")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, Shape{Shape::kUnknownDim});
+      c.set_output(1, Shape{Shape::kUnknownDim});
+    })
+    .kernel(kernel_by_type<ListDiffKernel, int32_t, int64_t, float, double>())
+    .allocates_outputs()
+    .not_differentiable()
+    .r("setdiff1d(x, y, index_dtype = 'int32', name = NULL)")
+    .summary("The elements of x that are not in y, and their places in x.")
+    .example("i{1,2,3,4} i{2,4}");
+
+}  // namespace runhooks

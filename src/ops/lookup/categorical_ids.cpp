@@ -1,0 +1,332 @@
+// Features to ids of categorical columns: each kernel does its work once for each distinct string
+// or integer. The ids are dense, see categorical.h; TensorFlow does the same with sparse tensors.
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "base/fingerprint.h"
+#include "base/read_line.h"
+#include "graph/op_registry.h"
+#include "ops/lookup/categorical.h"
+#include "ops/lookup/integer_cache.h"
+#include "ops/lookup/lowering.h"
+#include "ops/lookup/per_string.h"
+
+namespace runhooks {
+
+namespace {
+
+// Calls number(x) or text(s) once for each distinct value of a feature of type string, int32 or
+// int64. "" and -1 are absent where `drop_missing` says so.
+template <typename OfNumber, typename OfText>
+class DistinctIds {
+ public:
+  DistinctIds(OfNumber of_number, OfText of_text, bool drop_missing)
+      : of_number_(of_number), of_text_(of_text), drop_missing_(drop_missing) {}
+  void compute(const Tensor& x, int64_t* out) {
+    const int64_t n = x.num_elements();
+    if (x.dtype() == DType::kString) {
+      const int64_t* table = texts_.table(x.dictionary(), [this](const std::string& text) {
+        return drop_missing_ && text.empty() ? kAbsentId : of_text_(text);
+      });
+      const auto* codes = x.data<int32_t>();
+      for (int64_t i = 0; i < n; ++i) out[i] = table[codes[i]];
+    } else if (x.dtype() == DType::kInt32) {
+      numbers(x.data<int32_t>(), n, out);
+    } else {
+      numbers(x.data<int64_t>(), n, out);
+    }
+  }
+
+ private:
+  template <typename T>
+  void numbers(const T* x, int64_t n, int64_t* out) {
+    constexpr int64_t kAhead = 16;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
+      if (integers_.known(x[i], &out[i])) continue;
+      const bool is_absent = drop_missing_ && x[i] == T(-1);
+      out[i] = is_absent ? kAbsentId : integers_.get(x[i], of_number_);
+    }
+  }
+  OfNumber of_number_;
+  OfText of_text_;
+  bool drop_missing_;
+  PerString<int64_t> texts_;
+  PerInteger integers_;
+};
+
+template <typename OfNumber, typename OfText>
+std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(const Operation& op,
+                                                            OfNumber number,
+                                                            OfText text) {
+  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text,
+                                                         op.attr<bool>("drop_missing"));
+}
+
+struct HashBucket {
+  uint64_t buckets;
+  template <typename Key>
+  int64_t operator()(const Key& key) const {
+    return static_cast<int64_t>(fingerprint64(key) % buckets);
+  }
+};
+
+class HashIdsKernel : public Kernel {
+ public:
+  explicit HashIdsKernel(const Operation& op) {
+    const HashBucket hash{static_cast<uint64_t>(op.attr_int("num_buckets"))};
+    ids_ = distinct_ids(op, hash, hash);
+  }
+  void compute(KernelContext& c) override {
+    ids_->compute(c.input(0), c.output(0).data<int64_t>());
+  }
+
+ private:
+  std::unique_ptr<DistinctIds<HashBucket, HashBucket>> ids_;
+};
+
+class Vocabulary {
+ public:
+  Vocabulary(int64_t num_oov, int64_t otherwise) : num_oov_(num_oov), otherwise_(otherwise) {}
+  void add(const std::string& word) { texts_.emplace(word, size_++); }
+  void add(int64_t word) { numbers_.emplace(word, size_++); }
+  int64_t size() const { return size_; }
+  int64_t id(const std::string& word) const { return id_in(texts_, word); }
+  int64_t id(int64_t word) const { return id_in(numbers_, word); }
+
+ private:
+  template <typename Map, typename Word>
+  int64_t id_in(const Map& map, const Word& word) const {
+    auto found = map.find(word);
+    if (found != map.end()) return found->second;
+    if (num_oov_ == 0) return otherwise_;
+    return size_ + static_cast<int64_t>(fingerprint64(word) % static_cast<uint64_t>(num_oov_));
+  }
+  std::unordered_map<std::string, int64_t> texts_;
+  std::unordered_map<int64_t, int64_t> numbers_;
+  int64_t size_ = 0, num_oov_, otherwise_;
+};
+
+struct InVocabulary {
+  const Vocabulary* vocabulary;
+  template <typename Key>
+  int64_t operator()(const Key& key) const {
+    return vocabulary->id(key);
+  }
+};
+
+class VocabularyIdsKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    if (ids_) return;
+    const Operation& op = c.op();
+    vocabulary_ =
+        std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
+    const Tensor& words = c.input(1);
+    for (int64_t i = 0; i < words.num_elements(); ++i) {
+      if (words.dtype() == DType::kString) {
+        vocabulary_->add(words.string_at(i));
+      } else {
+        vocabulary_->add(words.data<int64_t>()[i]);
+      }
+    }
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+  }
+  void compute(KernelContext& c) override {
+    ids_->compute(c.input(0), c.output(0).data<int64_t>());
+  }
+
+ protected:
+  std::unique_ptr<Vocabulary> vocabulary_;
+  std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
+};
+
+// The words are the lines of a file.
+class VocabularyFileIdsKernel : public VocabularyIdsKernel {
+ public:
+  void prepare(KernelContext& c) override {
+    if (ids_) return;
+    const Operation& op = c.op();
+    vocabulary_ =
+        std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
+    const auto& path = op.attr<std::string>("filename");
+    std::ifstream file(path);
+    if (!file) fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
+    const int64_t size = op.attr_int("vocab_size");
+    const bool is_number = op.attr_type("key_dtype") != DType::kString;
+    for (std::string line; vocabulary_->size() < size && read_line(file, &line);) {
+      if (is_number) {
+        vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
+      } else {
+        vocabulary_->add(line);
+      }
+    }
+    if (vocabulary_->size() < size) {
+      invalid_argument("The vocabulary file '", path, "' has ", vocabulary_->size(),
+                       " lines, but vocabulary_size is ", size, ".");
+    }
+    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+  }
+};
+
+class IdentityIdsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    if (x.dtype() == DType::kInt32) {
+      ids(c, x.data<int32_t>());
+    } else {
+      ids(c, x.data<int64_t>());
+    }
+  }
+
+ private:
+  template <typename T>
+  void ids(KernelContext& c, const T* x) const {
+    const int64_t buckets = c.op().attr_int("num_buckets");
+    const int64_t otherwise = c.op().attr_int("default_value");
+    const bool drop_missing = c.op().attr<bool>("drop_missing");
+    auto* out = c.output(0).data<int64_t>();
+    const int64_t n = c.output(0).num_elements(), width = c.output(0).shape().dim(1);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t id = x[i];
+      if (id == -1 && drop_missing) {
+        out[i] = kAbsentId;
+      } else if (id >= 0 && id < buckets) {
+        out[i] = id;
+      } else if (otherwise >= 0) {
+        out[i] = otherwise;
+      } else {
+        throw Error(Code::kInvalidArgument,
+                    str_cat("Column '", c.op().attr<std::string>("column"), "' has the value ", id,
+                            " in row ", i / width + 1, " of the batch, but its ids go from 0 to ",
+                            buckets - 1, "."),
+                    {"Give column_categorical_with_identity() a larger num_buckets or a "
+                     "default_value."});
+      }
+    }
+  }
+};
+
+// The number of boundaries that are not above x; each further number of a row has buckets of its
+// own.
+template <typename T>
+class BucketIdsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const auto& edges = c.op().attr<std::vector<float>>("boundaries");
+    const Tensor& x = c.input(0);
+    const int64_t n = x.num_elements(), width = c.output(0).shape().dim(1);
+    const auto buckets = static_cast<int64_t>(edges.size()) + 1;
+    auto* out = c.output(0).template data<int64_t>();
+    const T* values = x.data<T>();
+    for (int64_t i = 0; i < n; ++i) {
+      const auto above = std::upper_bound(edges.begin(), edges.end(), values[i],
+                                          [](T value, float edge) { return value < T(edge); });
+      out[i] = above - edges.begin() + (i % width) * buckets;
+    }
+  }
+};
+
+// [batch, everything else].
+void two_dimensional(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  if (!x.has_rank()) return c.set_output(0, Shape::unknown_of_rank(2));
+  int64_t width = 1;
+  for (int i = 1; i < x.rank(); ++i) width = product_of_dims(width, x.dim(i));
+  c.set_output(0, Shape{x.rank() == 0 ? 1 : x.dim(0), width});
+}
+
+template <typename K>
+KernelFactory kernel_with_op() {
+  return [](const Operation& op) -> std::unique_ptr<Kernel> { return std::make_unique<K>(op); };
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("HashIds")
+    .input("values: T")
+    .output("ids: int64")
+    .attr("T: {string, int32, int64}")
+    .attr("num_buckets: int >= 1")
+    .attr("drop_missing: bool = true")
+    .shape(two_dimensional)
+    .kernel(kernel_with_op<HashIdsKernel>())
+    .not_differentiable()
+    .lower(lower_hash_ids)
+    .endpoint("raw_ops.HashIds")
+    .summary("The hash bucket of each value of a feature.")
+    .example("s{a,bc,} | num_buckets=10")
+    .example("i{3,-1,7} | num_buckets=10")
+    .example("s{a,bc,} | num_buckets=10 drop_missing=false");
+
+RUNHOOKS_REGISTER_OP("VocabularyIds")
+    .input("values: T")
+    .input("vocabulary: Tvocabulary, vector")
+    .output("ids: int64")
+    .attr("T: {string, int32, int64}")
+    .attr("Tvocabulary: {string, int64}")
+    .attr("num_oov_buckets: int >= 0 = 0")
+    .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
+    .shape(two_dimensional)
+    .kernel(kernel_of<VocabularyIdsKernel>())
+    .not_differentiable()
+    .lower(lower_vocabulary_ids)
+    .endpoint("raw_ops.VocabularyIds")
+    .summary("The place of each value of a feature in a vocabulary.")
+    .example("s{a,bc,} s{bc,a}")
+    .example("s{a,bc,} s{bc,} | drop_missing=false")
+    .example("i{3,-1,7} l{-1,7} | num_oov_buckets=2 drop_missing=false");
+
+RUNHOOKS_REGISTER_OP("VocabularyFileIds")
+    .input("values: T")
+    .output("ids: int64")
+    .attr("T: {string, int32, int64}")
+    .attr("filename: string")
+    .attr("vocab_size: int >= 0")
+    .attr("key_dtype: type")
+    .attr("num_oov_buckets: int >= 0 = 0")
+    .attr("default_value: int = -1")
+    .attr("drop_missing: bool = true")
+    .shape(two_dimensional)
+    .kernel(kernel_of<VocabularyFileIdsKernel>())
+    .stateful()
+    .order_insensitive()
+    .not_differentiable()
+    .lower(lower_vocabulary_file_ids)
+    .endpoint("raw_ops.VocabularyFileIds")
+    .summary("The place of each value of a feature in a vocabulary, a file of one word a line.");
+
+RUNHOOKS_REGISTER_OP("IdentityIds")
+    .input("values: T")
+    .output("ids: int64")
+    .attr("T: {int32, int64}")
+    .attr("num_buckets: int >= 1")
+    .attr("default_value: int = -1")
+    .attr("column: string = ''")
+    .attr("drop_missing: bool = true")
+    .shape(two_dimensional)
+    .kernel(kernel_of<IdentityIdsKernel>())
+    .not_differentiable()
+    .lower(lower_identity_ids)
+    .endpoint("raw_ops.IdentityIds")
+    .summary("The values of a feature as ids, checked.")
+    .example("i{3,-1,7} | num_buckets=10")
+    .example("i{3,-1,7} | num_buckets=10 default_value=2 drop_missing=false");
+
+RUNHOOKS_REGISTER_OP("BucketIds")
+    .input("values: T")
+    .output("ids: int64")
+    .attr("T: {int32, int64, float, double}")
+    .attr("boundaries: list(float)")
+    .shape(two_dimensional)
+    .kernel(kernel_by_type<BucketIdsKernel, int32_t, int64_t, float, double>())
+    .not_differentiable()
+    .lower(lower_bucket_ids)
+    .endpoint("raw_ops.BucketIds")
+    .summary("The bucket between boundaries of each number of a feature.")
+    .example("f[3,2] | boundaries=[0,1]");
+
+}  // namespace runhooks

@@ -1,0 +1,284 @@
+// Elementwise ops of two operands, with broadcasting.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/integer_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+struct AddFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return wrapping_add(a, b);
+  }
+};
+struct SubFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return wrapping_subtract(a, b);
+  }
+};
+struct MulFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return wrapping_multiply(a, b);
+  }
+};
+struct DivFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a / b;
+  }
+};
+// 0 where the divisor is 0.
+struct DivNoNanFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return b == T(0) ? T(0) : a / b;
+  }
+};
+// Where either is NaN the first one, as TensorFlow's.
+struct MaximumFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a < b ? b : a;
+  }
+};
+struct MinimumFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    return b < a ? b : a;
+  }
+};
+struct PowFn {
+  static float apply(float a, float b) { return std::pow(a, b); }
+  static double apply(double a, double b) { return std::pow(a, b); }
+  template <typename T>
+  static T apply(T a, T b) {
+    if (b < 0) invalid_argument("Integers to negative integer powers are not allowed.");
+    T result = 1;
+    for (; b > 0; b >>= 1, a = wrapping_multiply(a, a)) {
+      if (b & 1) result = wrapping_multiply(result, a);
+    }
+    return result;
+  }
+};
+struct SquaredDifferenceFn {
+  template <typename T>
+  static T apply(T a, T b) {
+    const T difference = wrapping_subtract(a, b);
+    return wrapping_multiply(difference, difference);
+  }
+};
+struct FloorDivFn {
+  static float apply(float a, float b) { return std::floor(a / b); }
+  static double apply(double a, double b) { return std::floor(a / b); }
+  template <typename T>
+  static T apply(T a, T b) {
+    if (b == 0) invalid_argument("Integer division by zero.");
+    if (b == -1) return wrapping_negative(a);  // the least integer has no opposite
+    const T quotient = a / b;
+    return quotient - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  }
+};
+struct FloorModFn {
+  static float apply(float a, float b) { return a - std::floor(a / b) * b; }
+  static double apply(double a, double b) { return a - std::floor(a / b) * b; }
+  template <typename T>
+  static T apply(T a, T b) {
+    if (b == 0) invalid_argument("Integer division by zero.");
+    if (b == -1) return 0;
+    const T rest = a % b;
+    return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
+  }
+};
+
+template <typename F>
+struct Arithmetic {
+  template <typename T>
+  using Kernel = BinaryKernel<T, T, F>;
+};
+
+template <typename F>
+KernelFactory all_numbers() {
+  return kernel_by_type<Arithmetic<F>::template Kernel, float, double, int32_t, int64_t>();
+}
+
+template <typename F>
+KernelFactory floats() {
+  return kernel_by_type<Arithmetic<F>::template Kernel, float, double>();
+}
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+Grads add_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  return sum_to_operands(g, op, dy[0], dy[0]);
+}
+
+Grads sub_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  return sum_to_operands(g, op, dy[0], negative(g, dy[0]));
+}
+
+Grads mul_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  return sum_to_operands(g, op, multiply(g, dy[0], op.input(1)), multiply(g, dy[0], op.input(0)));
+}
+
+Grads div_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output da = divide(g, dy[0], op.input(1));
+  const Output db = divide(g, multiply(g, negative(g, dy[0]), op.output(0)), op.input(1));
+  return sum_to_operands(g, op, da, db);
+}
+
+Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output b = op.input(1);
+  const Output da = g.op("DivNoNan", {dy[0], b});
+  const Output db = g.op("DivNoNan", {multiply(g, negative(g, dy[0]), op.output(0)), b});
+  return sum_to_operands(g, op, da, db);
+}
+
+// The gradient goes to the operand that was taken; to the first where both are equal.
+Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* takes_first) {
+  const Output first = g.op(takes_first, {op.input(0), op.input(1)});
+  const Output zeros = g.op("ZerosLike", {dy[0]});
+  const Output da = g.op("SelectV2", {first, dy[0], zeros});
+  const Output db = g.op("SelectV2", {first, zeros, dy[0]});
+  return sum_to_operands(g, op, da, db);
+}
+
+Grads pow_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output a = op.input(0), b = op.input(1);
+  const Output one = g.scalar(a.dtype(), 1), zero = g.scalar(a.dtype(), 0);
+  const Output lower = g.op("Pow", {a, subtract(g, b, one)});
+  const Output da = multiply(g, dy[0], multiply(g, b, lower));
+  // log(a) only where it is defined, so that the exponent's gradient is 0 and not NaN elsewhere.
+  const Output positive = g.op("Greater", {a, zero});
+  const Output safe = g.op("SelectV2", {positive, a, one});
+  const Output logs = g.op("SelectV2", {positive, g.op("Log", {safe}), zero});
+  const Output db = multiply(g, dy[0], multiply(g, op.output(0), logs));
+  return sum_to_operands(g, op, da, db);
+}
+
+Grads squared_difference_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output two = g.scalar(dy[0].dtype(), 2);
+  const Output da = multiply(g, multiply(g, two, dy[0]), subtract(g, op.input(0), op.input(1)));
+  return sum_to_operands(g, op, da, negative(g, da));
+}
+
+}  // namespace
+
+#define RUNHOOKS_BINARY_OP(type) \
+  RUNHOOKS_REGISTER_OP(type).input("x: T").input("y: T").output("z: T").shape(broadcast_shape)
+
+RUNHOOKS_BINARY_OP("AddV2")
+    .attr("T: numbertype")
+    .kernel(all_numbers<AddFn>())
+    .gradient(add_gradient)
+    .endpoint("add")
+    .summary("x + y, elementwise.")
+    .example("f[2,3] f[2,3]")
+    .example("f[2,3] f[3]")
+    .example("f[2,1] f[1,3]")
+    .example("f[] f[4]");
+
+RUNHOOKS_BINARY_OP("Add")
+    .attr("T: numbertype")
+    .kernel(all_numbers<AddFn>())
+    .gradient(add_gradient)
+    .endpoint("raw_ops.Add")
+    .summary("x + y, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("Sub")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SubFn>())
+    .gradient(sub_gradient)
+    .endpoint("subtract")
+    .summary("x - y, elementwise.")
+    .example("f[2,3] f[3]")
+    .example("f[3] f[2,3]");
+
+RUNHOOKS_BINARY_OP("Mul")
+    .attr("T: numbertype")
+    .kernel(all_numbers<MulFn>())
+    .gradient(mul_gradient)
+    .endpoint("multiply")
+    .summary("x * y, elementwise.")
+    .example("f[2,3] f[2,3]")
+    .example("f[4,1,3] f[2,1]")
+    .example("f[] f[2]");
+
+RUNHOOKS_BINARY_OP("RealDiv")
+    .attr("T: {float, double}")
+    .kernel(floats<DivFn>())
+    .gradient(div_gradient)
+    .endpoint("realdiv")
+    .summary("x / y for floating-point numbers, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("DivNoNan")
+    .attr("T: {float, double}")
+    .kernel(floats<DivNoNanFn>())
+    .gradient(div_no_nan_gradient)
+    .endpoint("div_no_nan")
+    .endpoint("math.divide_no_nan")
+    .summary("x / y, but 0 where y is 0, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("Maximum")
+    .attr("T: numbertype")
+    .kernel(all_numbers<MaximumFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) {
+      return selection_gradient(g, op, dy, "GreaterEqual");
+    })
+    .summary("The larger of x and y, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("Minimum")
+    .attr("T: numbertype")
+    .kernel(all_numbers<MinimumFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) {
+      return selection_gradient(g, op, dy, "LessEqual");
+    })
+    .summary("The smaller of x and y, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("Pow")
+    .attr("T: numbertype")
+    .kernel(all_numbers<PowFn>())
+    .gradient(pow_gradient)
+    .summary("x to the power of y, elementwise.")
+    .example("p[2,3] p[3]");
+
+RUNHOOKS_BINARY_OP("SquaredDifference")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SquaredDifferenceFn>())
+    .gradient(squared_difference_gradient)
+    .summary("(x - y)^2, elementwise.")
+    .example("f[2,3] f[2,3]")
+    .example("f[2,3] f[1]");
+
+RUNHOOKS_BINARY_OP("FloorDiv")
+    .attr("T: numbertype")
+    .kernel(all_numbers<FloorDivFn>())
+    .not_differentiable()
+    .endpoint("floordiv")
+    .summary("The largest integer not above x / y, elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP("FloorMod")
+    .attr("T: numbertype")
+    .kernel(all_numbers<FloorModFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) {
+      const Output whole = g.op("FloorDiv", {op.input(0), op.input(1)});
+      return sum_to_operands(g, op, dy[0], negative(g, multiply(g, dy[0], whole)));
+    })
+    .endpoint("floormod")
+    .endpoint("mod")
+    .summary("x - floor(x / y) * y, elementwise: the sign is that of y.")
+    .example("f[2,3] f[3]");
+
+}  // namespace runhooks

@@ -1,0 +1,311 @@
+// Elementwise functions beside those of math_unary.cpp: trigonometry, hyperbolic functions and
+// their inverses, the gamma function and what comes from it.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/quiet_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// The slope of log(gamma): above 6 its asymptotic series, below by digamma(x + 1) - 1 / x.
+double digamma(double x) {
+  if (std::isnan(x)) return x;
+  if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
+  double result = 0;
+  if (x <= 0) {
+    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    return digamma(1 - x) - kPi / std::tan(kPi * x);
+  }
+  for (; x < 10; x += 1) result -= 1 / x;
+  const double r = 1 / (x * x);
+  const double series =
+      r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
+  return result + std::log(x) - 0.5 / x - series;
+}
+
+// The sum of 1 / (q + k)^x over k from 0, by the formula of Euler and Maclaurin.
+double zeta(double x, double q) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(x) || std::isnan(q) || x < 1) return nan;
+  if (x == 1) return std::numeric_limits<double>::infinity();
+  if (q <= 0) {
+    if (q == std::floor(q)) return std::numeric_limits<double>::infinity();
+    if (x != std::floor(x)) return nan;
+  }
+  // B(2k) / (2k)!
+  constexpr std::array<double, 8> kBernoulli = {0.08333333333333333,    -0.001388888888888889,
+                                                3.306878306878307e-05,  -8.267195767195768e-07,
+                                                2.08767569878681e-08,   -5.284190138687493e-10,
+                                                1.3382536530684679e-11, -3.3896802963225827e-13};
+  double sum = 0;
+  double a = q;
+  for (; a < 12; a += 1) sum += std::pow(a, -x);
+  sum += std::pow(a, 1 - x) / (x - 1) + 0.5 * std::pow(a, -x);
+  double factor = x * std::pow(a, -x - 1);
+  for (size_t k = 0; k < kBernoulli.size(); ++k) {
+    const double term = kBernoulli[k] * factor;
+    sum += term;
+    if (std::fabs(term) < 1e-17 * std::fabs(sum)) break;
+    const auto j = static_cast<double>(2 * k + 1);
+    factor *= (x + j) * (x + j + 1) / (a * a);
+  }
+  return sum;
+}
+
+double polygamma(double n, double x) {
+  if (n != std::floor(n) || n < 0) return std::numeric_limits<double>::quiet_NaN();
+  if (n == 0) return digamma(x);
+  const double sign = std::fmod(n, 2) == 0 ? -1 : 1;
+  return sign * std::exp(std::lgamma(n + 1)) * zeta(n + 1, x);
+}
+
+#define RUNHOOKS_UNARY_FN(name, expression) \
+  struct name {                             \
+    template <typename T>                   \
+    static T apply(T x) {                   \
+      return static_cast<T>(expression);    \
+    }                                       \
+  }
+
+RUNHOOKS_UNARY_FN(TanFn, std::tan(x));
+RUNHOOKS_UNARY_FN(AsinFn, std::asin(x));
+RUNHOOKS_UNARY_FN(AcosFn, std::acos(x));
+RUNHOOKS_UNARY_FN(AtanFn, std::atan(x));
+RUNHOOKS_UNARY_FN(SinhFn, std::sinh(x));
+RUNHOOKS_UNARY_FN(CoshFn, std::cosh(x));
+RUNHOOKS_UNARY_FN(AsinhFn, std::asinh(x));
+RUNHOOKS_UNARY_FN(AcoshFn, std::acosh(x));
+RUNHOOKS_UNARY_FN(AtanhFn, std::atanh(x));
+RUNHOOKS_UNARY_FN(Expm1Fn, std::expm1(x));
+RUNHOOKS_UNARY_FN(RintFn, std::nearbyint(x));
+RUNHOOKS_UNARY_FN(DigammaFn, digamma(static_cast<double>(x)));
+
+#undef RUNHOOKS_UNARY_FN
+
+// std::lgamma() writes the sign to a global, which two threads would share; that is all it does.
+struct LgammaFn {
+  template <typename T>
+  static T apply(T x) {
+    return std::lgamma(x);
+  }
+};
+
+#define RUNHOOKS_BINARY_FN(name, expression) \
+  struct name {                              \
+    template <typename T>                    \
+    static T apply(T x, T y) {               \
+      return static_cast<T>(expression);     \
+    }                                        \
+  }
+
+RUNHOOKS_BINARY_FN(Atan2Fn, std::atan2(x, y));
+RUNHOOKS_BINARY_FN(ZetaFn, zeta(static_cast<double>(x), static_cast<double>(y)));
+RUNHOOKS_BINARY_FN(PolygammaFn, polygamma(static_cast<double>(x), static_cast<double>(y)));
+RUNHOOKS_BINARY_FN(XlogyFn, x == T(0) ? T(0) : x * std::log(y));
+RUNHOOKS_BINARY_FN(XdivyFn, x == T(0) ? T(0) : x / y);
+RUNHOOKS_BINARY_FN(MulNoNanFn, y == T(0) ? T(0) : x * y);
+
+#undef RUNHOOKS_BINARY_FN
+
+template <typename F>
+struct Of {
+  template <typename T>
+  using Unary = UnaryKernel<T, T, F>;
+  template <typename T>
+  using Binary = BinaryKernel<T, T, F>;
+};
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// A gradient of the form dy * slope(x, y).
+GradientFn times(std::function<Output(Graph&, Output x, Output y)> slope) {
+  return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};
+  };
+}
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+Output square(Graph& g, Output x) { return g.op("Square", {x}); }
+Output inverse(Graph& g, Output x) { return g.op("Reciprocal", {x}); }
+Output rsqrt(Graph& g, Output x) { return g.op("Rsqrt", {x}); }
+Output one_minus(Graph& g, Output x) { return subtract(g, number(g, x, 1), x); }
+Output one_plus(Graph& g, Output x) { return add(g, number(g, x, 1), x); }
+
+Grads atan2_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output y = op.input(0), x = op.input(1);
+  const Output scaled = divide(g, dy[0], add(g, square(g, x), square(g, y)));
+  return sum_to_operands(g, op, multiply(g, x, scaled), multiply(g, negative(g, y), scaled));
+}
+
+Grads zeta_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output x = op.input(0), q = op.input(1);
+  const Output slope = multiply(g, negative(g, x), g.op("Zeta", {one_plus(g, x), q}));
+  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], slope));
+}
+
+Grads polygamma_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output slope = g.op("Polygamma", {one_plus(g, op.input(0)), op.input(1)});
+  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], slope));
+}
+
+// 1 where x is not 0, so that nothing comes of 0 * NaN.
+Output not_zero(Graph& g, Output x) {
+  return cast(g, g.op("NotEqual", {x, number(g, x, 0)}), x.dtype());
+}
+
+Grads xlogy_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output x = op.input(0), y = op.input(1);
+  const Output dx = g.op("Xlogy", {not_zero(g, x), y}), slope = g.op("Xdivy", {x, y});
+  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], slope));
+}
+
+Grads xdivy_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output x = op.input(0), y = op.input(1);
+  const Output dx = g.op("Xdivy", {not_zero(g, x), y});
+  const Output slope = g.op("Xdivy", {negative(g, x), square(g, y)});
+  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], slope));
+}
+
+Grads mul_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output x = op.input(0), y = op.input(1);
+  return sum_to_operands(g, op, g.op("MulNoNan", {dy[0], y}), g.op("MulNoNan", {x, dy[0]}));
+}
+
+}  // namespace
+
+#define RUNHOOKS_UNARY_OP(type)   \
+  RUNHOOKS_REGISTER_OP(#type)     \
+      .input("x: T")              \
+      .output("y: T")             \
+      .attr("T: {float, double}") \
+      .shape(unchanged_shape)     \
+      .kernel(kernel_by_type<Of<type##Fn>::Unary, float, double>())
+
+RUNHOOKS_UNARY_OP(Tan)
+    .gradient(times([](Graph& g, Output, Output y) { return one_plus(g, square(g, y)); }))
+    .summary("The tangent of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Asin)
+    .gradient(times([](Graph& g, Output x, Output) {
+      return rsqrt(g, one_minus(g, square(g, x)));
+    }))
+    .summary("The angle whose sine is x, elementwise.")
+    .example("u[2,3]");
+
+RUNHOOKS_UNARY_OP(Acos)
+    .gradient(times([](Graph& g, Output x, Output) {
+      return negative(g, rsqrt(g, one_minus(g, square(g, x))));
+    }))
+    .summary("The angle whose cosine is x, elementwise.")
+    .example("u[2,3]");
+
+RUNHOOKS_UNARY_OP(Atan)
+    .gradient(times([](Graph& g, Output x, Output) {
+      return inverse(g, one_plus(g, square(g, x)));
+    }))
+    .summary("The angle whose tangent is x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Sinh)
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cosh", {x}); }))
+    .summary("The hyperbolic sine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Cosh)
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sinh", {x}); }))
+    .summary("The hyperbolic cosine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Asinh)
+    .gradient(times([](Graph& g, Output x, Output) { return rsqrt(g, one_plus(g, square(g, x))); }))
+    .summary("The number whose hyperbolic sine is x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Acosh)
+    .gradient(times([](Graph& g, Output x, Output) {
+      return rsqrt(g, subtract(g, square(g, x), number(g, x, 1)));
+    }))
+    .summary("The number whose hyperbolic cosine is x, elementwise.")
+    .example("o[2,3]");
+
+RUNHOOKS_UNARY_OP(Atanh)
+    .gradient(times([](Graph& g, Output x, Output) {
+      return inverse(g, one_minus(g, square(g, x)));
+    }))
+    .summary("The number whose hyperbolic tangent is x, elementwise.")
+    .example("u[2,3]");
+
+RUNHOOKS_UNARY_OP(Expm1)
+    .gradient(times([](Graph& g, Output, Output y) { return one_plus(g, y); }))
+    .summary("exp(x) - 1, elementwise, exact where x is close to 0.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Rint)
+    .not_differentiable()
+    .summary("The nearest integer, halves to the even one, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP(Lgamma)
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Digamma", {x}); }))
+    .summary("The logarithm of the absolute value of the gamma function, elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP(Digamma)
+    .gradient(times([](Graph& g, Output x, Output) -> Output {
+      return g.op("Polygamma", {number(g, x, 1), x});
+    }))
+    .summary("The slope of Lgamma, elementwise.")
+    .example("p[2,3]");
+
+#define RUNHOOKS_BINARY_OP(type, a, b) \
+  RUNHOOKS_REGISTER_OP(#type)          \
+      .input(a ": T")                  \
+      .input(b ": T")                  \
+      .output("z: T")                  \
+      .attr("T: {float, double}")      \
+      .shape(broadcast_shape)          \
+      .kernel(kernel_by_type<Of<type##Fn>::Binary, float, double>())
+
+RUNHOOKS_BINARY_OP(Atan2, "y", "x")
+    .gradient(atan2_gradient)
+    .summary("The angle of the point (x, y), elementwise.")
+    .example("f[2,3] f[3]");
+
+RUNHOOKS_BINARY_OP(Zeta, "x", "q")
+    .gradient(zeta_gradient)
+    .summary("The sum of (q + k)^-x over k from 0, elementwise.")
+    .example("n{2,3} p[2]");
+
+RUNHOOKS_BINARY_OP(Polygamma, "a", "x")
+    .gradient(polygamma_gradient)
+    .summary("The derivative of order a of Digamma, elementwise.")
+    .example("n{1,2} p[2]");
+
+RUNHOOKS_BINARY_OP(Xlogy, "x", "y")
+    .gradient(xlogy_gradient)
+    .endpoint("math.xlogy")
+    .summary("x * log(y), 0 where x is 0, elementwise.")
+    .example("f[2,3] p[3]");
+
+RUNHOOKS_BINARY_OP(Xdivy, "x", "y")
+    .gradient(xdivy_gradient)
+    .endpoint("math.xdivy")
+    .summary("x / y, 0 where x is 0, elementwise.")
+    .example("f[2,3] p[3]");
+
+RUNHOOKS_BINARY_OP(MulNoNan, "x", "y")
+    .gradient(mul_no_nan_gradient)
+    .r("math.multiply_no_nan(x, y, name = NULL)")
+    .summary("x * y, 0 where y is 0, elementwise.")
+    .example("f[2,3] f[3]");
+
+}  // namespace runhooks

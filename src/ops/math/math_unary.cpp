@@ -1,0 +1,357 @@
+// Elementwise ops of one operand, and Cast.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/integer_math.h"
+#include "ops/math/quiet_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+#define RUNHOOKS_UNARY_FN(name, expression) \
+  struct name {                             \
+    template <typename T>                   \
+    static T apply(T x) {                   \
+      return expression;                    \
+    }                                       \
+  }
+
+RUNHOOKS_UNARY_FN(NegFn, wrapping_negative(x));
+RUNHOOKS_UNARY_FN(SquareFn, wrapping_multiply(x, x));
+RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? wrapping_negative(x) : x);
+RUNHOOKS_UNARY_FN(SignFn, static_cast<T>((x > 0) - (x < 0)));
+RUNHOOKS_UNARY_FN(SqrtFn, std::sqrt(x));
+RUNHOOKS_UNARY_FN(RsqrtFn, T(1) / std::sqrt(x));
+RUNHOOKS_UNARY_FN(ExpFn, std::exp(x));
+RUNHOOKS_UNARY_FN(LogFn, std::log(x));
+RUNHOOKS_UNARY_FN(Log1pFn, std::log1p(x));
+RUNHOOKS_UNARY_FN(ReciprocalFn, T(1) / x);
+RUNHOOKS_UNARY_FN(TanhFn, tanh_of(x));
+RUNHOOKS_UNARY_FN(ErfFn, std::erf(x));
+RUNHOOKS_UNARY_FN(ErfcFn, std::erfc(x));
+RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
+RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
+RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
+RUNHOOKS_UNARY_FN(CeilFn, std::ceil(x));
+// Halves go to the even neighbour, as in R and in TensorFlow.
+RUNHOOKS_UNARY_FN(RoundFn, std::nearbyint(x));
+RUNHOOKS_UNARY_FN(SigmoidFn, sigmoid_of(x));
+
+#undef RUNHOOKS_UNARY_FN
+
+template <typename F>
+struct Same {
+  template <typename T>
+  using Kernel = UnaryKernel<T, T, F>;
+};
+
+template <typename F>
+KernelFactory all_numbers() {
+  return kernel_by_type<Same<F>::template Kernel, float, double, int32_t, int64_t>();
+}
+
+template <typename F>
+KernelFactory floats() {
+  return kernel_by_type<Same<F>::template Kernel, float, double>();
+}
+
+// Gradients of functions whose slope is infinite at 0: `dy` is the gradient from above, and where
+// there is none there is none below.
+#define RUNHOOKS_GRADIENT_FN(name, expression) \
+  struct name {                                \
+    template <typename T>                      \
+    static T apply(T y, T dy) {                \
+      return dy == T(0) ? T(0) : expression;   \
+    }                                          \
+  }
+
+RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
+// Rounded once: sums of what cancels, as in batch normalization, hang on the last bits.
+RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
+RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
+
+#undef RUNHOOKS_GRADIENT_FN
+
+template <typename F>
+struct OfOutput {
+  template <typename T>
+  using Kernel = BinaryKernel<T, T, F>;
+};
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// A gradient that is an operation of the output: `type`(y, dy).
+GradientFn through_output(const char* type) {
+  return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {g.op(type, {op.output(0), dy[0]})};
+  };
+}
+
+// A gradient of the form dy * factor(x, y).
+GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
+  return [factor](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};
+  };
+}
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+// height * exp(-x^2), the slope of the error functions: 2 / sqrt(pi) is the height of Erf's.
+Output bell(Graph& g, Output x, double height) {
+  return multiply(g, number(g, x, height), g.op("Exp", {negative(g, g.op("Square", {x}))}));
+}
+
+template <typename From, typename To>
+struct CastFn {
+  static To apply(From x) { return static_cast<To>(x); }
+};
+
+template <typename From>
+std::unique_ptr<Kernel> cast_kernel(DType to) {
+  switch (to) {
+    case DType::kFloat32:
+      return std::make_unique<UnaryKernel<From, float, CastFn<From, float>>>();
+    case DType::kFloat64:
+      return std::make_unique<UnaryKernel<From, double, CastFn<From, double>>>();
+    case DType::kInt32:
+      return std::make_unique<UnaryKernel<From, int32_t, CastFn<From, int32_t>>>();
+    case DType::kInt64:
+      return std::make_unique<UnaryKernel<From, int64_t, CastFn<From, int64_t>>>();
+    case DType::kBool:
+      return std::make_unique<UnaryKernel<From, bool, CastFn<From, bool>>>();
+    case DType::kUint8:
+      return std::make_unique<UnaryKernel<From, uint8_t, CastFn<From, uint8_t>>>();
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> make_cast_kernel(const Operation& op) {
+  const DType from = op.attr_type("SrcT"), to = op.attr_type("DstT");
+  std::unique_ptr<Kernel> kernel;
+  if (from == DType::kFloat32) kernel = cast_kernel<float>(to);
+  if (from == DType::kFloat64) kernel = cast_kernel<double>(to);
+  if (from == DType::kInt32) kernel = cast_kernel<int32_t>(to);
+  if (from == DType::kInt64) kernel = cast_kernel<int64_t>(to);
+  if (from == DType::kBool) kernel = cast_kernel<bool>(to);
+  if (from == DType::kUint8) kernel = cast_kernel<uint8_t>(to);
+  if (!kernel) {
+    fail(Code::kUnimplemented, "Cast ", dtype_name(from), " to ", dtype_name(to),
+         " is not supported.");
+  }
+  return kernel;
+}
+
+}  // namespace
+
+#define RUNHOOKS_UNARY_OP(type) \
+  RUNHOOKS_REGISTER_OP(type).input("x: T").output("y: T").shape(unchanged_shape)
+
+RUNHOOKS_UNARY_OP("Neg")
+    .attr("T: numbertype")
+    .kernel(all_numbers<NegFn>())
+    .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads { return {negative(g, dy[0])}; })
+    .endpoint("negative")
+    .summary("-x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Square")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SquareFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return multiply(g, x, number(g, x, 2)); }))
+    .summary("x^2, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Abs")
+    .attr("T: numbertype")
+    .kernel(all_numbers<AbsFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
+    .summary("|x|, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sign")
+    .attr("T: numbertype")
+    .kernel(all_numbers<SignFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs&) -> Grads {
+      return {g.op("ZerosLike", {op.input(0)})};
+    })
+    .summary("-1, 0 or 1, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sqrt")
+    .attr("T: {float, double}")
+    .kernel(floats<SqrtFn>())
+    .gradient(through_output("SqrtGrad"))
+    .summary("The square root of x, elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Rsqrt")
+    .attr("T: {float, double}")
+    .kernel(floats<RsqrtFn>())
+    .gradient(through_output("RsqrtGrad"))
+    .summary("1 / sqrt(x), elementwise.")
+    .example("p[2,3]");
+
+// The second derivatives: of d with respect to y, and as `type`(y, d) with respect to dy.
+#define RUNHOOKS_OUTPUT_GRAD_OP(type, Fn)                                                 \
+  RUNHOOKS_REGISTER_OP(type)                                                              \
+      .input("y: T")                                                                      \
+      .input("dy: T")                                                                     \
+      .output("z: T")                                                                     \
+      .attr("T: {float, double}")                                                         \
+      .shape([](ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }) \
+      .kernel(kernel_by_type<OfOutput<Fn>::Kernel, float, double>())                      \
+      .endpoint("raw_ops." type)                                                          \
+      .example("p[2,3] f[2,3]")
+
+RUNHOOKS_OUTPUT_GRAD_OP("SqrtGrad", SqrtGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output slope = divide(g, d[0], op.input(0));
+      return {multiply(g, negative(g, slope), op.output(0)),
+              multiply(g, number(g, slope, 0.5), slope)};
+    })
+    .summary("The gradient of Sqrt, y being its output.");
+
+RUNHOOKS_OUTPUT_GRAD_OP("RsqrtGrad", RsqrtGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output y = op.input(0), product = multiply(g, d[0], op.input(1));
+      return {multiply(g, multiply(g, number(g, y, -1.5), product), multiply(g, y, y)),
+              g.op("RsqrtGrad", {y, d[0]})};
+    })
+    .summary("The gradient of Rsqrt, y being its output.");
+
+RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
+    .gradient([](Graph& g, Operation& op, const Outputs& d) -> Grads {
+      const Output y = op.input(0), product = multiply(g, d[0], op.input(1));
+      return {multiply(g, multiply(g, number(g, y, -2), product), y),
+              g.op("ReciprocalGrad", {y, d[0]})};
+    })
+    .summary("The gradient of Reciprocal, y being its output.");
+
+RUNHOOKS_UNARY_OP("Exp")
+    .attr("T: {float, double}")
+    .kernel(floats<ExpFn>())
+    .gradient(times([](Graph&, Output, Output y) { return y; }))
+    .summary("e to the power of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Log")
+    .attr("T: {float, double}")
+    .kernel(floats<LogFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Reciprocal", {x}); }))
+    .summary("The natural logarithm of x, elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Log1p")
+    .attr("T: {float, double}")
+    .kernel(floats<Log1pFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output {
+      return g.op("Reciprocal", {add(g, number(g, x, 1), x)});
+    }))
+    .summary("log(1 + x), elementwise.")
+    .example("p[2,3]");
+
+RUNHOOKS_UNARY_OP("Reciprocal")
+    .attr("T: {float, double}")
+    .kernel(floats<ReciprocalFn>())
+    .gradient(through_output("ReciprocalGrad"))
+    .summary("1 / x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Tanh")
+    .attr("T: {float, double}")
+    .kernel(floats<TanhFn>())
+    .gradient(through_output("TanhGrad"))
+    .endpoint("tanh")
+    .endpoint("nn.tanh")
+    .endpoint("math.tanh")
+    .summary("The hyperbolic tangent of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sigmoid")
+    .attr("T: {float, double}")
+    .kernel(floats<SigmoidFn>())
+    .gradient(through_output("SigmoidGrad"))
+    .endpoint("sigmoid")
+    .endpoint("nn.sigmoid")
+    .endpoint("math.sigmoid")
+    .summary("1 / (1 + exp(-x)), elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Erf")
+    .attr("T: {float, double}")
+    .kernel(floats<ErfFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, 1.1283791670955126); }))
+    .endpoint("erf")
+    .endpoint("math.erf")
+    .summary("The error function of Gauss, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Erfc")
+    .attr("T: {float, double}")
+    .kernel(floats<ErfcFn>())
+    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, -1.1283791670955126); }))
+    .endpoint("erfc")
+    .endpoint("math.erfc")
+    .summary("1 - erf(x), elementwise, exact where erf(x) is close to 1.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Sin")
+    .attr("T: {float, double}")
+    .kernel(floats<SinFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cos", {x}); }))
+    .summary("The sine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Cos")
+    .attr("T: {float, double}")
+    .kernel(floats<CosFn>())
+    .gradient(times([](Graph& g, Output x, Output) -> Output {
+      return negative(g, g.op("Sin", {x}));
+    }))
+    .summary("The cosine of x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Floor")
+    .attr("T: {float, double}")
+    .kernel(floats<FloorFn>())
+    .not_differentiable()
+    .summary("The largest integer not above x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Ceil")
+    .attr("T: {float, double}")
+    .kernel(floats<CeilFn>())
+    .not_differentiable()
+    .summary("The smallest integer not below x, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_UNARY_OP("Round")
+    .attr("T: {float, double}")
+    .kernel(floats<RoundFn>())
+    .not_differentiable()
+    .summary("The nearest integer, halves to the even one, elementwise.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("Cast")
+    .input("x: SrcT")
+    .output("y: DstT")
+    .attr("SrcT: type")
+    .attr("DstT: type")
+    .attr("Truncate: bool = false")
+    .shape(unchanged_shape)
+    .kernel(make_cast_kernel)
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      if (!is_floating(op.input(0).dtype())) return {Gradient()};
+      return {cast(g, dy[0], op.input(0).dtype())};
+    })
+    .endpoint("raw_ops.Cast")
+    .r("cast(x, dtype as DstT, name = NULL)")
+    .summary("x in another type; fractions are cut off.")
+    .example("f[2,3] | DstT=double")
+    .example("i{1,2} | DstT=float");
+
+}  // namespace runhooks

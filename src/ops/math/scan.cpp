@@ -1,0 +1,132 @@
+// Running sums and products along an axis.
+#include "ops/math/integer_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+struct SumStep {
+  template <typename T>
+  static constexpr T initial = T(0);
+  template <typename T>
+  static T apply(T a, T b) {
+    return wrapping_add(a, b);
+  }
+};
+struct ProductStep {
+  template <typename T>
+  static constexpr T initial = T(1);
+  template <typename T>
+  static T apply(T a, T b) {
+    return wrapping_multiply(a, b);
+  }
+};
+
+int scanned_axis(const Tensor& axis, int rank) {
+  const int64_t given = axis.integers()[0];
+  const int64_t positive = given < 0 ? given + rank : given;
+  if (positive < 0 || positive >= rank) {
+    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", given, ".");
+  }
+  return static_cast<int>(positive);
+}
+
+template <typename T, typename Step>
+class ScanKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    const Shape& shape = c.input(0).shape();
+    const int axis = scanned_axis(c.parameter(1), shape.rank());
+    exclusive_ = c.op().attr_bool("exclusive");
+    reverse_ = c.op().attr_bool("reverse");
+    outer_ = inner_ = 1;
+    for (int i = 0; i < axis; ++i) outer_ *= shape.dim(i);
+    for (int i = axis + 1; i < shape.rank(); ++i) inner_ *= shape.dim(i);
+    n_ = shape.dim(axis);
+  }
+  void compute(KernelContext& c) override {
+    if (n_ == 0) return;
+    const T* x = c.input(0).template data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t o = 0; o < outer_; ++o) {
+      for (int64_t k = 0; k < inner_; ++k) {
+        const int64_t first = o * n_ * inner_ + k + (reverse_ ? (n_ - 1) * inner_ : 0);
+        scan(x + first, y + first, reverse_ ? -inner_ : inner_);
+      }
+    }
+  }
+
+ private:
+  void scan(const T* x, T* y, int64_t step) const {
+    T total = Step::template initial<T>;
+    for (int64_t i = 0; i < n_; ++i) {
+      const T next = Step::apply(total, x[i * step]);
+      y[i * step] = exclusive_ ? total : next;
+      total = next;
+    }
+  }
+
+  int64_t outer_ = 1, n_ = 0, inner_ = 1;
+  bool exclusive_ = false, reverse_ = false;
+};
+
+template <typename T>
+using CumsumKernel = ScanKernel<T, SumStep>;
+template <typename T>
+using CumprodKernel = ScanKernel<T, ProductStep>;
+
+// The sum that sends back to each element what it was added to.
+Output sum_back(Graph& g, Operation& op, Output d) {
+  return g.op("Cumsum", {d, op.input(1)})
+      .attr("exclusive", op.attr_bool("exclusive"))
+      .attr("reverse", !op.attr_bool("reverse"));
+}
+
+Grads cumsum_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  return {sum_back(g, op, dy[0]), Gradient()};
+}
+
+// As in TensorFlow NaN where x is 0.
+Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output sums = sum_back(g, op, multiply(g, op.output(0), dy[0]));
+  return {divide(g, sums, op.input(0)), Gradient()};
+}
+
+void scan_shape(ShapeContext& c) {
+  const Tensor* axis = c.value(1);
+  if (axis && c.input(0).has_rank()) scanned_axis(*axis, c.input(0).rank());
+  c.set_output(0, c.input(0));
+}
+
+}  // namespace
+
+#define RUNHOOKS_SCAN(type, example_of)        \
+  RUNHOOKS_REGISTER_OP(type)                   \
+      .input("x: T")                           \
+      .input("axis: Tidx, scalar")             \
+      .output("out: T")                        \
+      .attr("exclusive: bool = false")         \
+      .attr("reverse: bool = false")           \
+      .attr("T: numbertype")                   \
+      .attr("Tidx: {int32, int64} = DT_INT32") \
+      .shape(scan_shape)                       \
+      .example(example_of " i:1")              \
+      .example(example_of " i:-2 | exclusive=true reverse=true")
+
+RUNHOOKS_SCAN("Cumsum", "f[3,4]")
+    .kernel(kernel_by_type<CumsumKernel, float, double, int32_t, int64_t>())
+    .gradient(cumsum_gradient)
+    .endpoint("raw_ops.Cumsum")
+    .summary("The sums of the elements up to each one, along an axis.");
+
+RUNHOOKS_SCAN("Cumprod", "p[3,4]")
+    .kernel(kernel_by_type<CumprodKernel, float, double, int32_t, int64_t>())
+    .gradient(cumprod_gradient)
+    .endpoint("raw_ops.Cumprod")
+    .summary("The products of the elements up to each one, along an axis.");
+
+}  // namespace runhooks

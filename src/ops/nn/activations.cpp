@@ -1,0 +1,270 @@
+// Activation functions of tf.nn and the ops that their gradients are, one pass over memory each.
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/quiet_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// lambda and lambda * alpha of Klambauer et al. (2017).
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
+
+#define RUNHOOKS_UNARY_FN(name, expression) \
+  struct name {                             \
+    template <typename T>                   \
+    static T apply(T x) {                   \
+      return expression;                    \
+    }                                       \
+  }
+// `a` and `b` are the op's inputs in TensorFlow's order.
+#define RUNHOOKS_BINARY_FN(name, expression) \
+  struct name {                              \
+    template <typename T>                    \
+    static T apply(T a, T b) {               \
+      return expression;                     \
+    }                                        \
+  }
+
+// NaN stays NaN, as in TensorFlow.
+RUNHOOKS_UNARY_FN(ReluFn, x < T(0) ? T(0) : x);
+RUNHOOKS_UNARY_FN(Relu6Fn, x < T(0) ? T(0) : (x > T(6) ? T(6) : x));
+RUNHOOKS_UNARY_FN(EluFn, x < T(0) ? std::expm1(x) : x);
+RUNHOOKS_UNARY_FN(SeluFn, x < T(0) ? T(kSeluScaleAlpha) * std::expm1(x) : T(kSeluScale) * x);
+RUNHOOKS_UNARY_FN(SoftplusFn, softplus_of(x));
+RUNHOOKS_UNARY_FN(SoftsignFn, x / (T(1) + (x < T(0) ? -x : x)));
+
+RUNHOOKS_BINARY_FN(ReluGradFn, b > T(0) ? a : T(0));
+RUNHOOKS_BINARY_FN(Relu6GradFn, b > T(0) && b < T(6) ? a : T(0));
+RUNHOOKS_BINARY_FN(EluGradFn, b < T(0) ? a * (b + T(1)) : a);
+RUNHOOKS_BINARY_FN(SeluGradFn, b < T(0) ? a * (b + T(kSeluScaleAlpha)) : a * T(kSeluScale));
+RUNHOOKS_BINARY_FN(SoftplusGradFn, a* sigmoid_of(b));
+RUNHOOKS_BINARY_FN(SoftsignGradFn,
+                   a / ((T(1) + (b < T(0) ? -b : b)) * (T(1) + (b < T(0) ? -b : b))));
+RUNHOOKS_BINARY_FN(SigmoidGradFn, b* a*(T(1) - a));
+RUNHOOKS_BINARY_FN(TanhGradFn, b*(T(1) - a * a));
+
+#undef RUNHOOKS_UNARY_FN
+#undef RUNHOOKS_BINARY_FN
+
+template <typename F>
+struct Unary {
+  template <typename T>
+  using Kernel = UnaryKernel<T, T, F>;
+};
+template <typename F>
+struct Binary {
+  template <typename T>
+  using Kernel = BinaryKernel<T, T, F>;
+};
+template <typename F>
+KernelFactory unary() {
+  return kernel_by_type<Unary<F>::template Kernel, float, double>();
+}
+template <typename F>
+KernelFactory binary() {
+  return kernel_by_type<Binary<F>::template Kernel, float, double>();
+}
+
+template <typename T>
+class LeakyReluKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const T alpha = c.op().attr<float>("alpha");
+    const T* x = c.input(0).data<T>();
+    T* y = c.output(0).template data<T>();
+    for_elements<T>(c.input(0).num_elements(),
+                    [=](int64_t i) { y[i] = x[i] < T(0) ? alpha * x[i] : x[i]; });
+  }
+};
+
+template <typename T>
+class LeakyReluGradKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const T alpha = c.op().attr<float>("alpha");
+    const T *d = c.input(0).data<T>(), *x = c.input(1).data<T>();
+    T* y = c.output(0).template data<T>();
+    for_elements<T>(c.input(0).num_elements(),
+                    [=](int64_t i) { y[i] = x[i] > T(0) ? d[i] : alpha * d[i]; });
+  }
+};
+
+void same_shape(ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }
+
+// The gradient of `type`(dy, x) is `type`_grad(dy, x).
+GradientFn through_input(const char* type) {
+  return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {g.op(type, {dy[0], op.input(0)})};
+  };
+}
+GradientFn through_output(const char* type) {
+  return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {g.op(type, {dy[0], op.output(0)})};
+  };
+}
+
+Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+
+// Second derivatives. The first input of these ops is the gradient from above.
+GradientFn again(const char* type, std::function<Gradient(Graph&, Operation&, Output)> of_second) {
+  return [type, of_second](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {g.op(type, {dy[0], op.input(1)}), of_second(g, op, dy[0])};
+  };
+}
+
+Gradient no_curvature(Graph& g, Operation& op, Output) { return g.op("ZerosLike", {op.input(1)}); }
+
+// Of elu and selu: d * upstream where the output is negative.
+Gradient where_negative(Graph& g, Operation& op, Output d) {
+  const Output product = multiply(g, d, op.input(0));
+  const Output is_negative = g.op("Less", {op.input(1), number(g, d, 0)});
+  return g.op("SelectV2", {is_negative, product, g.op("ZerosLike", {product})});
+}
+
+Gradient softplus_curvature(Graph& g, Operation& op, Output d) {
+  const Output s = g.op("Sigmoid", {op.input(1)});
+  return g.op("SigmoidGrad", {s, multiply(g, d, op.input(0))});
+}
+
+Gradient softsign_curvature(Graph& g, Operation& op, Output d) {
+  const Output x = op.input(1);
+  const Output scale = add(g, number(g, x, 1), g.op("Abs", {x}));
+  const Output cube = multiply(g, scale, multiply(g, scale, scale));
+  const Output factor = divide(g, multiply(g, number(g, x, -2), g.op("Sign", {x})), cube);
+  return multiply(g, multiply(g, d, op.input(0)), factor);
+}
+
+}  // namespace
+
+#define RUNHOOKS_ACTIVATION(type) \
+  RUNHOOKS_REGISTER_OP(type)      \
+      .input("features: T")       \
+      .output("activations: T")   \
+      .attr("T: {float, double}") \
+      .shape(unchanged_shape)     \
+      .example("f[2,3]")
+
+#define RUNHOOKS_ACTIVATION_GRAD(type, second) \
+  RUNHOOKS_REGISTER_OP(type)                   \
+      .input("gradients: T")                   \
+      .input(second ": T")                     \
+      .output("backprops: T")                  \
+      .attr("T: {float, double}")              \
+      .shape(same_shape)                       \
+      .endpoint("raw_ops." type)               \
+      .example("f[2,3] f[2,3]")
+
+RUNHOOKS_ACTIVATION("Relu")
+    .kernel(unary<ReluFn>())
+    .gradient(through_output("ReluGrad"))
+    .endpoint("nn.relu")
+    .summary("max(x, 0), elementwise.");
+RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
+    .kernel(binary<ReluGradFn>())
+    .gradient(again("ReluGrad", no_curvature))
+    .summary("The gradient of Relu.");
+
+RUNHOOKS_ACTIVATION("Relu6")
+    .kernel(unary<Relu6Fn>())
+    .gradient(through_output("Relu6Grad"))
+    .endpoint("nn.relu6")
+    .summary("min(max(x, 0), 6), elementwise.");
+RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
+    .kernel(binary<Relu6GradFn>())
+    .gradient(again("Relu6Grad", no_curvature))
+    .summary("The gradient of Relu6.");
+
+RUNHOOKS_ACTIVATION("Elu")
+    .kernel(unary<EluFn>())
+    .gradient(through_output("EluGrad"))
+    .endpoint("nn.elu")
+    .summary("exp(x) - 1 where x is negative, else x.");
+RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
+    .kernel(binary<EluGradFn>())
+    .gradient(again("EluGrad", where_negative))
+    .summary("The gradient of Elu.");
+
+RUNHOOKS_ACTIVATION("Selu")
+    .kernel(unary<SeluFn>())
+    .gradient(through_output("SeluGrad"))
+    .endpoint("nn.selu")
+    .summary("The scaled exponential linear function, which keeps mean 0 and variance 1.");
+RUNHOOKS_ACTIVATION_GRAD("SeluGrad", "outputs")
+    .kernel(binary<SeluGradFn>())
+    .gradient(again("SeluGrad", where_negative))
+    .summary("The gradient of Selu.");
+
+RUNHOOKS_ACTIVATION("Softplus")
+    .kernel(unary<SoftplusFn>())
+    .gradient(through_input("SoftplusGrad"))
+    .endpoint("nn.softplus")
+    .endpoint("math.softplus")
+    .summary("log(exp(x) + 1), elementwise.");
+RUNHOOKS_ACTIVATION_GRAD("SoftplusGrad", "features")
+    .kernel(binary<SoftplusGradFn>())
+    .gradient(again("SoftplusGrad", softplus_curvature))
+    .summary("The gradient of Softplus.");
+
+RUNHOOKS_ACTIVATION("Softsign")
+    .kernel(unary<SoftsignFn>())
+    .gradient(through_input("SoftsignGrad"))
+    .endpoint("nn.softsign")
+    .endpoint("math.softsign")
+    .summary("x / (|x| + 1), elementwise.");
+RUNHOOKS_ACTIVATION_GRAD("SoftsignGrad", "features")
+    .kernel(binary<SoftsignGradFn>())
+    .gradient(again("SoftsignGrad", softsign_curvature))
+    .summary("The gradient of Softsign.");
+
+RUNHOOKS_ACTIVATION("LeakyRelu")
+    .attr("alpha: float = 0.2")
+    .kernel(kernel_by_type<LeakyReluKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("LeakyReluGrad", {dy[0], op.input(0)}).attr("alpha", op.attr<float>("alpha"))};
+    })
+    .endpoint("nn.leaky_relu")
+    .summary("x where it is positive, else alpha * x.")
+    .example("f[2,3] | alpha=0.05");
+RUNHOOKS_ACTIVATION_GRAD("LeakyReluGrad", "features")
+    .attr("alpha: float = 0.2")
+    .kernel(kernel_by_type<LeakyReluGradKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {g.op("LeakyReluGrad", {dy[0], op.input(1)}).attr("alpha", op.attr<float>("alpha")),
+              g.op("ZerosLike", {op.input(1)})};
+    })
+    .summary("The gradient of LeakyRelu.");
+
+#define RUNHOOKS_OUTPUT_GRAD(type) \
+  RUNHOOKS_REGISTER_OP(type)       \
+      .input("y: T")               \
+      .input("dy: T")              \
+      .output("z: T")              \
+      .attr("T: {float, double}")  \
+      .shape(same_shape)           \
+      .endpoint("raw_ops." type)   \
+      .example("f[2,3] f[2,3]")
+
+RUNHOOKS_OUTPUT_GRAD("SigmoidGrad")
+    .kernel(binary<SigmoidGradFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output y = op.input(0), d = multiply(g, dy[0], op.input(1));
+      const Output twice = multiply(g, number(g, y, 2), y);
+      return {multiply(g, d, subtract(g, number(g, y, 1), twice)), g.op("SigmoidGrad", {y, dy[0]})};
+    })
+    .summary("The gradient of Sigmoid, y being its output.");
+RUNHOOKS_OUTPUT_GRAD("TanhGrad")
+    .kernel(binary<TanhGradFn>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output y = op.input(0), d = multiply(g, dy[0], op.input(1));
+      return {multiply(g, d, multiply(g, number(g, y, -2), y)), g.op("TanhGrad", {y, dy[0]})};
+    })
+    .summary("The gradient of Tanh, y being its output.");
+
+}  // namespace runhooks

@@ -1,0 +1,255 @@
+// Convolution of each channel of images with filters of its own: output channel c * multiplier + q
+// is that of input channel c and its filter q.
+#include <algorithm>
+
+#include "ops/math/elementwise.h"
+#include "ops/nn/window.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+struct Depthwise {
+  Depthwise(const Operation& op, const Shape& x, const Shape& filter)
+      : window(op, x, filter.dim(0), filter.dim(1)),
+        batch(x.dim(0)),
+        channels(x.dim(3)),
+        multiplier(filter.dim(3)) {}
+  int64_t outputs() const { return channels * multiplier; }
+  int64_t cells() const { return window.height.in * window.width.in * channels; }
+  int64_t results() const { return window.height.out * window.width.out * outputs(); }
+
+  // tap(cell of the image, weight, place of the result) for all that meet; each is the first of a
+  // row of channels.
+  template <typename Tap>
+  void each_tap(Tap tap) const {
+    for (int64_t oy = 0; oy < window.height.out; ++oy) {
+      for (int64_t ox = 0; ox < window.width.out; ++ox) {
+        const int64_t place = (oy * window.width.out + ox) * outputs();
+        visit_window(window, oy, ox, [&](int64_t y, int64_t x, int64_t ky, int64_t kx) {
+          tap((y * window.width.in + x) * channels, (ky * window.width.size + kx) * outputs(),
+              place);
+        });
+      }
+    }
+  }
+  // run(lane, image) for all images. Which are a lane's does not depend on the number of threads.
+  static constexpr int64_t kLanes = 4;
+  template <typename Run>
+  void each_image(const Run& run) const {
+    share_each(std::min(batch, kLanes), [&](int64_t lane) {
+      for (int64_t i = lane; i < batch; i += kLanes) run(static_cast<size_t>(lane), i);
+    });
+  }
+
+  Window window;
+  int64_t batch, channels, multiplier;
+};
+
+// y[c * m + q] += x[c] * w[c * m + q].
+template <typename T>
+void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
+  if (m == 1) {
+    for_elements<T>(channels, [=](int64_t c) { y[c] += x[c] * w[c]; });
+    return;
+  }
+  for (int64_t c = 0; c < channels; ++c, w += m, y += m) {
+    for (int64_t q = 0; q < m; ++q) y[q] += x[c] * w[q];
+  }
+}
+
+// x[c] += the sum over q of dy[c * m + q] * w[c * m + q].
+template <typename T>
+void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
+  if (m == 1) {
+    for_elements<T>(channels, [=](int64_t c) { x[c] += dy[c] * w[c]; });
+    return;
+  }
+  for (int64_t c = 0; c < channels; ++c, w += m, dy += m) {
+    for (int64_t q = 0; q < m; ++q) x[c] += dy[q] * w[q];
+  }
+}
+
+template <typename T>
+class DepthwiseKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return true; }
+  void compute(KernelContext& k) override {
+    const Depthwise d(k.op(), k.input(0).shape(), k.input(1).shape());
+    const T *x = k.input(0).data<T>(), *w = k.input(1).data<T>();
+    T* y = k.output(0).template data<T>();
+    std::fill(y, y + k.output(0).num_elements(), T(0));
+    d.each_image([&](size_t, int64_t i) {
+      const T* image = x + i * d.cells();
+      T* out = y + i * d.results();
+      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
+        add_scaled(d.channels, d.multiplier, image + cell, w + weight, out + place);
+      });
+    });
+  }
+};
+
+template <typename T>
+class DepthwiseInputKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return true; }
+  void compute(KernelContext& k) override {
+    const Depthwise d(k.op(), k.output(0).shape(), k.input(1).shape());
+    const T *w = k.input(1).data<T>(), *dy = k.input(2).data<T>();
+    T* dx = k.output(0).template data<T>();
+    std::fill(dx, dx + k.output(0).num_elements(), T(0));
+    d.each_image([&](size_t, int64_t i) {
+      T* image = dx + i * d.cells();
+      const T* out = dy + i * d.results();
+      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
+        add_dots(d.channels, d.multiplier, out + place, w + weight, image + cell);
+      });
+    });
+  }
+};
+
+template <typename T>
+class DepthwiseFilterKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return true; }
+  void compute(KernelContext& k) override {
+    const Depthwise d(k.op(), k.input(0).shape(), k.output(0).shape());
+    const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
+    const auto n = static_cast<size_t>(k.output(0).num_elements());
+    sums_.resize(Depthwise::kLanes);
+    for (auto& sum : sums_) sum.assign(n, T(0));
+    d.each_image([&](size_t lane, int64_t i) {
+      const T *image = x + i * d.cells(), *out = dy + i * d.results();
+      T* sum = sums_[lane].data();
+      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
+        add_scaled(d.channels, d.multiplier, image + cell, out + place, sum + weight);
+      });
+    });
+    T* dw = k.output(0).template data<T>();
+    for (size_t j = 0; j < n; ++j) {
+      dw[j] = 0;
+      for (const auto& sum : sums_) dw[j] += sum[j];
+    }
+  }
+
+ private:
+  std::vector<std::vector<T>> sums_;
+};
+
+// --- shapes
+
+Shape result_shape(const Operation& op, const Shape& x, const Shape& filter) {
+  const Shape image = x.has_rank() ? x : Shape::unknown_of_rank(4);
+  const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
+  const int64_t channels = image.dim(3), depth = weights.dim(2);
+  if (channels >= 0 && depth >= 0 && channels != depth) {
+    invalid_argument("The depth of the input must be that of the filter: the input of shape ",
+                     image, " has ", channels, " channels, the filter of shape ", weights,
+                     " takes ", depth, ".");
+  }
+  const Window window(op, image, weights.dim(0), weights.dim(1));
+  const int64_t known = channels >= 0 ? channels : depth;
+  const int64_t outputs = known >= 0 && weights.dim(3) >= 0 ? known * weights.dim(3) : -1;
+  return Shape{image.dim(0), window.height.out, window.width.out, outputs};
+}
+
+Shape given_shape(ShapeContext& c, int i) {
+  const Tensor* value = c.value(i);
+  if (!value) return Shape::unknown_of_rank(4);
+  if (value->num_elements() != 4) {
+    invalid_argument("Sizes of images and filters are 4 numbers, not ", value->num_elements(), ".");
+  }
+  return Shape(value->integers());
+}
+
+void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
+  const Shape expected = result_shape(c.op(), x, filter);
+  if (!expected.is_compatible_with(c.input(2))) {
+    invalid_argument("out_backprop has shape ", c.input(2), " where the convolution gives ",
+                     expected, ".");
+  }
+}
+
+// --- gradients: each of the three is linear in two of them
+
+Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+  return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
+}
+
+Output for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+  return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
+    .input("input: T, rank 4")
+    .input("filter: T, rank 4")
+    .output("output: T")
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
+    .shape([](ShapeContext& c) { c.set_output(0, result_shape(c.op(), c.input(0), c.input(1))); })
+    .kernel(kernel_by_type<DepthwiseKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output x = op.input(0), filter = op.input(1);
+      return {for_input(g, op, x, filter, dy[0]), for_filter(g, op, x, filter, dy[0])};
+    })
+    .endpoint("nn.depthwise_conv2d_native")
+    .summary("The convolution of each channel of images with filters of its own.")
+    .example("f[2,5,4,2] f[3,2,2,3] | strides=[1,1,1,1] padding=VALID")
+    .example("f[5,5,4,2] f[3,3,2,1] | strides=[1,2,2,1] padding=SAME")
+    .example("f[1,6,6,1] f[2,2,1,2] | strides=[1,1,1,1] padding=SAME dilations=[1,2,3,1]");
+
+RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
+    .input("input_sizes: int32, vector, >= 0")
+    .input("filter: T, rank 4")
+    .input("out_backprop: T, rank 4")
+    .output("output: T")
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
+    .shape([](ShapeContext& c) {
+      const Shape x = given_shape(c, 0);
+      check_backprop(c, x, c.input(1));
+      c.set_output(0, x);
+    })
+    .kernel(kernel_by_type<DepthwiseInputKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output filter = op.input(1), inner = op.input(2);
+      return {Gradient(), for_filter(g, op, dy[0], filter, inner),
+              windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
+    })
+    .endpoint("nn.depthwise_conv2d_backprop_input")
+    .endpoint("nn.depthwise_conv2d_native_backprop_input")
+    .summary("The gradient of a depthwise convolution with respect to the images.")
+    .example("i{2,5,4,2} f[3,2,2,3] f[2,3,3,6] | strides=[1,1,1,1] padding=VALID")
+    .example("i{1,5,4,2} f[3,3,2,1] f[1,3,2,2] | strides=[1,2,2,1] padding=SAME");
+
+RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
+    .input("input: T, rank 4")
+    .input("filter_sizes: int32, vector, >= 0")
+    .input("out_backprop: T, rank 4")
+    .output("output: T")
+    .attr(kStrides)
+    .RUNHOOKS_CONVOLUTION_ATTRS
+    .shape([](ShapeContext& c) {
+      const Shape filter = given_shape(c, 1);
+      check_backprop(c, c.input(0), filter);
+      c.set_output(0, filter);
+    })
+    .kernel(kernel_by_type<DepthwiseFilterKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output x = op.input(0), inner = op.input(2);
+      return {for_input(g, op, x, dy[0], inner), Gradient(),
+              windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
+    })
+    .endpoint("nn.depthwise_conv2d_backprop_filter")
+    .endpoint("nn.depthwise_conv2d_native_backprop_filter")
+    .summary("The gradient of a depthwise convolution with respect to the filters.")
+    .example("f[2,5,4,2] i{3,2,2,3} f[2,3,3,6] | strides=[1,1,1,1] padding=VALID")
+    .example("f[5,5,4,2] i{3,3,2,1} f[5,3,2,2] | strides=[1,2,2,1] padding=SAME");
+
+}  // namespace runhooks

@@ -1,0 +1,351 @@
+// Pooling: the largest cell, or the mean of the cells, below a window that moves over an image.
+#include <algorithm>
+
+#include "ops/math/elementwise.h"
+#include "ops/nn/window.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+Window pooled_window(const Operation& op, const Shape& image) {
+  const auto& size = op.attr<std::vector<int64_t>>("ksize");
+  if (size[0] != 1 || size[3] != 1) {
+    fail(Code::kUnimplemented, "Pooling goes over height and width; `ksize` is ",
+         str_join(size, ", "), ".");
+  }
+  if (size[1] < 1 || size[2] < 1) invalid_argument("`ksize` must be 1 or more.");
+  return Window(op, image, size[1], size[2]);
+}
+
+// What the kernels of pooling have in common: the window and the sizes of an image.
+class PoolKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return true; }
+
+ protected:
+  void set_image(const Operation& op, const Shape& image) {
+    window_ = std::make_unique<Window>(pooled_window(op, image));
+    batch_ = image.dim(0);
+    channels_ = image.dim(3);
+    in_ = window_->height.in * window_->width.in * channels_;
+    out_ = window_->height.out * window_->width.out * channels_;
+  }
+  // visit(place in the output, cells below it) for each place, where cells(f) calls f(cell).
+  template <typename Visit>
+  void each_place(const Visit& visit) const {
+    const Window& w = *window_;
+    for (int64_t oy = 0; oy < w.height.out; ++oy) {
+      for (int64_t ox = 0; ox < w.width.out; ++ox) {
+        visit((oy * w.width.out + ox) * channels_, [&](const auto& at) {
+          visit_window(w, oy, ox, [&](int64_t y, int64_t x, int64_t, int64_t) {
+            at((y * w.width.in + x) * channels_);
+          });
+        });
+      }
+    }
+  }
+
+  std::unique_ptr<Window> window_;
+  int64_t batch_ = 0, channels_ = 0, in_ = 0, out_ = 0;
+};
+
+// Reduce::place(image, out, channels, cells) makes one place of what is below it.
+template <typename T, typename Reduce>
+class ReducingPoolKernel : public PoolKernel {
+ public:
+  void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
+  void compute(KernelContext& k) override {
+    const T* x = k.input(0).data<T>();
+    T* y = k.output(0).template data<T>();
+    share_each(batch_, [&](int64_t image) {
+      const T* from = x + image * in_;
+      T* to = y + image * out_;
+      each_place([&](int64_t place, const auto& cells) {
+        Reduce::place(from, to + place, channels_, cells);
+      });
+    });
+  }
+};
+
+struct Largest {
+  template <typename T, typename Cells>
+  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+    bool is_first = true;
+    cells([&](int64_t cell) {
+      const T* in = image + cell;
+      if (is_first) {
+        std::copy(in, in + channels, out);
+      } else {
+        for_elements<T>(channels, [=](int64_t i) { out[i] = out[i] < in[i] ? in[i] : out[i]; });
+      }
+      is_first = false;
+    });
+  }
+};
+
+template <typename T>
+using MaxPoolKernel = ReducingPoolKernel<T, Largest>;
+
+// Which of the cells below a window has the value of its place, the first of the largest ones, in N
+// channels from image[cell] on.
+template <typename T, int N>
+class LargestCells {
+ public:
+  template <typename Cells>
+  LargestCells(const T* image, const Cells& cells) {
+    T largest[N];
+    Number number = 0;
+    cells([&](int64_t cell) {
+      const T* in = image + cell;
+      if (number == 0) std::copy(in, in + N, largest);
+      RUNHOOKS_INDEPENDENT
+      for (int i = 0; i < N; ++i) {
+        const Number is_larger = -static_cast<Number>(largest[i] < in[i]);  // all bits, or none
+        number_[i] = (number & is_larger) | (number_[i] & ~is_larger);
+        largest[i] = largest[i] < in[i] ? in[i] : largest[i];
+      }
+      ++number;
+    });
+  }
+  // visit(cell, i, is_it) for all of the cells and channels.
+  template <typename Cells, typename Visit>
+  void each(const Cells& cells, const Visit& visit) const {
+    Number number = 0;
+    cells([&](int64_t cell) {
+      RUNHOOKS_INDEPENDENT
+      for (int i = 0; i < N; ++i) visit(cell, i, number_[i] == number);
+      ++number;
+    });
+  }
+
+ private:
+  // as wide as T, so that both fit the same registers
+  using Number = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  Number number_[N] = {};
+};
+
+// run(channel, LargestCells of the channels from there on) for all channels of a place.
+template <typename T, typename Cells, typename Run>
+void each_largest(const T* image, int64_t channels, const Cells& cells, const Run& run) {
+  constexpr int kAtOnce = 16;
+  int64_t i = 0;
+  for (; i + kAtOnce <= channels; i += kAtOnce) run(i, LargestCells<T, kAtOnce>(image + i, cells));
+  for (; i < channels; ++i) run(i, LargestCells<T, 1>(image + i, cells));
+}
+
+// The gradient goes to the largest cell of each place.
+template <typename T>
+class MaxPoolGradKernel : public PoolKernel {
+ public:
+  void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
+  void compute(KernelContext& k) override {
+    const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
+    T* dx = k.output(0).template data<T>();
+    share_each(batch_, [&](int64_t image) {
+      const T *from = x + image * in_, *grads = dy + image * out_;
+      T* to = dx + image * in_;
+      std::fill(to, to + in_, T(0));
+      each_place([&](int64_t place, const auto& cells) {
+        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
+          const T* grad = grads + place + channel;
+          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
+            const T added = grad[i];
+            to[cell + channel + i] += is_it ? added : T(0);
+          });
+        });
+      });
+    });
+  }
+};
+
+// The gradient of that: what lies on the largest cell of each place.
+template <typename T>
+class MaxPoolGradGradKernel : public PoolKernel {
+ public:
+  void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
+  void compute(KernelContext& k) override {
+    const T *x = k.input(0).data<T>(), *grad = k.input(2).data<T>();
+    T* out = k.output(0).template data<T>();
+    share_each(batch_, [&](int64_t image) {
+      const T *from = x + image * in_, *on_cells = grad + image * in_;
+      T* to = out + image * out_;
+      each_place([&](int64_t place, const auto& cells) {
+        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
+          T* result = to + place + channel;
+          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
+            const T it = on_cells[cell + channel + i], before = result[i];
+            result[i] = is_it ? it : before;
+          });
+        });
+      });
+    });
+  }
+};
+
+// Cells of the padding do not count.
+struct Mean {
+  template <typename T, typename Cells>
+  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+    int64_t count = 0;
+    std::fill(out, out + channels, T(0));
+    cells([&](int64_t cell) {
+      const T* in = image + cell;
+      for_elements<T>(channels, [=](int64_t i) { out[i] += in[i]; });
+      ++count;
+    });
+    for (int64_t i = 0; i < channels; ++i) out[i] /= static_cast<T>(count);
+  }
+};
+
+template <typename T>
+using AvgPoolKernel = ReducingPoolKernel<T, Mean>;
+
+template <typename T>
+class AvgPoolGradKernel : public PoolKernel {
+ public:
+  void prepare(KernelContext& k) override { set_image(k.op(), k.output(0).shape()); }
+  void compute(KernelContext& k) override {
+    const T* dy = k.input(1).data<T>();
+    T* dx = k.output(0).template data<T>();
+    share_each(batch_, [&](int64_t image) {
+      const T* grad = dy + image * out_;
+      T* to = dx + image * in_;
+      std::fill(to, to + in_, T(0));
+      each_place([&](int64_t place, const auto& cells) {
+        int64_t count = 0;
+        cells([&](int64_t) { ++count; });
+        cells([&](int64_t cell) {
+          const T* from = grad + place;
+          T* sum = to + cell;
+          for_elements<T>(channels_, [=](int64_t i) { sum[i] += from[i] / static_cast<T>(count); });
+        });
+      });
+    });
+  }
+};
+
+// --- shapes and gradients
+
+Shape pooled_shape(const Operation& op, const Shape& x) {
+  Shape image = x;
+  if (!image.has_rank()) image = Shape::unknown_of_rank(4);
+  if (image.rank() != 4) {
+    invalid_argument("Pooling takes images [batch, height, width, channels]; the shape is ", x,
+                     ".");
+  }
+  const Window w = pooled_window(op, image);
+  return Shape{image.dim(0), w.height.out, w.width.out, image.dim(3)};
+}
+
+void pool_shape(ShapeContext& c) { c.set_output(0, pooled_shape(c.op(), c.input(0))); }
+
+void check_pooled(ShapeContext& c, const Shape& image, int i) {
+  const Shape pooled = pooled_shape(c.op(), image);
+  if (pooled.is_compatible_with(c.input(i))) return;
+  invalid_argument("Input ", i, " has shape ", c.input(i), " where pooling gives ", pooled, ".");
+}
+
+void max_pool_grad_shape(ShapeContext& c) {
+  check_pooled(c, c.input(0), 1);
+  check_pooled(c, c.input(0), 2);
+  c.set_output(0, c.input(0));
+}
+
+void max_pool_grad_grad_shape(ShapeContext& c) {
+  check_pooled(c, c.input(0), 1);
+  c.set_output(0, pooled_shape(c.op(), c.input(0).merge_with(c.input(2))));
+}
+
+void avg_pool_grad_shape(ShapeContext& c) {
+  const Tensor* sizes = c.value(0);
+  const Shape image = sizes ? Shape(sizes->integers()) : Shape::unknown_of_rank(4);
+  check_pooled(c, image, 1);
+  c.set_output(0, image);
+}
+
+}  // namespace
+
+#define RUNHOOKS_POOL_ATTRS \
+  attr("ksize: list(int) >= 4, <= 4").attr(kStrides).attr(kPadding).attr(kDataFormat)
+
+RUNHOOKS_REGISTER_OP("MaxPool")
+    .input("input: T, rank 4")
+    .output("output: T")
+    .attr("T: {float, double, int32, int64} = DT_FLOAT")
+    .RUNHOOKS_POOL_ATTRS.shape(pool_shape)
+    .kernel(kernel_by_type<MaxPoolKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
+    })
+    .endpoint("raw_ops.MaxPool")
+    .summary("The largest cells below a window.")
+    .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
+    .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
+
+RUNHOOKS_REGISTER_OP("MaxPoolGrad")
+    .input("orig_input: T, rank 4")
+    .input("orig_output: T, rank 4")
+    .input("grad: T, rank 4")
+    .output("output: T")
+    .RUNHOOKS_POOL_ATTRS.attr("T: {float, double, int32, int64} = DT_FLOAT")
+    .shape(max_pool_grad_shape)
+    .kernel(kernel_by_type<MaxPoolGradKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Outputs inputs = {op.input(0), op.input(1), dy[0]};
+      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
+    })
+    .endpoint("raw_ops.MaxPoolGrad")
+    .summary("The gradient of the largest cells.")
+    .example("f[2,4,4,2] f[2,2,2,2] f[2,2,2,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
+    .example("f[1,3,4,1] f[1,3,2,1] f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
+
+RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
+    .input("orig_input: T, rank 4")
+    .input("orig_output: T, rank 4")
+    .input("grad: T, rank 4")
+    .output("output: T")
+    .RUNHOOKS_POOL_ATTRS.attr("T: {float, double, int32, int64}")
+    .shape(max_pool_grad_grad_shape)
+    .kernel(kernel_by_type<MaxPoolGradGradKernel, float, double, int32_t, int64_t>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Outputs inputs = {op.input(0), op.input(1), dy[0]};
+      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
+    })
+    .endpoint("raw_ops.MaxPoolGradGrad")
+    .summary("The gradient of that.")
+    .example("f[2,4,4,2] f[2,2,2,2] f[2,4,4,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID");
+
+RUNHOOKS_REGISTER_OP("AvgPool")
+    .input("value: T, rank 4")
+    .output("output: T")
+    .RUNHOOKS_POOL_ATTRS.attr("T: {float, double}")
+    .shape(pool_shape)
+    .kernel(kernel_by_type<AvgPoolKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
+    })
+    .endpoint("raw_ops.AvgPool")
+    .summary("The means of the cells below a window.")
+    .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
+    .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
+
+RUNHOOKS_REGISTER_OP("AvgPoolGrad")
+    .input("orig_input_shape: int32, vector, >= 0")
+    .input("grad: T, rank 4")
+    .output("output: T")
+    .RUNHOOKS_POOL_ATTRS.attr("T: {float, double}")
+    .shape(avg_pool_grad_shape)
+    .kernel(kernel_by_type<AvgPoolGradKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
+    })
+    .endpoint("raw_ops.AvgPoolGrad")
+    .summary("The gradient of the means.")
+    .example("i{1,3,4,1} f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
+
+}  // namespace runhooks

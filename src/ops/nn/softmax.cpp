@@ -1,0 +1,237 @@
+// Softmax and cross entropies of it: one pass of exponentials over each row.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/math/elementwise.h"
+#include "ops/math/quiet_math.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+int64_t last_dim(const Tensor& x) { return x.shape().dim(x.shape().rank() - 1); }
+int64_t rows_of(const Tensor& x) { return last_dim(x) == 0 ? 0 : x.num_elements() / last_dim(x); }
+
+template <typename T>
+T row_maximum(const T* x, int64_t n) {
+  T largest = x[0];
+  for (int64_t j = 1; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
+  return largest;
+}
+
+// y = exp(x - max(x)); returns the sum of y.
+template <typename T>
+T row_exponentials(const T* x, T largest, int64_t n, T* y) {
+  for_elements<T>(n, [=](int64_t j) { y[j] = exp_nonpositive(x[j] - largest); });
+  T sum = 0;
+  for (int64_t j = 0; j < n; ++j) sum += y[j];
+  return sum;
+}
+
+template <typename T>
+class SoftmaxKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const T* x = c.input(0).data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      const T scale = T(1) / row_exponentials(x, row_maximum(x, n), n, y);
+      for (int64_t j = 0; j < n; ++j) y[j] *= scale;
+    }
+  }
+};
+
+template <typename T>
+class LogSoftmaxKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const T* x = c.input(0).data<T>();
+    T* y = c.output(0).template data<T>();
+    for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+      const T largest = row_maximum(x, n);
+      const T log_sum = std::log(row_exponentials(x, largest, n, y));
+      for (int64_t j = 0; j < n; ++j) y[j] = x[j] - largest - log_sum;
+    }
+  }
+};
+
+// Loss and its gradient at once: both need the exponentials.
+template <typename T>
+class SoftmaxCrossEntropyKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const T *x = c.input(0).data<T>(), *labels = c.input(1).data<T>();
+    T* loss = c.output(0).template data<T>();
+    T* grad = c.output(1).template data<T>();
+    // a row of no classes adds nothing
+    if (n == 0) std::fill(loss, loss + c.output(0).num_elements(), T(0));
+    for (int64_t r = 0; r < rows; ++r, x += n, labels += n, grad += n) {
+      const T largest = row_maximum(x, n);
+      const T sum = row_exponentials(x, largest, n, grad);
+      const T scale = T(1) / sum, log_sum = std::log(sum);
+      T total = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        total += labels[j] * (log_sum - (x[j] - largest));
+        grad[j] = grad[j] * scale - labels[j];
+      }
+      loss[r] = total;
+    }
+  }
+};
+
+template <typename T>
+class SparseSoftmaxCrossEntropyKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    if (c.input(1).dtype() == DType::kInt64) {
+      run<int64_t>(c);
+    } else {
+      run<int32_t>(c);
+    }
+  }
+
+ private:
+  template <typename Label>
+  void run(KernelContext& c) {
+    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const T* x = c.input(0).data<T>();
+    const Label* labels = c.input(1).data<Label>();
+    T* loss = c.output(0).template data<T>();
+    T* grad = c.output(1).template data<T>();
+    for (int64_t r = 0; r < rows; ++r, x += n, grad += n) {
+      const auto label = static_cast<int64_t>(labels[r]);
+      if (label < 0 || label >= n) fail_label(label, r, n);
+      const T largest = row_maximum(x, n);
+      const T sum = row_exponentials(x, largest, n, grad);
+      const T scale = T(1) / sum;
+      for (int64_t j = 0; j < n; ++j) grad[j] *= scale;
+      grad[label] -= T(1);
+      loss[r] = std::log(sum) - (x[label] - largest);
+    }
+  }
+  [[noreturn]] static void fail_label(int64_t label, int64_t row, int64_t n) {
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("Received a label value of ", label, " which is outside the valid range of [0, ", n,
+                ") in row ", row + 1, " of the batch."),
+        {str_cat("With ", n, " classes labels are whole numbers from 0 to ", n - 1, ".")});
+  }
+};
+
+void cross_entropy_shape(ShapeContext& c) {
+  if (!c.input(0).is_compatible_with(c.input(1))) {
+    invalid_argument("logits and labels must have the same shape; got ", c.input(0), " and ",
+                     c.input(1), ".");
+  }
+  const Shape logits = c.with_rank(0, 2).merge_with(c.with_rank(1, 2));
+  c.set_output(0, Shape{logits.dim(0)});
+  c.set_output(1, logits);
+}
+
+void sparse_cross_entropy_shape(ShapeContext& c) {
+  const Shape logits = c.with_rank(0, 2), labels = c.with_rank(1, 1);
+  const int64_t rows = logits.dim(0), given = labels.dim(0);
+  if (logits.dim(1) == 0) {
+    invalid_argument("Must have at least one class, but got logits shape ", logits, ".");
+  }
+  if (rows >= 0 && given >= 0 && rows != given) {
+    invalid_argument("There must be one label for each row of logits; got logits of shape ", logits,
+                     " and labels of shape ", labels, ".");
+  }
+  c.set_output(0, Shape{rows >= 0 ? rows : given});
+  c.set_output(1, logits);
+}
+
+Output sum_over_rows(Graph& g, Output x) {
+  return g.op("Sum", {x, g.int_vector({-1})}).attr("keep_dims", true);
+}
+
+Output column(Graph& g, Output x) { return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)}); }
+
+// (d - sum(d * s)) * s, for the softmax s.
+Output through_softmax(Graph& g, Output d, Output s) {
+  return multiply(g, subtract(g, d, sum_over_rows(g, multiply(g, d, s))), s);
+}
+
+// The gradient of the logits; the second output's own gradient is there for second derivatives
+// only.
+Output logits_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output first = multiply(g, column(g, dy[0]), op.output(1));
+  if (dy[1].op->type() == "ZerosLike") return first;
+  return add(g, first, through_softmax(g, dy[1], g.op("Softmax", {op.input(0)})));
+}
+
+Grads cross_entropy_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const Output logs = g.op("LogSoftmax", {op.input(0)});
+  Output of_labels = multiply(g, column(g, dy[0]), negative(g, logs));
+  if (dy[1].op->type() != "ZerosLike") of_labels = subtract(g, of_labels, dy[1]);
+  return {logits_gradient(g, op, dy), of_labels};
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Softmax")
+    .input("logits: T, rank >= 1")
+    .output("softmax: T")
+    .attr("T: {float, double}")
+    .shape(unchanged_shape)
+    .kernel(kernel_by_type<SoftmaxKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {through_softmax(g, dy[0], op.output(0))};
+    })
+    .endpoint("raw_ops.Softmax")
+    .summary("exp(x) / sum(exp(x)) along the last dimension.")
+    .example("f[2,3]")
+    .example("f[2,2,3]");
+
+RUNHOOKS_REGISTER_OP("LogSoftmax")
+    .input("logits: T, rank >= 1")
+    .output("logsoftmax: T")
+    .attr("T: {float, double}")
+    .shape(unchanged_shape)
+    .kernel(kernel_by_type<LogSoftmaxKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output s = g.op("Exp", {op.output(0)});
+      return {subtract(g, dy[0], multiply(g, sum_over_rows(g, dy[0]), s))};
+    })
+    .endpoint("raw_ops.LogSoftmax")
+    .summary("x - log(sum(exp(x))) along the last dimension.")
+    .example("f[2,3]");
+
+RUNHOOKS_REGISTER_OP("SoftmaxCrossEntropyWithLogits")
+    .input("features: T, rank 2")
+    .input("labels: T, rank 2")
+    .output("loss: T")
+    .output("backprop: T")
+    .attr("T: {float, double}")
+    .shape(cross_entropy_shape)
+    .kernel(kernel_by_type<SoftmaxCrossEntropyKernel, float, double>())
+    .gradient(cross_entropy_gradient)
+    .endpoint("raw_ops.SoftmaxCrossEntropyWithLogits")
+    .summary("The cross entropy of each row of labels and the softmax of its logits.")
+    .example("f[4,3] d[4,3]");
+
+RUNHOOKS_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits")
+    .input("features: T, rank 2")
+    .input("labels: Tlabels, vector")
+    .output("loss: T")
+    .output("backprop: T")
+    .attr("T: {float, double}")
+    .attr("Tlabels: {int32, int64} = DT_INT64")
+    .shape(sparse_cross_entropy_shape)
+    .kernel(kernel_by_type<SparseSoftmaxCrossEntropyKernel, float, double>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {logits_gradient(g, op, dy), Gradient()};
+    })
+    .endpoint("raw_ops.SparseSoftmaxCrossEntropyWithLogits")
+    .summary("The cross entropy of the softmax of each row of logits and the class in labels.")
+    .example("f[4,3] i{0,2,1,1}");
+
+}  // namespace runhooks

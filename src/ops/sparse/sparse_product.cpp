@@ -1,0 +1,159 @@
+// Sparse matrices, triples of indices [n, 2], values [n] and a shape [2]: their product with a
+// dense one, and their elements in order.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "ops/array/copy_elements.h"
+#include "ops/array/index_reader.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+template <typename T>
+class SparseTensorDenseMatMulKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Indices at(c.input(0));
+    const T *values = c.input(1).data<T>(), *b = c.input(3).data<T>();
+    const bool flip_a = c.op().attr_bool("adjoint_a"), flip_b = c.op().attr_bool("adjoint_b");
+    const int64_t width = c.input(3).shape().dim(1);
+    Tensor& out = c.output(0);
+    const int64_t rows = out.shape().dim(0), columns = out.shape().dim(1);
+    const int64_t inner = c.input(3).shape().dim(flip_b ? 1 : 0);
+    std::memset(out.raw(), 0, out.num_bytes());
+    for (int64_t i = 0; i < c.input(1).num_elements(); ++i) {
+      const int64_t row = at[2 * i + (flip_a ? 1 : 0)], k = at[2 * i + (flip_a ? 0 : 1)];
+      if (row < 0 || row >= rows || k < 0 || k >= inner) {
+        invalid_argument("indices[", i, "] = (", at[2 * i], ", ", at[2 * i + 1],
+                         ") is not in the matrix.");
+      }
+      T* to = out.data<T>() + row * columns;
+      for (int64_t j = 0; j < columns; ++j) {
+        to[j] += values[i] * (flip_b ? b[j * width + k] : b[k * width + j]);
+      }
+    }
+  }
+};
+
+void product_shape(ShapeContext& c) {
+  const Shape b = c.with_rank(3, 2);
+  const Tensor* a = c.value(2);
+  const bool flip_a = c.op().attr_bool("adjoint_a"), flip_b = c.op().attr_bool("adjoint_b");
+  Shape{c.with_rank(0, 2).dim(0)}.merge_with(c.with_rank(1, 1));
+  if (a && a->num_elements() != 2) {
+    invalid_argument("A sparse matrix has a shape of 2 numbers, not ", a->num_elements(), ".");
+  }
+  const int64_t inner = a ? a->integers()[flip_a ? 0 : 1] : -1;
+  const int64_t other = b.dim(flip_b ? 1 : 0);
+  if (inner >= 0 && other >= 0 && inner != other) {
+    invalid_argument("Cannot multiply A and B because inner dimension does not match: ", inner,
+                     " vs. ", other, ".");
+  }
+  c.set_output(0, Shape{a ? a->integers()[flip_a ? 1 : 0] : -1, b.dim(flip_b ? 0 : 1)});
+}
+
+// Column `which` of the coordinates.
+Output coordinates(Graph& g, Output indices, int which) {
+  return g.op("GatherV2", {indices, g.scalar(DType::kInt32, which), g.scalar(DType::kInt32, 1)});
+}
+
+Output rows_at(Graph& g, Output x, Output places) {
+  return g.op("GatherV2", {x, places, g.scalar(DType::kInt32, 0)});
+}
+
+Output transposed(Graph& g, Output x) { return g.op("Transpose", {x, g.int_vector({1, 0})}); }
+
+Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  const bool flip_a = op.attr_bool("adjoint_a"), flip_b = op.attr_bool("adjoint_b");
+  Output db = g.op("SparseTensorDenseMatMul", {op.input(0), op.input(1), op.input(2), dy[0]})
+                  .attr("adjoint_a", !flip_a);
+  if (flip_b) db = transposed(g, db);
+  const Output b = flip_b ? transposed(g, op.input(3)) : op.input(3);
+  const Output left = rows_at(g, dy[0], coordinates(g, op.input(0), flip_a ? 1 : 0));
+  const Output right = rows_at(g, b, coordinates(g, op.input(0), flip_a ? 0 : 1));
+  const Output da = g.op("Sum", {multiply(g, left, right), g.int_vector({1})});
+  return {Gradient(), da, Gradient(), db};
+}
+
+// The elements by their coordinates.
+class SparseReorderKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Indices at(c.input(0));
+    const int64_t n = c.input(0).shape().dim(0), rank = c.input(0).shape().dim(1);
+    order_.resize(static_cast<size_t>(n));
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+      for (int64_t d = 0; d < rank; ++d) {
+        if (at[a * rank + d] != at[b * rank + d]) return at[a * rank + d] < at[b * rank + d];
+      }
+      return false;
+    });
+    copier_.begin(c.output(1), c.input(1));
+    auto* indices = c.output(0).data<int64_t>();
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = order_[static_cast<size_t>(i)];
+      for (int64_t d = 0; d < rank; ++d) *indices++ = at[from * rank + d];
+      copier_.copy(c.input(1), from, i, 1);
+    }
+  }
+
+ private:
+  std::vector<int64_t> order_;
+  ElementCopier copier_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("SparseTensorDenseMatMul")
+    .input("a_indices: Tindices, rank 2")
+    .input("a_values: T, vector")
+    .input("a_shape: int64, vector, >= 0")
+    .input("b: T, rank 2")
+    .output("product: T")
+    .attr("T: {float, double, int32, int64}")
+    .attr("Tindices: {int32, int64} = DT_INT64")
+    .attr("adjoint_a: bool = false")
+    .attr("adjoint_b: bool = false")
+    .shape(product_shape)
+    .kernel(kernel_by_type<SparseTensorDenseMatMulKernel, float, double, int32_t, int64_t>())
+    .gradient(product_gradient)
+    .endpoint("raw_ops.SparseTensorDenseMatMul")
+    .summary("The product of a sparse matrix and a dense one.")
+    .example("l[3,2]{0,1,2,0,2,2} f[3] l{3,4} f[4,2]")
+    .example("l[3,2]{0,1,2,0,2,2} f[3] l{3,4} f[2,3] | adjoint_a=true adjoint_b=true");
+
+RUNHOOKS_REGISTER_OP("SparseReorder")
+    .input("input_indices: int64, rank 2")
+    .input("input_values: T, vector")
+    .input("input_shape: int64, vector")
+    .output("output_indices: int64")
+    .output("output_values: T")
+    .attr("T: type")
+    .shape([](ShapeContext& c) {
+      Shape{c.with_rank(0, 2).dim(0)}.merge_with(c.with_rank(1, 1));
+      c.set_output(0, c.input(0));
+      c.set_output(1, c.input(1));
+    })
+    .kernel(kernel_of<SparseReorderKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      // where each element went: the same reordering of their numbers
+      const Output first = g.op("Shape", {op.input(1)});
+      const Output n = g.op("Reshape", {first, g.int_vector({})});
+      const Output numbers =
+          g.op("Range", {g.scalar(DType::kInt32, 0), n, g.scalar(DType::kInt32, 1)});
+      Operation* moved = g.op("SparseReorder", {op.input(0), numbers, op.input(2)});
+      const Output back = g.op("InvertPermutation", {moved->output(1)});
+      return {Gradient(), rows_at(g, dy[1], back), Gradient()};
+    })
+    .endpoint("raw_ops.SparseReorder")
+    .summary("A sparse tensor with its elements in order.")
+    .example("l[3,2]{2,0,0,1,2,2} f[3] l{3,4}");
+
+}  // namespace runhooks

@@ -1,0 +1,94 @@
+// Functions of the embedding language as operations (tf.py_func).
+#include "ops/state/py_func.h"
+
+#include <cstring>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+namespace {
+
+class PyFuncKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Operation& op = c.op();
+    auto* function = static_cast<TensorFunction*>(op.payload.get());
+    if (!function) {
+      fail(Code::kFailedPrecondition, "The function of '", op.name(),
+           "' is not kept in graphs that are read from files.");
+    }
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.input(i));
+    const auto& types = op.attr<std::vector<DType>>("Tout");
+    const std::vector<Tensor> results = function->call(inputs, types);
+    if (results.size() != types.size()) {
+      invalid_argument("The function of '", op.name(), "' gave ", results.size(),
+                       " results; expected ", types.size(), ".");
+    }
+    for (size_t i = 0; i < types.size(); ++i) give(c, static_cast<int>(i), results[i]);
+  }
+
+ private:
+  // What reads the output keeps its preparation as long as the shape is the same.
+  static void give(KernelContext& c, int i, const Tensor& result) {
+    if (result.dtype() == DType::kString) return c.alias_output(i, result);
+    Tensor& output = c.allocate_output(i, result.dtype(), result.shape());
+    std::memcpy(output.raw(), result.raw(), result.num_bytes());
+  }
+};
+
+void unknown_shapes(ShapeContext&) {}
+
+}  // namespace
+
+// Neither is ever computed beforehand: what a function of the embedding language does is not known.
+RUNHOOKS_REGISTER_OP("PyFunc")
+    .input("input: Tin")
+    .output("output: Tout")
+    .attr("token: string")
+    .attr("Tin: list(type) >= 0")
+    .attr("Tout: list(type) >= 0")
+    .shape(unknown_shapes)
+    .kernel(kernel_of<PyFuncKernel>())
+    .stateful()
+    .allocates_outputs()
+    .host_function()
+    .not_differentiable()
+    .endpoint("raw_ops.PyFunc")
+    .summary("Calls a function with tensors.");
+
+RUNHOOKS_REGISTER_OP("PyFuncStateless")
+    .input("input: Tin")
+    .output("output: Tout")
+    .attr("token: string")
+    .attr("Tin: list(type) >= 0")
+    .attr("Tout: list(type) >= 0")
+    .shape(unknown_shapes)
+    .kernel(kernel_of<PyFuncKernel>())
+    .stateful()
+    .allocates_outputs()
+    .host_function()
+    .not_differentiable()
+    .endpoint("raw_ops.PyFuncStateless")
+    .summary("Calls a function with tensors that gives the same for the same.");
+
+Operation* make_py_func(Graph& graph,
+                        std::shared_ptr<TensorFunction> function,
+                        const std::vector<Output>& inputs,
+                        const std::vector<DType>& output_types,
+                        bool is_stateful,
+                        const std::string& name) {
+  OpBuilder builder = graph.op(is_stateful ? "PyFunc" : "PyFuncStateless", inputs);
+  std::vector<DType> input_types;
+  for (const Output& input : inputs) input_types.push_back(input.dtype());
+  Operation* op = builder.attr("token", "r_function")
+                      .attr("Tin", input_types)
+                      .attr("Tout", output_types)
+                      .named(name)
+                      .build();
+  op->payload = std::move(function);
+  return op;
+}
+
+}  // namespace runhooks

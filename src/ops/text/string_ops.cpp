@@ -1,0 +1,178 @@
+// Strings: hash buckets, numbers as text and back.
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/fingerprint.h"
+#include "graph/op_registry.h"
+#include "ops/array/copy_elements.h"
+#include "ops/lookup/per_string.h"
+
+namespace runhooks {
+
+namespace {
+
+class StringToHashBucketFastKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
+    const int64_t* bucket = buckets_.table(x.dictionary(), [buckets](const std::string& text) {
+      return static_cast<int64_t>(fingerprint64(text) % buckets);
+    });
+    auto* out = c.output(0).data<int64_t>();
+    const auto* codes = x.data<int32_t>();
+    for (int64_t i = 0; i < x.num_elements(); ++i) out[i] = bucket[codes[i]];
+  }
+
+ private:
+  PerString<int64_t> buckets_;
+};
+
+// A flag of printf(), not any text: the format must stay one of one number.
+void check_fill(const Operation& op) {
+  const auto& fill = op.attr<std::string>("fill");
+  if (fill.size() > 1) {
+    invalid_argument("Fill string must be one or fewer characters; got '", fill, "'.");
+  }
+  if (!fill.empty() && std::string(" +-0#").find(fill) == std::string::npos) {
+    invalid_argument("Fill argument not supported: '", fill,
+                     "'. It may be ' ', '+', '-', '0' or '#'.");
+  }
+  if (op.attr_type("T") == DType::kBool && !fill.empty()) {
+    invalid_argument("Fill argument cannot be used with a bool.");
+  }
+}
+
+void as_string_shape(ShapeContext& c) {
+  check_fill(c.op());
+  constexpr int64_t kMost = 10000;
+  for (const char* name : {"width", "precision"}) {
+    if (c.op().attr_int(name) > kMost) {
+      invalid_argument("Attr '", name, "' of AsString is ", c.op().attr_int(name), ", more than ",
+                       kMost, ".");
+    }
+  }
+  unchanged_shape(c);
+}
+
+// The format that an AsString operation asks for, in the words of printf().
+std::string as_string_format(const Operation& op) {
+  const DType dtype = op.attr_type("T");
+  std::string format = "%" + op.attr<std::string>("fill");
+  if (op.attr_int("width") >= 0) format += str_cat(op.attr_int("width"));
+  if (!is_floating(dtype)) return format + PRId64;
+  if (op.attr_int("precision") >= 0) format += str_cat(".", op.attr_int("precision"));
+  return format + (op.attr_bool("scientific") ? "e" : op.attr_bool("shortest") ? "g" : "f");
+}
+
+class AsStringKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    if (format_.empty()) format_ = as_string_format(c.op());
+    Tensor& out = c.output(0);
+    out.set_dictionary(dictionary_.for_elements(x.num_elements()));
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      out.data<int32_t>()[i] = out.dictionary()->code(text(x, i));
+    }
+  }
+
+ private:
+  std::string text(const Tensor& x, int64_t i) const {
+    if (x.dtype() == DType::kBool) return x.data<bool>()[i] ? "true" : "false";
+    if (is_floating(x.dtype())) return printed(x.number_at(i));
+    return printed(x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i]);
+  }
+  template <typename Number>
+  std::string printed(Number number) const {
+    char usual[64];
+    const int length = std::snprintf(usual, sizeof(usual), format_.c_str(), number);
+    if (length < 0) invalid_argument("A number cannot be printed as '", format_, "'.");
+    if (static_cast<size_t>(length) < sizeof(usual)) return usual;
+    std::string text(static_cast<size_t>(length) + 1, '\0');
+    std::snprintf(&text[0], text.size(), format_.c_str(), number);
+    text.pop_back();
+    return text;
+  }
+  std::string format_;
+  OutputDictionary dictionary_;
+};
+
+double number_of(const std::string& text, DType dtype) {
+  char* end = nullptr;
+  const double value = is_floating(dtype)
+                           ? std::strtod(text.c_str(), &end)
+                           : static_cast<double>(std::strtoll(text.c_str(), &end, 10));
+  while (*end == ' ') ++end;
+  if (text.empty() || *end != '\0') {
+    invalid_argument("StringToNumberOp could not correctly convert string: '", text, "'.");
+  }
+  return value;
+}
+
+class StringToNumberKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& x = c.input(0);
+    Tensor& out = c.output(0);
+    const DType dtype = out.dtype();
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      const std::string& text = x.string_at(i);
+      const double value = number_of(text, dtype);
+      if (dtype == DType::kFloat32) out.data<float>()[i] = static_cast<float>(value);
+      if (dtype == DType::kFloat64) out.data<double>()[i] = value;
+      if (dtype == DType::kInt32) out.data<int32_t>()[i] = static_cast<int32_t>(value);
+      if (dtype == DType::kInt64) {
+        out.data<int64_t>()[i] = std::strtoll(text.c_str(), nullptr, 10);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("StringToHashBucketFast")
+    .input("input: string")
+    .output("output: int64")
+    .attr("num_buckets: int >= 1")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<StringToHashBucketFastKernel>())
+    .not_differentiable()
+    .endpoint("string_to_hash_bucket_fast")
+    .endpoint("strings.to_hash_bucket_fast")
+    .summary("The bucket of each string: its fingerprint modulo the number of buckets.")
+    .example("s{a,bc,} | num_buckets=10");
+
+RUNHOOKS_REGISTER_OP("AsString")
+    .input("input: T")
+    .output("output: string")
+    .attr("T: {int32, int64, float, double, bool}")
+    .attr("precision: int = -1")
+    .attr("scientific: bool = false")
+    .attr("shortest: bool = false")
+    .attr("width: int = -1")
+    .attr("fill: string = ''")
+    .shape(as_string_shape)
+    .kernel(kernel_of<AsStringKernel>())
+    .not_differentiable()
+    .endpoint("as_string")
+    .endpoint("strings.as_string")
+    .summary("Each number as text.")
+    .example("f[2,3]")
+    .example("b[2]");
+
+RUNHOOKS_REGISTER_OP("StringToNumber")
+    .input("string_tensor: string")
+    .output("output: out_type")
+    .attr("out_type: {float, double, int32, int64} = DT_FLOAT")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<StringToNumberKernel>())
+    .not_differentiable()
+    .r("string_to_number, strings.to_number(string_tensor = NULL, out_type = 'float32', "
+       "name = NULL, input as string_tensor = NULL)")
+    .summary("Each text as a number.")
+    .example("s{1,2.5,-3e2}")
+    .example("s{1,2} | out_type=int64");
+
+}  // namespace runhooks

@@ -1,0 +1,73 @@
+// Arrow C streams that packages hand over as external pointers.
+#include "io/formats/arrow_stream.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+const HandleKind kArrow("runhooks_arrow_reader");
+
+SEXP room_tag() { return Rf_install("runhooks_arrow_room"); }
+
+// What else lies behind a pointer would be read as a stream.
+ArrowArrayStream* stream_of(SEXP pointer) {
+  const bool is_stream =
+      TYPEOF(pointer) == EXTPTRSXP &&
+      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == room_tag());
+  void* address = is_stream ? R_ExternalPtrAddr(pointer) : nullptr;
+  if (!address) invalid_argument("An external pointer to an Arrow stream is expected.");
+  return static_cast<ArrowArrayStream*>(address);
+}
+
+}  // namespace
+
+// Room for a stream that a package exports.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_arrow_room() {
+  return border([]() -> SEXP {
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), room_tag(), R_NilValue));
+    R_RegisterCFinalizerEx(
+        pointer,
+        [](SEXP x) {
+          auto* stream = static_cast<ArrowArrayStream*>(R_ExternalPtrAddr(x));
+          if (stream && stream->release) stream->release(stream);
+          delete stream;
+          R_ClearExternalPtr(x);
+        },
+        TRUE);
+    return pointer;
+  });
+}
+
+// Takes the stream over; the pointer is left with one that has been released.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_arrow_reader(SEXP pointer) {
+  return border(
+      [&] { return make_handle(std::make_shared<ArrowReader>(stream_of(pointer)), kArrow); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_arrow_columns(SEXP reader) {
+  return border([&]() -> SEXP {
+    const ArrowReader& own = *from_handle<ArrowReader>(reader, kArrow);
+    std::vector<std::string> dtypes;
+    for (const DType dtype : own.dtypes()) dtypes.push_back(dtype_name(dtype));
+    return Rcpp::List::create(Rcpp::_["names"] = own.names(), Rcpp::_["dtypes"] = dtypes);
+  });
+}
+
+// The columns of the next batch; NULL at the end.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_arrow_next(SEXP reader) {
+  return border([&]() -> SEXP {
+    std::vector<Tensor> columns;
+    if (!from_handle<ArrowReader>(reader, kArrow)->next(&columns)) return R_NilValue;
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(columns.size())));
+    for (size_t k = 0; k < columns.size(); ++k) {
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), tensor_to_r(columns[k]));
+    }
+    return list;
+  });
+}

@@ -1,0 +1,162 @@
+// R data as datasets.
+#include <algorithm>
+#include <cmath>
+
+#include "data/in_memory.h"
+#include "data/resumable_input.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+// A matrix that somebody has put together, or read from a file, may not be what its class says.
+void check_columns(const Rcpp::IntegerVector& dim,
+                   const Rcpp::IntegerVector& start,
+                   const Rcpp::IntegerVector& row,
+                   const Rcpp::NumericVector& value) {
+  bool good = dim.size() == 2 && dim[0] >= 0 && dim[1] >= 0 && row.size() == value.size();
+  good = good && start.size() == static_cast<R_xlen_t>(dim[1]) + 1 && start[0] == 0 &&
+         start[start.size() - 1] == row.size() && std::is_sorted(start.begin(), start.end());
+  good = good && std::all_of(row.begin(), row.end(), [&](int r) { return r >= 0 && r < dim[0]; });
+  if (!good) invalid_argument("A sparse matrix of class dgCMatrix is not valid.");
+}
+
+// A dgCMatrix of the package Matrix, which is kept column by column, turned into rows.
+std::shared_ptr<const SparseRows> sparse_rows_from_r(SEXP x) {
+  const Rcpp::S4 matrix(x);
+  const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),
+                            start = matrix.slot("p");
+  const Rcpp::NumericVector value = matrix.slot("x");
+  check_columns(dim, start, row, value);
+  const auto made = std::make_shared<SparseRows>();
+  SparseRows& rows = *made;
+  rows.width = dim[1];
+  rows.starts.assign(static_cast<size_t>(dim[0]) + 1, 0);
+  for (const int r : row) ++rows.starts[static_cast<size_t>(r) + 1];
+  for (size_t r = 1; r < rows.starts.size(); ++r) rows.starts[r] += rows.starts[r - 1];
+  rows.columns.resize(static_cast<size_t>(row.size()));
+  rows.values.resize(static_cast<size_t>(row.size()));
+  std::vector<int64_t> next(rows.starts.begin(), rows.starts.end() - 1);
+  for (int column = 0; column < dim[1]; ++column) {
+    for (int k = start[column]; k < start[column + 1]; ++k) {
+      const auto place = static_cast<size_t>(next[static_cast<size_t>(row[k])]++);
+      rows.columns[place] = column;
+      rows.values[place] = value[k];
+    }
+  }
+  return made;
+}
+
+DType wanted_type(SEXP dtypes, R_xlen_t i) {
+  if (TYPEOF(dtypes) != STRSXP || i >= Rf_xlength(dtypes)) {
+    invalid_argument("Each column of a dataset needs the name of a type, or NA.");
+  }
+  SEXP name = STRING_ELT(dtypes, i);
+  return name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
+}
+
+// The graph's checkpoints get the position of the iterator that `output` comes from.
+void resume_input(const Output& output,
+                  const std::vector<InMemoryColumn>& columns,
+                  const RList& given,
+                  int64_t num_epochs) {
+  std::vector<std::string> names;
+  for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
+  const SaveablePtr input =
+      make_resumable_input(output.op->input(0), content_fingerprint(columns, names),
+                           columns[0].shape().dim(0), num_epochs);
+  default_graph()->add_to_collection(collection_keys::kSaveableObjects, input);
+}
+
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+InMemoryColumn column_from_r(SEXP x, DType wanted) {
+  if (Rf_inherits(x, "dgCMatrix")) return InMemoryColumn(sparse_rows_from_r(x));
+  return InMemoryColumn(rows_from_r(x, wanted));
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// Whether numbers and logicals are neither NA nor infinite; a vector of the answers would take half
+// as much memory as the numbers.
+// [[Rcpp::export(rng = false)]]
+bool cpp_all_finite(SEXP x) {
+  return border([&] {
+    const R_xlen_t n = Rf_xlength(x);
+    if (TYPEOF(x) == REALSXP) {
+      const double* values = REAL(x);
+      return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
+    }
+    const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
+    return std::find(values, values + n, NA_INTEGER) == values + n;
+  });
+}
+
+// The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
+// counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
+// a type's name or NA for each. With `resumes` checkpoints have the position.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_next_batch(SEXP columns,
+                    SEXP dtypes,
+                    double batch_size,
+                    double num_epochs,
+                    bool shuffle,
+                    double seed,
+                    bool resumes = false) {
+  return border([&]() -> SEXP {
+    std::vector<InMemoryColumn> rows;
+    const RList given(columns, "the columns of a dataset");
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      rows.push_back(column_from_r(given[i], wanted_type(dtypes, i)));
+    }
+    InMemoryOptions options;
+    options.batch_size = whole_from_r(batch_size, "`batch_size`");
+    options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
+    options.shuffle = shuffle;
+    options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
+    const std::vector<InMemoryColumn> kept = rows;  // shares the values
+    const std::vector<Output> outputs =
+        next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
+    if (resumes) resume_input(outputs[0], kept, given, options.num_epochs);
+    Rcpp::List list(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
+    return list;
+  });
+}
+
+// A dataset of tensors, whole (TensorDataset) or row by row (TensorSliceDataset).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
+  return border([&]() -> SEXP {
+    const bool has_rows = type == "TensorSliceDataset";
+    const auto components = std::make_shared<ValueList>();
+    const RList given(columns, "the tensors of a dataset");
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      const DType wanted = wanted_type(dtypes, i);
+      if (is_tensor(given[i])) {  // of a function's graph
+        components->push_back(Value::of(tensor_of(given[i])));
+        continue;
+      }
+      if (!has_rows) {
+        components->push_back(Value::of(tensor_from_r(given[i], wanted)));
+        continue;
+      }
+      const InMemoryColumn column = column_from_r(given[i], wanted);
+      if (column.sparse) {
+        components->push_back(
+            Value::of(std::shared_ptr<Made>(std::const_pointer_cast<SparseRows>(column.sparse))));
+      } else {
+        components->push_back(Value::of(column.tensor));
+      }
+    }
+    Args args(owner);
+    args.set("components", Value::of(components));
+    return make_handle<Made>(make_dataset(type, args), kMade);
+  });
+}

@@ -1,0 +1,146 @@
+// Functions of datasets that closures build, and generators.
+#include "data/dataset_function.h"
+
+#include "data/element_source.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<Made>(handle, kMade));
+  if (!dataset) invalid_argument("A dataset is expected.");
+  return dataset;
+}
+
+// Calls the closure with handles of tensors and, for components that are datasets, of datasets.
+SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vector<Output>& args) {
+  const DefaultGraph scope(graph.shared_from_this());
+  const std::vector<DType> dtypes = of.dtypes();
+  Rcpp::Shield<SEXP> components(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(dtypes.size())));
+  for (size_t k = 0, in_graph = 0; k < dtypes.size(); ++k) {
+    const auto place = static_cast<R_xlen_t>(k);
+    if (dtypes[k] == DType::kVariant) {
+      SET_VECTOR_ELT(components, place,
+                     make_handle<Made>(argument_dataset(graph, k, of.inner(k)), kMade));
+    } else {
+      SET_VECTOR_ELT(components, place, tensor_handle(args[in_graph++]));
+    }
+  }
+  Rcpp::Shield<SEXP> call(Rf_lang2(builder, components));
+  return eval_r(call, R_GlobalEnv);
+}
+
+// A generator in R: closures that draw an element (a list of its components; NULL at the end), go
+// back to the beginning, and give or take a state.
+class RSource : public ElementSource {
+ public:
+  RSource(SEXP closures, std::vector<DType> dtypes, std::vector<Shape> shapes)
+      : closures_(closures), dtypes_(std::move(dtypes)), shapes_(std::move(shapes)) {}
+  std::vector<DType> dtypes() const override { return dtypes_; }
+  std::vector<Shape> shapes() const override { return shapes_; }
+
+  bool next(int64_t number, Components& element) override {
+    Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
+    Rcpp::Shield<SEXP> call(Rf_lang2(closure("draw"), n));
+    Rcpp::Shield<SEXP> drawn(eval_r(call, R_GlobalEnv));
+    if (drawn == R_NilValue) return false;
+    const RList parts(drawn, "an element of a generator");
+    for (R_xlen_t i = 0; i < parts.size(); ++i) {
+      element.push_back(tensor_from_r(parts[i], dtypes_[static_cast<size_t>(i)]));
+    }
+    return true;
+  }
+  void rewind() override {
+    Rcpp::Shield<SEXP> call(Rf_lang1(closure("rewind")));
+    Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
+  }
+  NamedTensors save() const override {
+    Rcpp::Shield<SEXP> call(Rf_lang1(closure("save")));
+    Rcpp::Shield<SEXP> state(eval_r(call, R_GlobalEnv));
+    return {{"state", Tensor::string_scalar(
+                          write_plain_data(plain_from_r(state, "A generator's state", "state")))}};
+  }
+  void restore(const NamedTensors& state) override {
+    const auto found = state.find("state");
+    const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
+                         found->second.num_elements() == 1;
+    if (!is_text) fail(Code::kDataLoss, "The state of a generator is missing.");
+    Rcpp::Shield<SEXP> value(
+        plain_to_r(read_plain_data(found->second.string_at(0), "the state of a generator")));
+    Rcpp::Shield<SEXP> call(Rf_lang2(closure("restore"), value));
+    Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
+  }
+
+ private:
+  SEXP closure(const char* name) const { return list_element(closures_.get(), name); }
+
+  Held closures_;
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
+};
+
+}  // namespace
+
+// The function that `builder` builds for elements of this dataset: the closure is called once and
+// returns a list of tensors.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
+  return border([&]() -> SEXP {
+    const auto of = dataset_of_handle(dataset);
+    const auto outer = default_graph();
+    const auto function = DatasetFunction::make(
+        of->dtypes(), of->shapes(),
+        [&](Graph& graph, const std::vector<Output>& args) {
+          Rcpp::Shield<SEXP> tensors(call_builder(builder, *of, graph, args));
+          std::vector<Output> results;
+          const RList given(tensors, "the results of a function");
+          for (R_xlen_t i = 0; i < given.size(); ++i) results.push_back(tensor_of(given[i]));
+          return results;
+        },
+        [&](Graph& graph) {
+          if (outer->has_seed()) graph.set_seed(outer->seed());
+        });
+    return make_handle<Made>(std::const_pointer_cast<DatasetFunction>(function), kMade);
+  });
+}
+
+// The same for a closure that returns a dataset.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
+  return border([&]() -> SEXP {
+    const auto of = dataset_of_handle(dataset);
+    const auto outer = default_graph();
+    std::shared_ptr<const Dataset> pattern;
+    const auto function = DatasetFunction::make(
+        of->dtypes(), of->shapes(),
+        [&](Graph& graph, const std::vector<Output>& args) {
+          Rcpp::Shield<SEXP> result(call_builder(builder, *of, graph, args));
+          pattern = dataset_of_handle(result);
+          return pattern->unknowns();
+        },
+        [&](Graph& graph) {
+          if (outer->has_seed()) graph.set_seed(outer->seed());
+        });
+    return make_handle<Made>(std::make_shared<DatasetMaker>(function, pattern), kMade);
+  });
+}
+
+// `closures`: draw(number), rewind(), save(), restore(state).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes) {
+  return border([&]() -> SEXP {
+    std::vector<DType> types;
+    for (const std::string& name : dtypes) {
+      types.push_back(dtype_from_name(name));
+      if (types.back() == DType::kInvalid) invalid_argument("'", name, "' is not a type.");
+    }
+    std::vector<Shape> dims;
+    const RList given(shapes, "the shapes of elements");
+    for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
+    return make_handle<Made>(std::make_shared<RSource>(closures, std::move(types), std::move(dims)),
+                             kMade);
+  });
+}

@@ -1,0 +1,77 @@
+// Files of delimited text, looked into before a dataset is made of them.
+#include <cmath>
+#include <limits>
+
+#include "base/interrupt.h"
+#include "io/formats/csv_reader.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+SEXP texts_to_r(const std::vector<std::string>& texts) {
+  Rcpp::Shield<SEXP> vector(Rf_allocVector(STRSXP, static_cast<R_xlen_t>(texts.size())));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    SET_STRING_ELT(vector, static_cast<R_xlen_t>(i),
+                   Rf_mkCharLenCE(texts[i].data(), static_cast<int>(texts[i].size()), CE_UTF8));
+  }
+  return vector;
+}
+
+// The smallest type that holds a field, by its place in this order.
+const std::vector<const char*> kTypes = {"int32", "int64", "float32", "float64", "string"};
+
+size_t type_number(const std::string& field) {
+  int32_t i32;
+  int64_t i64;
+  double f64;
+  if (parse_field(field, &i32)) return 0;
+  if (parse_field(field, &i64)) return 1;
+  if (!parse_field(field, &f64)) return 4;
+  const bool is_large = std::isfinite(f64) && std::fabs(f64) > std::numeric_limits<float>::max();
+  return is_large ? 3 : 2;
+}
+
+}  // namespace
+
+// The first records of a file, each as a vector of fields.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_csv_peek(
+    Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n) {
+  return border([&]() -> SEXP {
+    CsvFormat format;
+    if (delim.size() != 1) invalid_argument("`delim` must be one character, not \"", delim, "\".");
+    format.delim = delim[0];
+    format.has_quotes = use_quotes;
+    CsvReader reader(path, compression_from_name(compression_type), format);
+    reader.skip_lines(whole_from_r(skip, "`skip`"));
+    std::vector<Held> records;
+    while (static_cast<double>(records.size()) < n && reader.next()) {
+      check_interrupt();
+      const auto& fields = reader.fields();
+      records.emplace_back(texts_to_r(std::vector<std::string>(fields.begin(), fields.end())));
+    }
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(records.size())));
+    for (size_t i = 0; i < records.size(); ++i) {
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), records[i].get());
+    }
+    return list;
+  });
+}
+
+// The type of the fields of a column; empty ones, and those that are `na_value`, decide nothing.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_csv_type(Texts fields, Text na_value) {
+  return border([&] {
+    size_t largest = 0;
+    bool is_known = false;
+    for (const std::string& field : fields) {
+      if (field.empty() || field == na_value) continue;
+      is_known = true;
+      largest = std::max(largest, type_number(field));
+    }
+    return std::string(kTypes[is_known ? largest : kTypes.size() - 1]);
+  });
+}

@@ -1,0 +1,359 @@
+// tf.Example in R: rows of data as serialized examples, files of them, and what parses them.
+#include "r/data/example.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/log.h"
+#include "io/files/record.h"
+#include "io/formats/example.h"
+#include "nn/parse_functions.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+bool is_factor(SEXP x) { return Rf_inherits(x, "factor"); }
+
+// Types that are numbers in R's memory, but mean something else.
+void check_class(SEXP x, const std::string& key) {
+  for (const char* name : {"Date", "POSIXt", "difftime", "integer64"}) {
+    if (!Rf_inherits(x, name)) continue;
+    throw Error(Code::kInvalidArgument,
+                str_cat("Column '", key, "' is of class ", name, ", which an example cannot hold."),
+                {"Make numbers or strings of it."});
+  }
+}
+
+// The values of one row of a column, as an example has them.
+struct RowValues {
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string> texts;
+  size_t missing = 0;
+  size_t size() const { return floats.size() + ints.size() + texts.size(); }
+  void clear() {
+    floats.clear();
+    ints.clear();
+    texts.clear();
+    missing = 0;
+  }
+};
+
+// One column of data with the type that its values get.
+class Column {
+ public:
+  Column(SEXP x, ExampleFeature feature) : x_(x), feature_(std::move(feature)) {
+    check_class(x, feature_.key);
+    SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+    const bool is_matrix = Rf_xlength(dim) == 2;
+    rows_ = is_matrix ? INTEGER(dim)[0] : Rf_xlength(x);
+    width_ = is_matrix ? INTEGER(dim)[1] : 1;
+    const bool good = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
+                      TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
+    if (!good || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
+      invalid_argument(
+          "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
+          "matrix or a list of these, not an object of type ", Rf_type2char(TYPEOF(x)), ".");
+    }
+  }
+  R_xlen_t rows() const { return rows_; }
+  const ExampleFeature& feature() const { return feature_; }
+
+  // Adds the feature to the example of row i; one that has no values is left out.
+  void add(R_xlen_t row, ExampleWriter& writer) {
+    values_.clear();
+    if (TYPEOF(x_) == VECSXP) {
+      take_all(VECTOR_ELT(x_, row), row);
+    } else {
+      for (R_xlen_t k = 0; k < width_; ++k) take(x_, row + k * rows_, row);
+    }
+    check(row);
+    if (values_.size() == 0) return;
+    if (feature_.dtype == DType::kFloat32) writer.add_floats(feature_.key, values_.floats);
+    if (feature_.dtype == DType::kInt64) writer.add_ints(feature_.key, values_.ints);
+    if (feature_.dtype == DType::kString) {
+      writer.add_bytes(feature_.key, {values_.texts.begin(), values_.texts.end()});
+    }
+  }
+
+ private:
+  void check(R_xlen_t row) const {
+    if (!feature_.is_dense) return;
+    const auto wanted = static_cast<size_t>(feature_.row_size);
+    if (values_.size() == wanted) return;
+    if (values_.size() == 0 && !feature_.is_required) return;
+    if (values_.missing > 0) {
+      invalid_argument("Row ", row + 1, " has NA in '", feature_.key, "', which the model needs.");
+    }
+    invalid_argument("Row ", row + 1, " has ", values_.size(), " values of '", feature_.key,
+                     "', where the model takes ", feature_.row_size, ".");
+  }
+  void take_all(SEXP cell, R_xlen_t row) {
+    if (TYPEOF(cell) == RAWSXP) {
+      if (feature_.dtype != DType::kString) refuse(cell, row);
+      values_.texts.emplace_back(reinterpret_cast<const char*>(RAW(cell)),
+                                 static_cast<size_t>(Rf_xlength(cell)));
+      return;
+    }
+    check_class(cell, feature_.key);
+    for (R_xlen_t i = 0; i < Rf_xlength(cell); ++i) take(cell, i, row);
+  }
+  [[noreturn]] void refuse(SEXP x, R_xlen_t row) const {
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("Column '", feature_.key, "' must be ", dtype_name(feature_.dtype), "; row ",
+                row + 1, " is of type ", is_factor(x) ? "factor" : Rf_type2char(TYPEOF(x)), "."));
+  }
+  void take(SEXP x, R_xlen_t i, R_xlen_t row) {
+    if (TYPEOF(x) == STRSXP || is_factor(x)) {
+      if (feature_.dtype != DType::kString) refuse(x, row);
+      take_text(x, i);
+      return;
+    }
+    if (feature_.dtype == DType::kString) refuse(x, row);
+    if (TYPEOF(x) == REALSXP) {
+      take_number(REAL(x)[i], ISNAN(REAL(x)[i]), row);
+    } else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) {
+      const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
+      take_number(value, value == NA_INTEGER, row);
+    } else {
+      refuse(x, row);
+    }
+  }
+  void take_text(SEXP x, R_xlen_t i) {
+    SEXP element = NA_STRING;
+    if (TYPEOF(x) == STRSXP) {
+      element = STRING_ELT(x, i);
+    } else {
+      SEXP levels = Rf_getAttrib(x, R_LevelsSymbol);
+      const int level = INTEGER(x)[i];
+      const bool is_known = level != NA_INTEGER && level >= 1 && level <= Rf_xlength(levels);
+      if (is_known && TYPEOF(levels) == STRSXP) element = STRING_ELT(levels, level - 1);
+    }
+    if (element == NA_STRING) {
+      ++values_.missing;
+      return;
+    }
+    const char* text = utf8_of(element);
+    if (drops_missing() && *text == '\0') return;
+    values_.texts.emplace_back(text);
+  }
+  void take_number(double x, bool is_missing, R_xlen_t row) {
+    if (is_missing) {
+      ++values_.missing;
+      return;
+    }
+    if (feature_.dtype == DType::kFloat32) {
+      const auto value = static_cast<float>(x);
+      if (std::isinf(value) && !std::isinf(x)) {
+        invalid_argument("Column '", feature_.key, "', row ", row + 1, ": ", x,
+                         " is more than float32 can hold.");
+      }
+      values_.floats.push_back(value);
+      return;
+    }
+    const bool is_whole = std::floor(x) == x && std::fabs(x) <= 9007199254740992.0;
+    if (!is_whole) {
+      invalid_argument("Column '", feature_.key, "' must be int64; row ", row + 1, " is ", x, ".");
+    }
+    const auto value = static_cast<int64_t>(x);
+    if (drops_missing() && value == -1) return;
+    values_.ints.push_back(value);
+  }
+  // As the columns of models do with dense values; who writes data writes what is there.
+  bool drops_missing() const { return !feature_.is_dense && !feature_.is_data; }
+
+  SEXP x_;
+  ExampleFeature feature_;
+  R_xlen_t rows_ = 0, width_ = 1;
+  RowValues values_;
+};
+
+std::vector<std::string> missing_names(const RList& data,
+                                       const std::vector<ExampleFeature>& features) {
+  std::vector<std::string> missing;
+  for (const ExampleFeature& feature : features) {
+    if (data.find(feature.key.c_str()) == R_NilValue) missing.push_back(feature.key);
+  }
+  return missing;
+}
+
+// Which of example's three types a column of data has.
+DType natural_type(SEXP x, const std::string& key) {
+  if (is_factor(x) || TYPEOF(x) == STRSXP || TYPEOF(x) == RAWSXP) return DType::kString;
+  if (TYPEOF(x) == REALSXP) return DType::kFloat32;
+  if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return DType::kInt64;
+  DType dtype = DType::kInt64;
+  for (R_xlen_t i = 0; TYPEOF(x) == VECSXP && i < Rf_xlength(x); ++i) {
+    SEXP cell = VECTOR_ELT(x, i);
+    if (Rf_xlength(cell) == 0 && TYPEOF(cell) != RAWSXP) continue;
+    const DType of_cell = TYPEOF(cell) == VECSXP ? DType::kInvalid : natural_type(cell, key);
+    if (of_cell != DType::kInt64) return of_cell;
+  }
+  return dtype;
+}
+
+// Whole numbers that a double holds and a float32 does not are rather keys than measurements.
+void warn_of_lost_digits(SEXP x, const std::string& key) {
+  constexpr double kMostExact = 16777216, kMostExactDouble = 9007199254740992;
+  for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
+    const double value = REAL(x)[i];
+    const bool is_lost = std::fabs(value) > kMostExact && std::fabs(value) <= kMostExactDouble &&
+                         std::floor(value) == value &&
+                         static_cast<double>(static_cast<float>(value)) != value;
+    if (!is_lost) continue;
+    warn("precision", str_cat("Column '", key,
+                              "' has whole numbers that float32, which examples "
+                              "hold, rounds. Make integers or strings of them."));
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features) {
+  const RList given(data, "the data");
+  const std::vector<std::string> missing = missing_names(given, features);
+  if (!missing.empty()) {
+    std::vector<std::string> names;
+    for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
+    throw Error(Code::kNotFound,
+                str_cat("The data lack what the model reads: ", str_join(missing, ", "), "."),
+                {str_cat("They have: ", str_join(names, ", "), ".")});
+  }
+  std::vector<Column> columns;
+  for (const ExampleFeature& feature : features) {
+    columns.emplace_back(given.find(feature.key.c_str()), feature);
+    if (columns.back().rows() == columns[0].rows()) continue;
+    invalid_argument("Column '", feature.key, "' has ", columns.back().rows(), " rows, but '",
+                     columns[0].feature().key, "' has ", columns[0].rows(), ".");
+  }
+  std::vector<std::string> examples;
+  ExampleWriter writer;
+  const R_xlen_t n = columns.empty() ? 0 : columns[0].rows();
+  for (R_xlen_t row = 0; row < n; ++row) {
+    for (Column& column : columns) column.add(row, writer);
+    examples.push_back(writer.take());
+  }
+  return examples;
+}
+
+std::vector<std::string> bytes_from_r(SEXP x, const char* what) {
+  std::vector<std::string> all;
+  const auto add = [&](SEXP raw) {
+    if (TYPEOF(raw) != RAWSXP) {
+      invalid_argument("Raw vectors are expected for ", what, ", not an object of type ",
+                       Rf_type2char(TYPEOF(raw)), ".");
+    }
+    all.emplace_back(reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw)));
+  };
+  if (TYPEOF(x) == STRSXP) {
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) all.emplace_back(utf8_of(STRING_ELT(x, i)));
+  } else if (TYPEOF(x) == VECSXP) {
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) add(VECTOR_ELT(x, i));
+  } else {
+    add(x);
+  }
+  return all;
+}
+
+namespace {
+
+FeatureSpec feature_spec_from_r(const std::string& key, SEXP x) {
+  const RList fields(x, "the specification of a feature");
+  FeatureSpec spec;
+  spec.key = key;
+  const std::string kind = string_from_r(fields.find("kind"));
+  if (kind == "FixedLenSequenceFeature") spec.kind = FeatureSpec::Kind::kFixedLenSequence;
+  if (kind == "VarLenFeature") spec.kind = FeatureSpec::Kind::kVarLen;
+  if (kind == "SparseFeature") spec.kind = FeatureSpec::Kind::kSparse;
+  spec.dtype = dtype_from_r(fields.find("dtype"));
+  if (spec.kind == FeatureSpec::Kind::kSparse) {
+    spec.index_key = string_from_r(fields.find("index_key"));
+    spec.value_key = string_from_r(fields.find("value_key"));
+    spec.size = whole_from_r(fields.find("size"), "`size`");
+    spec.already_sorted = is_true(fields.find("already_sorted"));
+  }
+  SEXP shape = fields.find("shape"), otherwise = fields.find("default_value");
+  if (shape != R_NilValue) spec.shape = shape_from_r(shape);
+  if (otherwise != R_NilValue) spec.default_value = tensor_from_r(otherwise, spec.dtype);
+  return spec;
+}
+
+SEXP parsed_to_r(const ParsedTensor& tensor) {
+  if (!tensor.indices) return tensor_handle(tensor.values);
+  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
+  SET_VECTOR_ELT(sparse, 0, tensor_handle(tensor.indices));
+  SET_VECTOR_ELT(sparse, 1, tensor_handle(tensor.values));
+  SET_VECTOR_ELT(sparse, 2, tensor_handle(tensor.dense_shape));
+  Rcpp::Shield<SEXP> classes(Rf_mkString("tensorflow.sparse_tensor"));
+  Rf_setAttrib(sparse, R_ClassSymbol, classes);
+  return sparse;
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The features of serialized examples: a named list of tensors. `names` may be NULL.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name) {
+  return border([&]() -> SEXP {
+    const RList given(features, "the features");
+    std::vector<FeatureSpec> specs;
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      specs.push_back(feature_spec_from_r(given.name(i), given[i]));
+    }
+    const Output input = tensor_of(serialized);
+    const auto parsed =
+        parse_example(input.graph(), input, names == R_NilValue ? Output() : tensor_of(names),
+                      specs, is_single, name);
+    Rcpp::List result(parsed.size());
+    Rcpp::CharacterVector keys(parsed.size());
+    for (size_t i = 0; i < parsed.size(); ++i) {
+      result[i] = parsed_to_r(parsed[i].second);
+      keys[i] = parsed[i].first;
+    }
+    result.names() = keys;
+    return result;
+  });
+}
+
+// The rows of a named list of columns as examples, or raw vectors as they are, as records of a
+// file. Returns their number.
+// [[Rcpp::export(rng = false)]]
+double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
+  return border([&] {
+    std::vector<std::string> records;
+    if (Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) {
+      records = bytes_from_r(data, "`data`");
+    } else {
+      const RList given(data, "`data`");
+      std::vector<ExampleFeature> features;
+      for (R_xlen_t i = 0; i < given.size(); ++i) {
+        ExampleFeature feature;
+        feature.key = given.name(i);
+        feature.dtype = natural_type(given[i], feature.key);
+        feature.is_data = true;
+        warn_of_lost_digits(given[i], feature.key);
+        features.push_back(feature);
+      }
+      records = examples_from_r(data, features);
+    }
+    // the file of that name is the old one or the new one
+    const std::string unfinished = path + ".unfinished";
+    {
+      RecordWriter writer(unfinished, compression_from_name(compression_type));
+      for (const std::string& record : records) writer.write(record);
+      writer.close();
+    }
+    rename_file(unfinished, path);
+    return static_cast<double>(records.size());
+  });
+}

@@ -1,0 +1,170 @@
+// Datasets of any registered kind, and iterators of them in graphs.
+#include "base/interrupt.h"
+#include "data/dataset.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<Made>(handle, kMade));
+  if (!dataset) invalid_argument("A dataset is expected.");
+  return dataset;
+}
+
+SEXP tensors_to_r(const std::vector<Output>& outputs) {
+  Rcpp::List list(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
+  return list;
+}
+
+std::vector<DType> dtypes_from_r(const Texts& names) {
+  std::vector<DType> dtypes;
+  for (const std::string& name : names) {
+    dtypes.push_back(dtype_from_name(name));
+    if (dtypes.back() == DType::kInvalid) invalid_argument("'", name, "' is not a type.");
+  }
+  return dtypes;
+}
+
+std::vector<Shape> shapes_from_r(SEXP list) {
+  std::vector<Shape> shapes;
+  const RList given(list, "the shapes of elements");
+  for (R_xlen_t i = 0; i < given.size(); ++i) shapes.push_back(shape_from_r(given[i]));
+  return shapes;
+}
+
+SEXP dims_to_r(const Shape& shape) {
+  if (!shape.has_rank()) return R_NilValue;
+  Rcpp::NumericVector dims(shape.rank());
+  for (int d = 0; d < shape.rank(); ++d) {
+    dims[d] = shape.dim(d) == Shape::kUnknownDim ? NA_REAL : static_cast<double>(shape.dim(d));
+  }
+  return dims;
+}
+
+// One that is a dataset is a handle.
+SEXP component_to_r(const Tensor& component) {
+  if (component.dtype() != DType::kVariant) return tensor_to_r(component);
+  return make_handle<Made>(std::static_pointer_cast<Dataset>(component.object()), kMade);
+}
+
+// Throws for one that a function would return: it has no elements here.
+void check_known(const Dataset& dataset) {
+  if (dataset.unknowns().empty()) return;
+  throw Error(Code::kInvalidArgument, "The dataset depends on tensors of a graph.",
+              {"Functions of dataset_flat_map() and dataset_interleave() return such datasets."});
+}
+
+class MadeSaveable : public Made {
+ public:
+  explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
+  const char* kind() const override { return "a saveable object"; }
+  const SaveablePtr& saveable() const { return saveable_; }
+
+ private:
+  SaveablePtr saveable_;
+};
+
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+SaveablePtr saveable_of(SEXP x) {
+  if (!is_handle(x, kMade)) return nullptr;
+  const auto made = std::dynamic_pointer_cast<MadeSaveable>(from_handle<Made>(x, kMade));
+  return made ? made->saveable() : nullptr;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// The position of an iterator as a saver takes it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator_saveable(SEXP iterator) {
+  return border([&]() -> SEXP {
+    return make_handle<Made>(
+        std::make_shared<MadeSaveable>(make_saveable_from_iterator(tensor_of(iterator))), kMade);
+  });
+}
+
+// `args`: a named list of plain values, handles and functions.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset(Text type, SEXP args, Text owner) {
+  return border([&]() -> SEXP {
+    return make_handle<Made>(make_dataset(type, *args_from_r(args, owner)), kMade);
+  });
+}
+
+// What a dataset is, and the types and shapes of its components, also as text.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset_info(SEXP handle) {
+  return border([&]() -> SEXP {
+    const auto dataset = dataset_from_r(handle);
+    std::vector<std::string> dtypes, shapes;
+    Rcpp::List dims;
+    for (const DType dtype : dataset->dtypes()) dtypes.push_back(dtype_name(dtype));
+    for (const Shape& shape : dataset->shapes()) {
+      shapes.push_back(shape.to_string());
+      dims.push_back(dims_to_r(shape));
+    }
+    return Rcpp::List::create(Rcpp::_["description"] = dataset->description(),
+                              Rcpp::_["dtypes"] = dtypes, Rcpp::_["shapes"] = shapes,
+                              Rcpp::_["dims"] = dims);
+  });
+}
+
+// The first `n` elements, each a list of its components.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset_collect(SEXP handle, double n) {
+  return border([&]() -> SEXP {
+    IteratorContext context(*default_graph());
+    const auto dataset = dataset_from_r(handle);
+    check_known(*dataset);
+    const auto iterator = dataset->iterator(context);
+    std::vector<Held> elements;
+    ComponentsSink sink;
+    while (static_cast<double>(elements.size()) < n && iterator->next(sink)) {
+      check_interrupt();
+      const Components components = sink.take();
+      Rcpp::Shield<SEXP> element(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(components.size())));
+      for (size_t i = 0; i < components.size(); ++i) {
+        SET_VECTOR_ELT(element, static_cast<R_xlen_t>(i), component_to_r(components[i]));
+      }
+      elements.emplace_back(element);
+    }
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(elements.size())));
+    for (size_t i = 0; i < elements.size(); ++i) {
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), elements[i].get());
+    }
+    return list;
+  });
+}
+
+// The handle of an iterator in the default graph; `dataset` is NULL where it waits for one.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
+  return border([&]() -> SEXP {
+    const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
+    if (given) check_known(*given);
+    return tensor_handle(
+        make_iterator_op(*default_graph(), dtypes_from_r(dtypes), shapes_from_r(shapes), given));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
+  return border([&]() -> SEXP {
+    return operation_handle(
+        make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_iterator_get_next(SEXP iterator, Text name) {
+  return border(
+      [&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator), name)); });
+}

@@ -1,0 +1,130 @@
+// Checkpoints and event files in R; where the core's log lines go.
+#include "base/log.h"
+#include "estimators/run_folder.h"
+#include "io/checkpoint/tensor_bundle.h"
+#include "io/events/event_file.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+void log_to_r(LogLevel level, const char* kind, const std::string& text) {
+  Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
+  Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
+  Rcpp::Shield<SEXP> about(Rf_mkString(kind));
+  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("emit_log"), number, line, about));
+  Rcpp::Shield<SEXP> waits(eval_r(call, package_namespace()));
+  if (Rf_asLogical(waits) == TRUE) note_warning();
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+void cpp_log_setup() {
+  set_log_sink(log_to_r);
+  setup_sleep();
+  setup_interrupts();
+}
+
+// [[Rcpp::export(rng = false)]]
+int cpp_log_verbosity(SEXP level) {
+  return border([&] {
+    if (level != R_NilValue) {
+      set_log_verbosity(static_cast<LogLevel>(static_cast<int>(number_from_r(level, "`level`"))));
+    }
+    return static_cast<int>(log_verbosity());
+  });
+}
+
+// Whether there is one; what is odd about the folder is not told.
+// [[Rcpp::export(rng = false)]]
+bool cpp_has_checkpoint(Text folder) {
+  return border([&] { return has_checkpoint(folder); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_latest_checkpoint(Text folder) {
+  return border([&]() -> SEXP {
+    const std::string path = newest_checkpoint(folder);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// The same by a list of another name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
+  return border([&]() -> SEXP {
+    const std::string path = newest_checkpoint(folder, state_name);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+double cpp_saved_global_step(Text folder) {
+  return border([&] { return static_cast<double>(saved_global_step(folder)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_checkpoint_names(Text path) {
+  return border([&] {
+    std::vector<std::string> names;
+    const BundleReader reader(path);
+    for (const auto& tensor : reader.tensors()) names.push_back(tensor.name);
+    return names;
+  });
+}
+
+// The tensors that are kept whole or in slices that make up all of them. TensorFlow keeps slots of
+// partitioned variables as slices of tensors that no slices make up.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_whole_names(Text path) {
+  return border([&]() -> SEXP {
+    std::vector<std::string> names;
+    for (const BundleReader::Info& tensor : BundleReader(path).tensors()) {
+      int64_t present = 0;
+      for (const TensorSlice& slice : tensor.slices) present += slice.num_elements();
+      if (!tensor.is_sliced || present == tensor.shape.num_elements()) names.push_back(tensor.name);
+    }
+    return Rcpp::wrap(names);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_values(Text path, Texts names) {
+  return border([&]() -> SEXP {
+    const BundleReader reader(path);
+    Rcpp::List values(names.size());
+    for (size_t i = 0; i < names.size(); ++i) values[i] = tensor_to_r(reader.read(names[i]));
+    values.names() = Rcpp::wrap(names);
+    return values;
+  });
+}
+
+// Type and shape of each tensor of a checkpoint, by name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_checkpoint_tensors(Text path) {
+  return border([&]() -> SEXP {
+    const std::vector<BundleReader::Info> tensors = BundleReader(path).tensors();
+    Rcpp::List all(tensors.size());
+    Rcpp::CharacterVector names(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      Rcpp::NumericVector shape;
+      for (const int64_t dim : tensors[i].shape.dims()) shape.push_back(static_cast<double>(dim));
+      all[i] = Rcpp::List::create(Rcpp::_["dtype"] = dtype_name(tensors[i].dtype),
+                                  Rcpp::_["shape"] = shape);
+      names[i] = tensors[i].name;
+    }
+    all.names() = names;
+    return all;
+  });
+}

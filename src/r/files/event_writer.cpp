@@ -1,0 +1,85 @@
+// tf$summary$FileWriter and tf$train$write_graph in R: event files and graphs that scripts write.
+#include "graph/lowering.h"
+#include "io/events/event_file.h"
+#include "io/files/atomic_file.h"
+#include "io/graphs/graph_def.h"
+#include "r/runhooks_r.h"
+#include "training/graph_export.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+const HandleKind kEventWriter("runhooks_event_writer");
+
+EventFileWriter& writer_of(SEXP handle) {
+  EventFileWriter& writer = *from_handle<EventFileWriter>(handle, kEventWriter);
+  if (!writer.is_open()) fail(Code::kFailedPrecondition, "The event writer is closed.");
+  return writer;
+}
+
+// A serialized message as a session gives it: bytes, or text where nothing in it is 0.
+std::string bytes_from_r(SEXP x, const char* what) {
+  if (TYPEOF(x) == RAWSXP) {
+    return std::string(reinterpret_cast<const char*>(RAW(x)), static_cast<size_t>(Rf_xlength(x)));
+  }
+  if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
+  invalid_argument(what, " must be the value of a summary, not ", Rf_type2char(TYPEOF(x)), ".");
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_event_writer_open(Text logdir, Text suffix) {
+  return border(
+      [&] { return make_handle(std::make_shared<EventFileWriter>(logdir, suffix), kEventWriter); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step) {
+  border([&] {
+    writer_of(writer).add_serialized_summary(bytes_from_r(summary, "`summary`"),
+                                             whole_from_r(step, "`global_step`"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_event_writer_add_scalars(SEXP writer,
+                                  Texts tags,
+                                  Rcpp::NumericVector values,
+                                  double step) {
+  border([&] {
+    std::vector<std::pair<std::string, double>> scalars;
+    for (size_t i = 0; i < tags.size(); ++i) {
+      scalars.emplace_back(tags[i], values[static_cast<R_xlen_t>(i)]);
+    }
+    writer_of(writer).add_scalars(scalars, whole_from_r(step, "`global_step`"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_event_writer_add_graph(SEXP writer, SEXP graph, double step) {
+  border([&] {
+    writer_of(writer).add_graph_def(write_graph_def(make_graph_def(*graph_of(graph))),
+                                    whole_from_r(step, "`global_step`"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_event_writer_flush(SEXP writer) {
+  border([&] { writer_of(writer).flush(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_event_writer_close(SEXP writer) {
+  border([&] { from_handle<EventFileWriter>(writer, kEventWriter)->close(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_graph(SEXP graph, Text path, bool as_text) {
+  border([&] {
+    const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
+    write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));
+  });
+}

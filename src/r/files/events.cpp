@@ -1,0 +1,95 @@
+// Event files and summaries in R.
+#include "io/events/event_file.h"
+#include "nn/summary_ops.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// The number of a value: a scalar, or a tensor of one number, as TensorFlow 2 writes scalars.
+bool number_of(const SummaryValue& value, double* number) {
+  if (const float* scalar = value.scalar()) {
+    *number = *scalar;
+    return true;
+  }
+  const Tensor* tensor = value.tensor();
+  if (!tensor || tensor->num_elements() != 1 || !is_numeric(tensor->dtype())) return false;
+  *number = tensor->number_at(0);
+  return true;
+}
+
+SummaryOptions summary_options(const std::vector<std::string>& collections,
+                               const std::string& family) {
+  SummaryOptions options;
+  options.collections = collections;
+  options.family = family;
+  return options;
+}
+
+Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot : tensor_of(x); }
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The numbers of these event files, in their order; what is cut off at a file's end is left out.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_events(Texts paths) {
+  return border([&]() -> SEXP {
+    std::vector<double> steps, times, values;
+    std::vector<std::string> tags;
+    for (const std::string& path : paths) {
+      bool truncated = false;
+      for (const Event& event : read_events(path, &truncated)) {
+        for (const SummaryValue& value : event.summary) {
+          double number = 0;
+          if (!number_of(value, &number)) continue;
+          steps.push_back(static_cast<double>(event.step));
+          times.push_back(event.wall_time);
+          tags.push_back(value.tag);
+          values.push_back(number);
+        }
+      }
+    }
+    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["wall_time"] = times,
+                              Rcpp::_["tag"] = tags, Rcpp::_["value"] = values);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections, Text family) {
+  return border([&]() -> SEXP {
+    const Output value = summary_value(values);
+    const SummaryOptions options = summary_options(collections, family);
+    return tensor_handle(
+        is_histogram ? add_histogram_summary(*graph_for(value.graph()), name, value, options)
+                     : add_scalar_summary(*graph_for(value.graph()), name, value, options));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
+  return border([&]() -> SEXP {
+    std::vector<Output> summaries;
+    const RList given(inputs, "`inputs`");
+    for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
+    if (summaries.empty()) invalid_argument("`inputs` must have at least one summary.");
+    return tensor_handle(
+        merge_summaries(*graph_for(summaries[0].graph()), summaries, name, collections));
+  });
+}
+
+// NULL where the collection is empty.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_summary_merge_all(Text key, Text scope, Text name) {
+  return border([&]() -> SEXP {
+    const Output merged = merge_all_summaries(*default_graph(), key, scope, name);
+    return merged ? tensor_handle(merged) : R_NilValue;
+  });
+}

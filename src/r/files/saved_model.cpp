@@ -1,0 +1,215 @@
+// SavedModels in R: exports of estimators, and loaded models that answer.
+#include "estimators/export.h"
+#include "r/data/example.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+const HandleKind kLoadedModel("runhooks_loaded_model");
+
+// What a serving input receiver function gave, as export_savedmodel() has put it in order:
+// list(input = <as an input function's>, receivers = <named list of tensors>).
+ReceiverFn receiver_fn_from_r(SEXP build) {
+  auto function = std::make_shared<Held>(function_from_r(build, "the serving input receiver"));
+  return [function](Graph& graph) -> ServingReceiver {
+    DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> call(Rf_lang1(function->get()));
+    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    const RList parts(result, "a serving input receiver");
+    ServingReceiver receiver;
+    receiver.input = model_input_from_r(parts.find("input"));
+    const RList tensors(parts.find("receivers"), "the receiver tensors");
+    for (R_xlen_t i = 0; i < tensors.size(); ++i) {
+      receiver.receivers.emplace_back(tensors.name(i), feature_from_r(tensors[i]));
+    }
+    return receiver;
+  };
+}
+
+SEXP tensor_infos_to_r(const std::map<std::string, TensorInfo>& infos) {
+  Rcpp::List all(infos.size());
+  Rcpp::CharacterVector names(infos.size());
+  R_xlen_t at = 0;
+  for (const auto& [name, info] : infos) {
+    Rcpp::RObject shape = R_NilValue;
+    if (info.shape && info.shape->has_rank()) {
+      Rcpp::IntegerVector dims(info.shape->rank());
+      for (int d = 0; d < info.shape->rank(); ++d) {
+        const int64_t dim = info.shape->dim(d);
+        dims[d] = dim < 0 ? NA_INTEGER : static_cast<int>(dim);
+      }
+      shape = dims;
+    }
+    all[at] =
+        Rcpp::List::create(Rcpp::_["name"] = info.name, Rcpp::_["dtype"] = dtype_name(info.dtype),
+                           Rcpp::_["shape"] = shape);
+    names[at++] = name;
+  }
+  all.names() = names;
+  return all;
+}
+
+SEXP features_to_r(const std::vector<ExampleFeature>& features) {
+  Rcpp::CharacterVector dtypes, keys;
+  for (const ExampleFeature& feature : features) {
+    dtypes.push_back(dtype_name(feature.dtype));
+    keys.push_back(feature.key);
+  }
+  dtypes.names() = keys;
+  return dtypes;
+}
+
+SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
+  const SignatureDef& def = model.signatures().at(name);
+  std::string problem;
+  Rcpp::RObject features = R_NilValue;
+  try {
+    features = features_to_r(model.example_features(name));
+  } catch (const Error& error) {
+    problem = error.message();
+  }
+  Rcpp::Shield<SEXP> inputs(tensor_infos_to_r(def.inputs)), outputs(tensor_infos_to_r(def.outputs));
+  return Rcpp::List::create(Rcpp::_["inputs"] = inputs, Rcpp::_["outputs"] = outputs,
+                            Rcpp::_["method_name"] = def.method_name,
+                            Rcpp::_["example_features"] = features, Rcpp::_["problem"] = problem);
+}
+
+// A column of data as an input of a signature: [rows], or of the input's rank.
+Tensor input_from_r(SEXP x, const std::string& name, const TensorInfo& info) {
+  const bool is_missing_number = TYPEOF(x) == REALSXP;
+  for (R_xlen_t i = 0; is_missing_number && i < Rf_xlength(x); ++i) {
+    if (!ISNAN(REAL(x)[i])) continue;
+    invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
+                     "); the model needs numbers.");
+  }
+  Tensor tensor = rows_from_r(x, info.dtype);
+  if (!info.shape || !info.shape->has_rank()) return tensor;
+  const int rank = info.shape->rank();
+  Shape shape = tensor.shape();
+  if (shape.rank() == 1 && rank == 0 && shape.dim(0) == 1) return tensor.reshaped(Shape());
+  while (shape.rank() < rank) shape.append(1);
+  if (!info.shape->is_compatible_with(shape)) {
+    invalid_argument("Input '", name, "' must have shape ", *info.shape, "; the data have ",
+                     tensor.shape(), ".");
+  }
+  return tensor.reshaped(shape);
+}
+
+std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& name, SEXP data) {
+  const SignatureDef& signature = model.signature(name);
+  const std::vector<ExampleFeature>& features = model.example_features(name);
+  const bool has_names = Rf_getAttrib(data, R_NamesSymbol) != R_NilValue;
+  const bool is_one = signature.inputs.size() == 1;
+  if (is_one && !has_names && signature.inputs.begin()->second.dtype == DType::kString) {
+    const std::vector<std::string> strings = bytes_from_r(data, "the examples");
+    return {Tensor::strings(Shape{static_cast<int64_t>(strings.size())}, strings)};
+  }
+  const RList given(data, "the data");
+  if (!has_names) {
+    invalid_argument("The data must be a data frame or a named list, since signature '", name,
+                     "' takes inputs by name.");
+  }
+  const bool is_given = is_one && given.find(signature.inputs.begin()->first.c_str()) != R_NilValue;
+  if (!features.empty() && !is_given) {
+    const std::vector<std::string> examples = examples_from_r(data, features);
+    return {Tensor::strings(Shape{static_cast<int64_t>(examples.size())}, examples)};
+  }
+  std::vector<Tensor> inputs;
+  std::vector<std::string> missing;
+  for (const auto& [key, info] : signature.inputs) {
+    SEXP x = given.find(key.c_str());
+    if (x == R_NilValue) {
+      missing.push_back(key);
+    } else {
+      inputs.push_back(input_from_r(x, key, info));
+    }
+  }
+  if (missing.empty()) return inputs;
+  std::vector<std::string> names;
+  for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
+  throw Error(
+      Code::kNotFound,
+      str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "), "."),
+      {str_cat("They have: ", str_join(names, ", "), ".")});
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// Writes a complete export into `folder`.
+// [[Rcpp::export(rng = false)]]
+void cpp_estimator_export(SEXP spec,
+                          SEXP config,
+                          SEXP receiver_fn,
+                          Text folder,
+                          Text checkpoint_path,
+                          bool as_text,
+                          bool strip_default_attrs,
+                          SEXP assets_extra) {
+  border([&] {
+    const Estimator estimator = estimator_from_r(spec, config);
+    ExportOptions options;
+    options.checkpoint_path = checkpoint_path;
+    options.as_text = as_text;
+    options.strip_default_attrs = strip_default_attrs;
+    const RList extra(assets_extra, "`assets_extra`");
+    for (R_xlen_t i = 0; i < extra.size(); ++i) {
+      options.assets_extra.emplace_back(extra.name(i), string_from_r(extra[i]));
+    }
+    estimator.export_saved_model(receiver_fn_from_r(receiver_fn), options, folder);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_replace_saved_model(Text from, Text folder) {
+  border([&] { replace_saved_model(from, folder); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_load_savedmodel(Text folder, Texts tags) {
+  return border([&]() -> SEXP {
+    return make_handle(std::make_shared<LoadedModel>(folder, tags), kLoadedModel);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_loaded_signatures(SEXP model) {
+  return border([&]() -> SEXP {
+    const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
+    Rcpp::List all;
+    for (const auto& entry : loaded->signatures()) {
+      // what initializes the model is no question to it
+      if (entry.first.rfind("__saved_model_", 0) == 0) continue;
+      Rcpp::Shield<SEXP> signature(signature_to_r(*loaded, entry.first));
+      all.push_back(SEXP(signature), entry.first);
+    }
+    return all;
+  });
+}
+
+// What a signature says of data: an array for each output, by name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data) {
+  return border([&]() -> SEXP {
+    const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
+    const std::vector<Tensor> values =
+        loaded->run(signature, inputs_from_r(*loaded, signature, data));
+    const auto& outputs = loaded->signatures().at(signature).outputs;
+    Rcpp::List list(values.size());
+    Rcpp::CharacterVector names(values.size());
+    R_xlen_t at = 0;
+    for (const auto& output : outputs) {
+      list[at] = tensor_to_r(values[static_cast<size_t>(at)]);
+      names[at++] = Rf_mkCharCE(output.first.c_str(), CE_UTF8);
+    }
+    list.names() = names;
+    return list;
+  });
+}

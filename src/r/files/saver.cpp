@@ -1,0 +1,128 @@
+// Savers in R: tf$train$Saver.
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// What R calls a saver or a scaffold is an environment with the pointer in it.
+SEXP pointer_in(SEXP object) {
+  static SEXP name = Rf_install(".pointer");
+  return TYPEOF(object) == ENVSXP ? Rf_findVarInFrame(object, name) : object;
+}
+
+}  // namespace
+
+SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
+  Rcpp::Shield<SEXP> pointer(make_handle(saver, kSaver));
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_saver"), pointer));
+  return eval_r(call, package_namespace());
+}
+
+bool is_saver(SEXP x) { return TYPEOF(x) == ENVSXP && is_handle(pointer_in(x), kSaver); }
+
+std::shared_ptr<Saver> saver_of(SEXP x) {
+  return x == R_NilValue ? nullptr : from_handle<Saver>(pointer_in(x), kSaver);
+}
+
+std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
+  return x == R_NilValue ? nullptr : from_handle<Scaffold>(pointer_in(x), kScaffold);
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// Of all variables that the default graph has now; with `defer_build` of those that it has when the
+// saver is used. `var_list` is NULL or a list of variables; its names, where it has some, are those
+// in checkpoints.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_saver_new(SEXP var_list,
+                   bool reshape,
+                   double max_to_keep,
+                   double every_n_hours,
+                   bool relative_paths,
+                   bool pad_step_number,
+                   bool defer_build,
+                   bool allow_empty) {
+  return border([&]() -> SEXP {
+    SaverOptions options;
+    options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
+    options.keep_checkpoint_every_n_hours = every_n_hours;
+    options.save_relative_paths = relative_paths;
+    options.pad_step_number = pad_step_number;
+    auto saver = std::make_shared<Saver>(options);
+    const Graph& graph = *default_graph();
+    if (var_list != R_NilValue || reshape) {
+      std::vector<SaveablePtr> saveables;
+      std::vector<VariablePtr> variables;
+      const RList given(var_list, "`var_list`");
+      for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
+      if (var_list == R_NilValue) {
+        variables = variables_in(graph, collection_keys::kGlobalVariables);
+      }
+      for (size_t i = 0; i < variables.size(); ++i) {
+        const std::string name = given.has_names() ? given.name(static_cast<R_xlen_t>(i)) : "";
+        const std::string& own = variables[i]->save_name();
+        saveables.push_back(renamed_saveable(variables[i], name.empty() ? own : name, reshape));
+      }
+      if (saveables.empty() && !allow_empty) invalid_argument("No variables to save");
+      saver->build(std::move(saveables));
+    } else if (!defer_build) {
+      if (variables_in(graph, collection_keys::kGlobalVariables).empty() && !allow_empty) {
+        invalid_argument("No variables to save");
+      }
+      saver->build(graph);
+    }
+    return saver_handle(saver);
+  });
+}
+
+// The path of the checkpoint. A negative step is none.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_saver_save(SEXP saver,
+                           SEXP session,
+                           Text path,
+                           double global_step,
+                           bool write_meta_graph,
+                           bool write_state,
+                           Text state_name,
+                           Text meta_suffix) {
+  return border([&] {
+    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    const auto& writer = from_handle<Saver>(saver, kSaver);
+    if (!writer->is_built()) writer->build(open.graph());
+    return writer->save(open, path, whole_from_r(global_step, "`global_step`"), write_meta_graph,
+                        write_state, {state_name, meta_suffix});
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
+  border([&] {
+    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    const auto& reader = from_handle<Saver>(saver, kSaver);
+    if (!reader->is_built()) reader->build(open.graph());
+    reader->restore(open, path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
+  return border([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
+}
+
+// The checkpoints that it is to delete in their turn, oldest first.
+// [[Rcpp::export(rng = false)]]
+void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times) {
+  border([&] {
+    std::vector<std::pair<std::string, double>> last;
+    for (size_t i = 0; i < paths.size() && i < times.size(); ++i) {
+      last.emplace_back(paths[i], times[i]);
+    }
+    from_handle<Saver>(saver, kSaver)->set_last_checkpoints(std::move(last));
+  });
+}

@@ -1,0 +1,163 @@
+// Feature columns in R: their names, the input layer and the linear model for custom models.
+#include "columns/input_layer.h"
+#include "columns/linear_model.h"
+#include "columns/normalizing.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+Features features_from_r(SEXP features) {
+  Features result;
+  const RList given(features, "`features`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) result[given.name(i)] = feature_from_r(given[i]);
+  return result;
+}
+
+Graph& graph_of_features(const Features& features) {
+  if (features.empty()) invalid_argument("`features` must be a named list of tensors.");
+  return features.begin()->second.values.graph();
+}
+
+std::vector<ColumnPtr> columns_from_r(SEXP columns) {
+  ValueList specs;
+  const RList given(columns, "the feature columns");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    specs.push_back(Value::of(spec_from_r(given[i], "a feature column")));
+  }
+  return make_columns(specs);
+}
+
+using VariablesByName = std::vector<std::pair<std::string, std::vector<VariablePtr>>>;
+
+SEXP layer_to_r(const Output& tensor, const VariablesByName& variables) {
+  Rcpp::List by_column(variables.size());
+  Rcpp::CharacterVector names(variables.size());
+  for (size_t i = 0; i < variables.size(); ++i) {
+    Rcpp::List handles(variables[i].second.size());
+    for (size_t k = 0; k < variables[i].second.size(); ++k) {
+      handles[k] = variable_handle(variables[i].second[k]);
+    }
+    by_column[i] = handles;
+    names[i] = variables[i].first;
+  }
+  by_column.names() = names;
+  Rcpp::Shield<SEXP> handle(tensor_handle(tensor));
+  return Rcpp::List::create(Rcpp::_["tensor"] = handle, Rcpp::_["variables"] = by_column);
+}
+
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+Feature feature_from_r(SEXP feature) {
+  if (!Rf_inherits(feature, "tensorflow.sparse_tensor")) return tensor_of(feature);
+  const RList triple(feature, "a sparse tensor");
+  return Feature(tensor_of(triple.find("indices")), tensor_of(triple.find("values")),
+                 tensor_of(triple.find("dense_shape")));
+}
+
+SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
+  Rcpp::List all(reads.size());
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const FeatureRead& read = reads[i];
+    Rcpp::Shield<SEXP> otherwise(value_to_r(read.default_value));
+    Rcpp::IntegerVector shape;
+    for (int d = 0; d < read.shape.rank(); ++d) {
+      shape.push_back(static_cast<int>(read.shape.dim(d)));
+    }
+    all[i] = Rcpp::List::create(
+        Rcpp::_["key"] = read.key, Rcpp::_["dtype"] = dtype_name(read.dtype),
+        Rcpp::_["example_dtype"] = dtype_name(read.example_dtype),
+        Rcpp::_["has_shape"] = read.has_shape, Rcpp::_["shape"] = shape,
+        Rcpp::_["default_value"] = otherwise, Rcpp::_["is_weight"] = read.is_weight,
+        Rcpp::_["is_normalized"] = read.is_normalized,
+        Rcpp::_["takes_unknown"] = read.takes_unknown,
+        Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// The name of a column, which is made to find what is wrong with it.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_column_name(SEXP spec) {
+  return border([&] { return make_column(*spec_from_r(spec, "a feature column"))->name(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_normalizing() { return is_normalizing(); }
+
+// The width of a categorical column; NA of others.
+// [[Rcpp::export(rng = false)]]
+double cpp_column_buckets(SEXP spec) {
+  return border([&]() -> double {
+    const ColumnPtr column = make_column(*spec_from_r(spec, "a feature column"));
+    const auto* categorical = dynamic_cast<const CategoricalColumn*>(column.get());
+    return categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL;
+  });
+}
+
+// What columns read, in their order: a list for each feature that one reads.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_columns_read(SEXP columns) {
+  return border([&]() -> SEXP {
+    std::vector<FeatureRead> all;
+    for (const ColumnPtr& column : columns_from_r(columns)) {
+      for (const FeatureRead& read : column->reads()) all.push_back(read);
+    }
+    return reads_to_r(all);
+  });
+}
+
+// The names of the constructors in R, by those of tf.feature_column.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_column_endpoints() {
+  return border([&]() -> SEXP {
+    Rcpp::CharacterVector functions, names;
+    for (const ColumnEndpoint& column : column_endpoints()) {
+      functions.push_back(column.function);
+      names.push_back(column.endpoint);
+    }
+    functions.names() = names;
+    return functions;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_input_layer(SEXP features, SEXP columns, Texts collections, bool trainable) {
+  return border([&]() -> SEXP {
+    const Features given = features_from_r(features);
+    InputLayerOptions options;
+    options.trainable = trainable;
+    options.collections.insert(options.collections.end(), collections.begin(), collections.end());
+    const InputLayer layer =
+        input_layer(graph_of_features(given), given, columns_from_r(columns), options);
+    return layer_to_r(layer.tensor, layer.variables);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_linear_model(SEXP features,
+                      SEXP columns,
+                      double units,
+                      Text sparse_combiner,
+                      Texts collections,
+                      bool trainable) {
+  return border([&]() -> SEXP {
+    const Features given = features_from_r(features);
+    LinearModelOptions options;
+    options.units = whole_from_r(units, "`units`");
+    options.sparse_combiner = sparse_combiner;
+    options.trainable = trainable;
+    options.collections.insert(options.collections.end(), collections.begin(), collections.end());
+    const LinearModel model =
+        linear_model(graph_of_features(given), given, columns_from_r(columns), options);
+    return layer_to_r(model.logits, model.variables);
+  });
+}

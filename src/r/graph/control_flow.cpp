@@ -1,0 +1,149 @@
+// Control flow whose functions are closures of R, and gradients that are.
+#include "control/control_flow.h"
+
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+SEXP handles_of(const std::vector<Output>& outputs) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_handle(outputs[i]));
+  }
+  return list;
+}
+
+std::vector<Output> tensors_in(SEXP list, const char* what) {
+  std::vector<Output> tensors;
+  const RList given(list, what);
+  for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));
+  return tensors;
+}
+
+// A closure of a list of tensors that returns one; what it adds goes into the function.
+FunctionBuilder builder_from_r(SEXP closure) {
+  return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> handles(handles_of(arguments));
+    Rcpp::Shield<SEXP> call(Rf_lang2(closure, handles));
+    Rcpp::Shield<SEXP> results(eval_r(call, R_GlobalEnv));
+    return tensors_in(results, "the results of a function");
+  };
+}
+
+// tf.custom_gradient: of the first tensors, which are the results, to the others.
+class RGradient : public GradientOverride {
+ public:
+  RGradient(SEXP closure, size_t num_results) : closure_(closure), num_results_(num_results) {}
+  std::vector<Gradient> gradient(Graph& graph,
+                                 Operation& op,
+                                 const std::vector<Output>& dy) override {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> handles(handles_of(
+        std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
+    Rcpp::Shield<SEXP> call(Rf_lang2(closure_.get(), handles));
+    Rcpp::Shield<SEXP> found(eval_r(call, R_GlobalEnv));
+    const RList given(found, "the gradients of a function");
+    std::vector<Gradient> all(op.inputs().size());
+    for (R_xlen_t i = 0; i < given.size(); ++i) {
+      if (given[i] == R_NilValue) continue;
+      all[num_results_ + static_cast<size_t>(i)] = graph.capture(tensor_of(given[i]));
+    }
+    return all;
+  }
+
+ private:
+  Held closure_;
+  size_t num_results_;
+};
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The functions take an empty list and return one of tensors.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
+  return border([&]() -> SEXP {
+    const Output chosen = tensor_of(pred);
+    return handles_of(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
+                               builder_from_r(false_fn), name));
+  });
+}
+
+// The functions take a list of tensors and return one. `shapes`: NULL, or the invariants.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_while(SEXP cond,
+               SEXP body,
+               SEXP variables,
+               SEXP shapes,
+               double parallel_iterations,
+               SEXP maximum_iterations,
+               Text name) {
+  return border([&]() -> SEXP {
+    LoopOptions options;
+    const RList invariants(shapes, "`shape_invariants`");
+    for (R_xlen_t i = 0; i < invariants.size(); ++i) {
+      options.shape_invariants.push_back(shape_from_r(invariants[i]));
+    }
+    options.parallel_iterations = whole_from_r(parallel_iterations, "`parallel_iterations`");
+    if (maximum_iterations != R_NilValue)
+      options.maximum_iterations = tensor_of(maximum_iterations);
+    options.name = name;
+    return handles_of(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
+                                tensors_in(variables, "`loop_vars`"), options));
+  });
+}
+
+// The results with a gradient of their own: `closure` takes the list of their gradients and returns
+// those of `inputs`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
+  return border([&]() -> SEXP {
+    const std::vector<Output> given = tensors_in(results, "the results of a function");
+    std::vector<Output> all = given;
+    for (const Output& input : tensors_in(inputs, "the inputs of a function")) all.push_back(input);
+    Operation* op = default_graph()->op("IdentityN", all);
+    op->own_gradient = std::make_shared<RGradient>(closure, given.size());
+    std::vector<Output> outputs;
+    for (size_t i = 0; i < given.size(); ++i) outputs.push_back(op->output(static_cast<int>(i)));
+    return handles_of(outputs);
+  });
+}
+
+// The trainable variables that tensors depend on, other than through `stops`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variables_behind(SEXP tensors, SEXP stops) {
+  return border([&]() -> SEXP {
+    const std::vector<Output> ends = tensors_in(stops, "`stops`");
+    std::vector<Output> open = tensors_in(tensors, "`tensors`");
+    std::vector<const Operation*> seen;
+    Rcpp::List found;
+    while (!open.empty()) {
+      const Output x = open.back();
+      open.pop_back();
+      const bool is_end = std::find(ends.begin(), ends.end(), x) != ends.end();
+      if (is_end || std::find(seen.begin(), seen.end(), x.op) != seen.end()) continue;
+      seen.push_back(x.op);
+      open.insert(open.end(), x.op->inputs().begin(), x.op->inputs().end());
+      const auto* function = dynamic_cast<const FuncGraph*>(&x.graph());
+      for (size_t i = 0; function && i < function->arguments().size(); ++i) {
+        const auto& argument = function->arguments()[i];
+        if (argument.inside.op == x.op && argument.outside) open.push_back(argument.outside);
+      }
+      if (!x.op->def().holds_variable) continue;
+      for (const VariablePtr& variable :
+           variables_in(x.graph().root(), collection_keys::kTrainableVariables)) {
+        if (variable->handle.op == x.op) found.push_back(variable_handle(variable));
+      }
+    }
+    return found;
+  });
+}

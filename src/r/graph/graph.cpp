@@ -1,0 +1,600 @@
+// Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+#include "base/memory.h"
+#include "graph/func_graph.h"
+#include "graph/graph_function.h"
+#include "r/runhooks_r.h"
+#include "r/values/convert.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing
+// here keeps it alive.
+struct GraphBinding {
+  SEXP weak_ref = R_NilValue;
+  SEXP pointer = R_NilValue;  // in the R object
+  // Of the collections that the pointer keeps.
+  int collections_version = -1;
+  ~GraphBinding() {
+    if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
+  }
+};
+
+// The external pointer in the environment that R calls a graph.
+SEXP graph_pointer(SEXP graph) {
+  static SEXP name = Rf_install(".pointer");
+  return Rf_findVarInFrame(graph, name);
+}
+
+GraphBinding& binding_of(const Graph& graph) {
+  return *static_cast<GraphBinding*>(graph.foreign.get());
+}
+
+// What tf.get_default_graph() gives where nobody has made another graph the default.
+std::shared_ptr<Graph>& global_graph() {
+  static auto* graph = new std::shared_ptr<Graph>;
+  return *graph;
+}
+
+struct DefaultGraphs {
+  std::vector<std::shared_ptr<Graph>> stack;
+  size_t floor = 0;  // those below belong to a loop that R's code must not take them from
+};
+
+DefaultGraphs& default_graphs() {
+  static auto* graphs = new DefaultGraphs;
+  return *graphs;
+}
+
+// What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
+// collections, and for a function the graph that it is in.
+enum Kept { kHandles, kCollections, kOuter, kKeptCount };
+
+SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
+
+// Handles that have been made: by operation a list (operation, variable, output 0, output 1, ...).
+SEXP handles_of(const Operation& op) {
+  SEXP all = VECTOR_ELT(kept(op.graph()), kHandles);
+  const R_xlen_t id = op.id();
+  if (Rf_xlength(all) <= id) {
+    Rcpp::Shield<SEXP> larger(Rf_allocVector(VECSXP, 2 * id + 64));
+    for (R_xlen_t i = 0; i < Rf_xlength(all); ++i) SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
+    SET_VECTOR_ELT(kept(op.graph()), kHandles, larger);
+    all = larger;
+  }
+  if (VECTOR_ELT(all, id) == R_NilValue) {
+    SET_VECTOR_ELT(all, id, Rf_allocVector(VECSXP, op.num_outputs() + 2));
+  }
+  return VECTOR_ELT(all, id);
+}
+
+SEXP make_element(void* address,
+                  const HandleKind& kind,
+                  SEXP graph,
+                  int index,
+                  const char* class1,
+                  const char* class2) {
+  Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, kind.tag(), owner));
+  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
+  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
+  Rf_setAttrib(handle, R_ClassSymbol, classes);
+  return handle;
+}
+
+SEXP item_to_r(const CollectionItem& item) {
+  if (const auto* output = std::get_if<Output>(&item)) return tensor_handle(*output);
+  if (auto* const* op = std::get_if<Operation*>(&item)) return operation_handle(*op);
+  if (const auto* variable = std::get_if<VariablePtr>(&item)) return variable_handle(*variable);
+  if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
+  if (const auto* saveable = std::get_if<SaveablePtr>(&item))
+    return Rcpp::wrap((*saveable)->name());
+  // nothing else is kept in a collection
+  return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
+}
+
+}  // namespace
+
+namespace {
+
+// R's collector does not see what hangs on a graph that nobody needs any more: it is called after
+// so many graphs, or so much memory.
+void collect_now_and_then() {
+  constexpr int kGraphs = 32;
+  constexpr uint64_t kBytes = uint64_t{256} << 20;
+  static int graphs = 0;
+  static uint64_t taken_before = 0;
+  if (++graphs < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs = 0;
+  R_gc();
+  taken_before = memory_taken();
+}
+
+}  // namespace
+
+SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
+  auto* binding = static_cast<GraphBinding*>(graph->foreign.get());
+  if (binding) {
+    SEXP known = R_WeakRefKey(binding->weak_ref);
+    if (known != R_NilValue) return known;
+  }
+  collect_now_and_then();
+  Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
+  Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
+  SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
+  if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
+    SET_VECTOR_ELT(keeps, kOuter, graph_handle(function->outer().shared_from_this()));
+  }
+  R_SetExternalPtrProtected(pointer, keeps);
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
+  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+  auto made = std::make_shared<GraphBinding>();
+  made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
+  R_PreserveObject(made->weak_ref);
+  made->pointer = pointer;
+  graph->foreign = made;
+  return object;
+}
+
+std::shared_ptr<Graph> graph_of(SEXP handle) {
+  SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;
+  return from_handle<Graph>(pointer, kGraph);
+}
+
+SEXP tensor_handle(const Output& output) {
+  Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
+  SEXP handles = handles_of(*output.op);
+  const R_xlen_t place = output.index + 2;
+  if (VECTOR_ELT(handles, place) == R_NilValue) {
+    SET_VECTOR_ELT(handles, place,
+                   make_element(output.op, kTensor, graph, output.index, "tensorflow.tensor",
+                                "tensorflow.python.framework.ops.Tensor"));
+  }
+  return VECTOR_ELT(handles, place);
+}
+
+SEXP operation_handle(Operation* op) {
+  Rcpp::Shield<SEXP> graph(graph_handle(op->graph().shared_from_this()));
+  SEXP handles = handles_of(*op);
+  if (VECTOR_ELT(handles, 0) == R_NilValue) {
+    SET_VECTOR_ELT(handles, 0,
+                   make_element(op, kOperation, graph, 0, "tensorflow.operation",
+                                "tensorflow.python.framework.ops.Operation"));
+  }
+  return VECTOR_ELT(handles, 0);
+}
+
+SEXP variable_handle(const VariablePtr& variable) {
+  Rcpp::Shield<SEXP> graph(graph_handle(variable->graph().shared_from_this()));
+  SEXP handles = handles_of(*variable->handle.op);
+  if (VECTOR_ELT(handles, 1) == R_NilValue) {
+    Rcpp::Shield<SEXP> handle(make_handle(variable, kVariable));
+    R_SetExternalPtrProtected(handle, graph);
+    Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+    SET_STRING_ELT(classes, 0, Rf_mkChar("tensorflow.variable"));
+    SET_STRING_ELT(classes, 1, Rf_mkChar("tensorflow.python.ops.variables.Variable"));
+    Rf_setAttrib(handle, R_ClassSymbol, classes);
+    SET_VECTOR_ELT(handles, 1, handle);
+  }
+  return VECTOR_ELT(handles, 1);
+}
+
+bool is_tensor(SEXP x) { return is_handle(x, kTensor); }
+bool is_operation(SEXP x) { return is_handle(x, kOperation); }
+bool is_variable(SEXP x) { return is_handle(x, kVariable); }
+
+Output tensor_of(SEXP x) {
+  auto* op = static_cast<Operation*>(handle_address(x, kTensor));
+  return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
+}
+
+Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(x, kOperation)); }
+
+VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
+
+DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) : outer_floor_(default_graphs().floor) {
+  default_graphs().stack.push_back(std::move(graph));
+  default_graphs().floor = default_graphs().stack.size();
+}
+// What R's code has left on the stack goes as well.
+DefaultGraph::~DefaultGraph() {
+  default_graphs().stack.resize(default_graphs().floor - 1);
+  default_graphs().floor = outer_floor_;
+}
+
+std::shared_ptr<Graph> default_graph() {
+  if (!default_graphs().stack.empty()) return default_graphs().stack.back();
+  if (!global_graph()) global_graph() = std::make_shared<Graph>();
+  return global_graph();
+}
+
+std::shared_ptr<Graph> graph_for(Graph& graph) {
+  const std::shared_ptr<Graph> now = default_graph();
+  const bool is_inside = now->is_function() && &now->root() == &graph.root();
+  return is_inside || graph.is_function() ? now : graph.shared_from_this();
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_new() {
+  return border([&] { return graph_handle(std::make_shared<Graph>()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_default() {
+  return border([&] { return graph_handle(default_graph()); });
+}
+
+// The default graph is a stack; the two calls come in pairs.
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_push_default(SEXP graph) {
+  border([&] { default_graphs().stack.push_back(graph_of(graph)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_pop_default() {
+  border([&] {
+    DefaultGraphs& graphs = default_graphs();
+    if (graphs.stack.size() > graphs.floor) graphs.stack.pop_back();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_reset_default() {
+  border([] {
+    if (!default_graphs().stack.empty()) {
+      fail(Code::kFailedPrecondition,
+           "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+           "graph, exit the nesting and create a new graph.");
+    }
+    global_graph().reset();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
+  return border([&] { return graph_of(graph)->unique_name(name, mark_as_used); });
+}
+
+namespace {
+
+SEXP collection_to_r(const std::vector<CollectionItem>& items) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
+  }
+  return list;
+}
+
+}  // namespace
+
+// Hooks ask for the same collection in every step: it is put together once. The pairs name, list
+// are kept by the pointer.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
+  return border([&]() -> SEXP {
+    const auto& target = from_handle<Graph>(graph, kGraph);
+    if (scope != R_NilValue || TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) {
+      const std::string prefix = scope == R_NilValue ? "" : string_from_r(scope);
+      return collection_to_r(target->collection(string_from_r(name), prefix));
+    }
+    GraphBinding& binding = binding_of(*target);
+    if (binding.collections_version != target->collections_version()) {
+      SET_VECTOR_ELT(kept(*target), kCollections, R_NilValue);
+      binding.collections_version = target->collections_version();
+    }
+    for (SEXP cell = VECTOR_ELT(kept(*target), kCollections); cell != R_NilValue;
+         cell = CDR(cell)) {
+      if (STRING_ELT(TAG(cell), 0) == STRING_ELT(name, 0)) return CAR(cell);
+    }
+    Rcpp::Shield<SEXP> list(collection_to_r(target->collection(string_from_r(name))));
+    MARK_NOT_MUTABLE(list);
+    Rcpp::Shield<SEXP> cell(Rf_cons(list, VECTOR_ELT(kept(*target), kCollections)));
+    SET_TAG(cell, name);
+    SET_VECTOR_ELT(kept(*target), kCollections, cell);
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_add_to_collection(SEXP graph, Text name, SEXP value) {
+  border([&] {
+    auto target = graph_of(graph);
+    if (is_tensor(value))
+      target->add_to_collection(name, tensor_of(value));
+    else if (is_operation(value))
+      target->add_to_collection(name, operation_of(value));
+    else if (is_variable(value))
+      target->add_to_collection(name, variable_of(value));
+    else if (is_saver(value))
+      target->add_to_collection(name, std::shared_ptr<void>(saver_of(value)));
+    else if (const SaveablePtr saveable = saveable_of(value))
+      target->add_to_collection(name, saveable);
+    else
+      target->add_to_collection(name, string_from_r(value));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_collection_names(SEXP graph) {
+  return border([&]() -> SEXP { return Rcpp::wrap(graph_of(graph)->collection_names()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_tensor(SEXP graph, Text name) {
+  return border([&] { return tensor_handle(graph_of(graph)->tensor(name)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_operation(SEXP graph, Text name) {
+  return border([&] { return operation_handle(graph_of(graph)->operation(name)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_get_operations(SEXP graph) {
+  return border([&]() -> SEXP {
+    const auto target = graph_of(graph);
+    Rcpp::List list(target->operations().size());
+    for (R_xlen_t i = 0; i < list.size(); ++i) {
+      list[i] = operation_handle(target->operations()[static_cast<size_t>(i)].get());
+    }
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_graph_finalize(SEXP graph) {
+  border([&] { graph_of(graph)->finalize(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_graph_is_finalized(SEXP graph) {
+  return border([&] { return graph_of(graph)->finalized(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
+  return border([&]() -> SEXP {
+    auto target = graph_of(graph);
+    if (seed != R_NilValue) target->set_seed(whole_from_r(seed, "the seed"));
+    if (!target->has_seed()) return R_NilValue;
+    return Rf_ScalarReal(static_cast<double>(target->seed()));
+  });
+}
+
+namespace {
+
+bool is_list_arg(const ArgDef& arg) {
+  return !arg.number_attr.empty() || !arg.type_list_attr.empty();
+}
+
+// The argument that input i belongs to; a list takes all the inputs that are left before the
+// arguments after it.
+const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
+  for (size_t a = 0; a < def.inputs.size(); ++a) {
+    if (!is_list_arg(def.inputs[a])) {
+      if (i == a) return def.inputs[a];
+      continue;
+    }
+    const size_t after = def.inputs.size() - a - 1;
+    return i < num_inputs - after ? def.inputs[a]
+                                  : def.inputs[def.inputs.size() - (num_inputs - i)];
+  }
+  invalid_argument("Op '", def.type, "' takes ", def.inputs.size(), " inputs; got ", num_inputs,
+                   ".");
+}
+
+// The type of an input that is whole by default, such as an axis or a shape; R's numbers are
+// doubles.
+DType whole_default(const OpDef& def, const ArgDef& arg) {
+  const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
+  const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
+  return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
+}
+
+// What R gave for an input that is no tensor takes the type that the op asks for, or that of the
+// tensors beside it which have the same type attribute.
+// Where nothing asks for a type: float32 for numbers that are no array, a list of which has become
+// an array that says so; kInvalid for what R's type says.
+DType natural_type(SEXP x) {
+  const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
+                        Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
+  return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : own_dtype(x);
+}
+
+Output input_from_r(SEXP x,
+                    Graph& graph,
+                    const OpDef& def,
+                    const ArgDef& arg,
+                    const std::map<std::string, DType>& types) {
+  if (is_tensor(x)) return tensor_of(x);
+  if (is_variable(x)) {
+    const bool by_handle = arg.is_ref || arg.dtype == DType::kResource;
+    return by_handle ? variable_of(x)->handle : variable_value(graph, *variable_of(x));
+  }
+  DType wanted = arg.dtype;
+  auto known = types.find(arg.type_attr);
+  if (known != types.end()) wanted = known->second;
+  if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
+  if (wanted == DType::kInvalid) wanted = natural_type(x);
+  const Tensor value = tensor_from_r(x, wanted);
+  // R has no scalars: one number is a vector where the op wants one.
+  const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
+  return graph.constant(is_vector ? value.reshaped(Shape{1}) : value);
+}
+
+double number_at(SEXP x, R_xlen_t i, const std::string& what) {
+  if (TYPEOF(x) == REALSXP) return REAL(x)[i];
+  if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return INTEGER(x)[i];
+  return number_from_r(RList(x, what.c_str())[i], what.c_str());
+}
+
+AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
+  if (attr.type == "bool") return number_from_r(x, attr.name.c_str()) != 0;
+  // Beyond 2^53 as text.
+  if (attr.type == "int" && TYPEOF(x) == STRSXP) {
+    return static_cast<int64_t>(std::strtoull(string_from_r(x).c_str(), nullptr, 10));
+  }
+  if (attr.type == "int") return whole_from_r(x, attr.name.c_str());
+  if (attr.type == "list(int)" || attr.type == "list(float)") {
+    std::vector<int64_t> whole;
+    std::vector<float> numbers;
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+      const double number = number_at(x, i, attr.name);
+      numbers.push_back(static_cast<float>(number));
+      if (attr.type == "list(int)") whole.push_back(whole_from_r(number, attr.name.c_str()));
+    }
+    if (attr.type == "list(int)") return whole;
+    return numbers;
+  }
+  if (attr.type == "float") return static_cast<float>(number_from_r(x, attr.name.c_str()));
+  if (attr.type == "string") return string_from_r(x);
+  if (attr.type == "type") return dtype_from_r(x);
+  if (attr.type == "shape") return shape_from_r(x);
+  invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be given from R.");
+}
+
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+AttrMap attrs_from_r(const OpDef& def, SEXP list) {
+  AttrMap attrs;
+  const RList given(list, "the attributes of an op");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    const std::string name = given.name(i);
+    const AttrDef* attr = def.find_attr(name);
+    if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
+    attrs.set(name, attr_from_r(def, *attr, given[i]));
+  }
+  return attrs;
+}
+
+SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
+  std::shared_ptr<Graph> graph;
+  std::map<std::string, DType> types;
+  const RList given(inputs, "the inputs of an op");
+  const auto n = static_cast<size_t>(given.size());
+  for (size_t i = 0; i < n; ++i) {
+    SEXP x = given[static_cast<R_xlen_t>(i)];
+    if (!is_tensor(x) && !is_variable(x)) continue;
+    const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
+    if (!graph) graph = graph_for(output.graph());
+    types.emplace(arg_of_input(def, i, n).type_attr, output.dtype());
+  }
+  if (!graph) graph = default_graph();
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < n; ++i) {
+    SEXP x = given[static_cast<R_xlen_t>(i)];
+    outputs.push_back(input_from_r(x, *graph, def, arg_of_input(def, i, n), types));
+  }
+  Operation* op = graph->create_op(def.type, outputs, attrs_from_r(def, attrs),
+                                   name == R_NilValue ? "" : string_from_r(name));
+  if (op->num_outputs() == 0) return operation_handle(op);
+  if (op->num_outputs() == 1) return tensor_handle(op->output(0));
+  Rcpp::List list(op->num_outputs());
+  for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+  Rcpp::CharacterVector names;  // the definition's, unless one of its outputs is a list
+  if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
+  for (const ArgDef& output : def.outputs) names.push_back(output.name);
+  list.names() = names;
+  return list;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+// An operation of the registry: `inputs` are tensors, variables or R values.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
+  return border([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
+  return border([&]() -> SEXP {
+    const DType wanted = dtype == R_NilValue ? natural_type(value) : dtype_from_r(dtype);
+    const Tensor tensor = tensor_from_r(value, wanted);
+    return tensor_handle(default_graph()->constant(tensor, string_from_r(name)));
+  });
+}
+
+// The members of a tensor, operation or variable that are data.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_info(SEXP x) {
+  return border([&]() -> SEXP {
+    if (is_operation(x)) {
+      const Operation* op = operation_of(x);
+      return Rcpp::List::create(Rcpp::_["name"] = op->name(), Rcpp::_["type"] = op->type());
+    }
+    const VariablePtr variable = is_variable(x) ? variable_of(x) : nullptr;
+    const Output output = variable ? variable->handle : tensor_of(x);
+    const Shape& shape = variable ? variable->shape : output.shape();
+    const DType dtype = variable ? variable->dtype : output.dtype();
+    Rcpp::RObject dims = R_NilValue;
+    if (shape.has_rank()) {
+      Rcpp::NumericVector known(shape.rank());
+      for (int i = 0; i < shape.rank(); ++i) {
+        known[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
+      }
+      dims = known;
+    }
+    return Rcpp::List::create(Rcpp::_["name"] = output.name(), Rcpp::_["dtype"] = dtype_name(dtype),
+                              Rcpp::_["is_ref"] = output.is_ref(),
+                              Rcpp::_["shape"] = shape.to_string(), Rcpp::_["dims"] = dims);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_operation(SEXP x) {
+  return border([&] {
+    return operation_handle(is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_element_graph(SEXP x) {
+  return border([&] {
+    Operation* op = is_operation(x)
+                        ? operation_of(x)
+                        : (is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
+    return graph_handle(op->graph().shared_from_this());
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_operation_outputs(SEXP x) {
+  return border([&]() -> SEXP {
+    Operation* op = operation_of(x);
+    Rcpp::List list(op->num_outputs());
+    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_snapshot(SEXP x) {
+  return border([&] { return tensor_handle(variable_of(x)->snapshot); });
+}
+
+// A new operation that reads the variable, after what it has to wait for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_read(SEXP x) {
+  return border([&]() -> SEXP {
+    const VariablePtr variable = variable_of(x);
+    const auto target = graph_for(variable->graph());
+    Graph& graph = *target;
+    if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
+    return tensor_handle(
+        graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
+  });
+}

@@ -1,0 +1,104 @@
+// What tensors and operations say of their neighbours and attributes, for `$` in R.
+#include "graph/func_graph.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+template <typename T, typename Make>
+SEXP list_of(const std::vector<T>& items, Make make) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), make(items[i]));
+  }
+  return list;
+}
+
+SEXP dims_to_r(const Shape& shape) {
+  if (!shape.has_rank()) return R_NilValue;
+  Rcpp::NumericVector dims(shape.rank());
+  for (int i = 0; i < shape.rank(); ++i) {
+    dims[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
+  }
+  return dims;
+}
+
+SEXP text_to_r(const std::string& text) { return Rcpp::wrap(text); }
+
+struct AttrToR {
+  SEXP operator()(std::monostate) const { return R_NilValue; }
+  SEXP operator()(int64_t x) const { return Rcpp::wrap(static_cast<double>(x)); }
+  SEXP operator()(float x) const { return Rcpp::wrap(static_cast<double>(x)); }
+  SEXP operator()(bool x) const { return Rcpp::wrap(x); }
+  SEXP operator()(const std::string& x) const { return text_to_r(x); }
+  SEXP operator()(DType x) const { return text_to_r(dtype_name(x)); }
+  SEXP operator()(const Shape& x) const { return dims_to_r(x); }
+  SEXP operator()(const Tensor& x) const { return tensor_to_r(x); }
+  SEXP operator()(const std::vector<int64_t>& x) const {
+    return Rcpp::wrap(std::vector<double>(x.begin(), x.end()));
+  }
+  SEXP operator()(const std::vector<float>& x) const {
+    return Rcpp::wrap(std::vector<double>(x.begin(), x.end()));
+  }
+  SEXP operator()(const std::vector<std::string>& x) const { return Rcpp::wrap(x); }
+  SEXP operator()(const std::vector<DType>& x) const {
+    std::vector<std::string> names;
+    for (const DType dtype : x) names.emplace_back(dtype_name(dtype));
+    return Rcpp::wrap(names);
+  }
+  SEXP operator()(const std::vector<Shape>& x) const { return list_of(x, dims_to_r); }
+  SEXP operator()(const FunctionPtr& x) const { return text_to_r(x->function_name()); }
+};
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_operation_inputs(SEXP x) {
+  return border([&] { return list_of(operation_of(x)->inputs(), tensor_handle); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_operation_control_inputs(SEXP x) {
+  return border([&] { return list_of(operation_of(x)->control_inputs(), operation_handle); });
+}
+
+// Types are their names, shapes numbers with NA.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_operation_attr(SEXP x, Text name) {
+  return border([&]() -> SEXP {
+    const Operation* op = operation_of(x);
+    const AttrValue* value = op->attrs().find(name);
+    if (!value) {
+      fail(Code::kInvalidArgument, "Operation '", op->name(), "' has no attr named '", name, "'.");
+    }
+    return std::visit(AttrToR(), *value);
+  });
+}
+
+// The operations that take a tensor.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tensor_consumers(SEXP x) {
+  return border([&] {
+    const Output tensor = tensor_of(x);
+    std::vector<Operation*> consumers;
+    for (const auto& op : tensor.graph().operations()) {
+      for (const Output& input : op->inputs()) {
+        if (input != tensor) continue;
+        consumers.push_back(op.get());
+        break;
+      }
+    }
+    return list_of(consumers, operation_handle);
+  });
+}
+
+// What is known of the shape besides.
+// [[Rcpp::export(rng = false)]]
+void cpp_tensor_set_shape(SEXP x, SEXP dims) {
+  border([&] {
+    const Output tensor = tensor_of(x);
+    tensor.op->set_output_shape(tensor.index, shape_from_r(dims));
+  });
+}

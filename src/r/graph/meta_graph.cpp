@@ -1,0 +1,179 @@
+// Graphs of files in R: GraphDefs and meta graphs, out of graphs and into them.
+#include "graph/lowering.h"
+#include "io/files/atomic_file.h"
+#include "io/proto/text_format.h"
+#include "r/data/example.h"
+#include "training/freeze.h"
+#include "training/import_meta_graph.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+SEXP raw_of(const std::string& bytes) {
+  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
+  return raw;
+}
+
+std::string one_raw(SEXP x, const char* what) {
+  const std::vector<std::string> all = bytes_from_r(x, what);
+  if (all.size() != 1) invalid_argument("One raw vector is expected for ", what, ".");
+  return all[0];
+}
+
+GraphDef graph_def_from_r(SEXP x) { return read_graph_def(one_raw(x, "a GraphDef"), "GraphDef"); }
+
+ImportOptions import_options(SEXP input_map, const std::string& prefix) {
+  ImportOptions options;
+  options.prefix = prefix;
+  const RList given(input_map, "`input_map`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    const std::string name = given.name(i);
+    const std::string full = name.find(':') == std::string::npos ? name + ":0" : name;
+    options.input_map[full] = tensor_of(given[i]);
+  }
+  return options;
+}
+
+SEXP element_to_r(const GraphImporter& importer, const std::string& name) {
+  if (name.find(':') != std::string::npos) return tensor_handle(importer.tensor(name));
+  Operation* op = importer.find(name);
+  if (!op) {
+    invalid_argument("Requested return_element '", name, "' not found in graph_def.");
+  }
+  return operation_handle(op);
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The graph in TensorFlow's operations, as a serialized GraphDef.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
+  return border([&]() -> SEXP {
+    GraphDefOptions options;
+    options.add_shapes = add_shapes;
+    return raw_of(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
+  });
+}
+
+// Name, type, inputs and device of each node.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_def_nodes(SEXP bytes) {
+  return border([&]() -> SEXP {
+    const GraphDef def = graph_def_from_r(bytes);
+    Rcpp::List nodes(def.nodes.size());
+    for (size_t i = 0; i < def.nodes.size(); ++i) {
+      const NodeDef& node = def.nodes[i];
+      nodes[i] = Rcpp::List::create(Rcpp::_["name"] = node.name, Rcpp::_["op"] = node.op,
+                                    Rcpp::_["input"] = Rcpp::wrap(node.inputs),
+                                    Rcpp::_["device"] = node.device);
+    }
+    return nodes;
+  });
+}
+
+// Between the bytes and the text of a message, "GraphDef" or "MetaGraphDef".
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_message_text(SEXP bytes, Text message) {
+  return border([&]() -> SEXP {
+    const FloatText floats = message == "GraphDef" ? FloatText::kAsDouble : FloatText::kShortest;
+    return Rcpp::wrap(proto_to_text(one_raw(bytes, "a message"), message, message, floats));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_message_bytes(Text text, Text message) {
+  return border([&]() -> SEXP {
+    std::string bytes, problem;
+    if (!text_to_proto(text, message, &bytes, &problem)) {
+      fail(Code::kDataLoss, "This is no ", message, ": ", problem);
+    }
+    return raw_of(bytes);
+  });
+}
+
+// Adds nodes to the default graph; the wanted elements, by name, or NULL.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Graph> graph = default_graph();
+    GraphDef def = graph_def_from_r(bytes);
+    std::string prefix = name;
+    if (!prefix.empty() && prefix.back() != '/') prefix = NameScope(*graph, name).name();
+    GraphImporter importer(*graph, std::move(def), import_options(input_map, prefix));
+    importer.import_all();
+    const std::vector<std::string> unused = importer.unused_inputs();
+    if (!unused.empty()) {
+      invalid_argument("Attempted to map inputs that were not found in graph_def: [",
+                       str_join(unused, ", "), "]");
+    }
+    if (return_elements == R_NilValue) return R_NilValue;
+    const Texts names(return_elements);
+    Rcpp::List elements(names.size());
+    for (size_t i = 0; i < names.size(); ++i) elements[i] = element_to_r(importer, names[i]);
+    return elements;
+  });
+}
+
+// Adds a meta graph to the default graph: a saver of its variables, or NULL where it has none.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Graph> graph = default_graph();
+    const MetaGraphDef meta_graph = read_meta_graph(one_raw(bytes, "a MetaGraphDef"), where);
+    const auto before = variables_in(*graph, collection_keys::kGlobalVariables);
+    std::string prefix;
+    if (!import_scope.empty()) prefix = NameScope(*graph, import_scope).name();
+    import_meta_graph(*graph, meta_graph, prefix, where);
+    std::vector<SaveablePtr> saveables;
+    const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
+    for (size_t i = before.size(); i < variables.size(); ++i) {
+      // in checkpoints it is not below the scope
+      const VariablePtr& variable = variables[i];
+      const std::string& name = variable->save_name();
+      const bool is_below = name.rfind(prefix, 0) == 0;
+      saveables.push_back(
+          renamed_saveable(variable, is_below ? name.substr(prefix.size()) : name, false));
+    }
+    if (saveables.empty()) return R_NilValue;
+    SaverOptions options;
+    if (meta_graph.saver_def) {
+      options.max_to_keep = meta_graph.saver_def->max_to_keep;
+      options.keep_checkpoint_every_n_hours = meta_graph.saver_def->keep_checkpoint_every_n_hours;
+    }
+    auto saver = std::make_shared<Saver>(options);
+    saver->build(std::move(saveables));
+    return saver_handle(saver);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_meta_graph(SEXP graph) {
+  return border([&]() -> SEXP { return raw_of(GraphExport().meta_graph(*graph_of(graph))); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts blacklist) {
+  return border([&]() -> SEXP {
+    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    FreezeOptions options;
+    options.whitelist = whitelist;
+    options.blacklist = blacklist;
+    return raw_of(write_graph_def(freeze(open, graph_def_from_r(bytes), outputs, options)));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_sub_graph(SEXP bytes, Texts outputs) {
+  return border([&]() -> SEXP {
+    return raw_of(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
+  });
+}

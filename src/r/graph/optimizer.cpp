@@ -1,0 +1,353 @@
+// Variables and optimizers in graphs that R builds by hand.
+#include "training/optimizer.h"
+
+#include <map>
+
+#include "autodiff/gradients.h"
+#include "nn/initializer.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
+  const auto given = spec_from_r(spec, "an optimizer");
+  const Args& args = *given;
+  return make_optimizer(args.text("type"), args);
+}
+
+// The optimizer that R's object stands for in a graph: what it has made there is found again.
+struct OptimizerInGraph {
+  std::weak_ptr<Graph> graph;
+  std::shared_ptr<Optimizer> optimizer;
+};
+const HandleKind kOptimizer("runhooks_optimizer_in_graph");
+// In the environment that the object carries.
+SEXP optimizer_place() { return Rf_install("made"); }
+
+std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
+  if (state == R_NilValue) return nullptr;
+  if (TYPEOF(state) != ENVSXP || Rf_isObject(state)) {
+    invalid_argument("The state of an optimizer must be a plain environment.");
+  }
+  SEXP made = Rf_findVarInFrame(state, optimizer_place());
+  if (!is_handle(made, kOptimizer)) return nullptr;
+  return from_handle<OptimizerInGraph>(made, kOptimizer)->optimizer;
+}
+
+std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
+  if (TYPEOF(state) != ENVSXP) return optimizer_from_r(spec);
+  SEXP made = Rf_findVarInFrame(state, optimizer_place());
+  if (is_handle(made, kOptimizer)) {
+    const auto& held = from_handle<OptimizerInGraph>(made, kOptimizer);
+    if (held->graph.lock().get() == &graph) return held->optimizer;
+  }
+  auto held = std::make_shared<OptimizerInGraph>();
+  held->graph = graph.shared_from_this();
+  held->optimizer = optimizer_from_r(spec);
+  const std::shared_ptr<Optimizer> optimizer = held->optimizer;
+  Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
+  Rf_defineVar(optimizer_place(), handle, state);
+  return optimizer;
+}
+
+std::vector<VariablePtr> variables_from_r(SEXP list) {
+  std::vector<VariablePtr> variables;
+  const RList given(list, "the variables");
+  for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
+  return variables;
+}
+
+std::vector<Output> tensors_from_r(SEXP list) {
+  std::vector<Output> tensors;
+  const RList given(list, "the tensors");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP x = given[i];
+    tensors.push_back(is_variable(x) ? variable_of(x)->handle : tensor_of(x));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+namespace runhooks {
+namespace r {
+
+OfVariable of_variable_from_r(SEXP x) {
+  if (x == R_NilValue) return nullptr;
+  auto function = std::make_shared<Held>(function_from_r(x, "a regularizer or constraint"));
+  return [function](Graph& graph, Output value) -> Output {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> tensor(tensor_handle(value));
+    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), tensor));
+    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    return result == R_NilValue ? Output() : tensor_of(result);
+  };
+}
+
+Initializer initializer_from_r(SEXP x) {
+  if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer") ||
+      Rf_inherits(x, "runhooks_initializer_class")) {
+    return initializer_of(value_from_r(x), "initializer");
+  }
+  auto function = std::make_shared<Held>(x);
+  return [function](Graph& graph, const Shape& shape, DType dtype) {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::NumericVector dims(shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(dtype)));
+    Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
+    Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
+    return tensor_of(value);
+  };
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+namespace {
+
+// A gradient of rows is a list of class tensorflow.indexed_slices.
+SEXP gradient_to_r(const Gradient& gradient) {
+  if (gradient.is_none()) return R_NilValue;
+  if (!gradient.is_indexed_slices()) return tensor_handle(gradient.values);
+  Rcpp::Shield<SEXP> slices(named_list({"values", "indices", "dense_shape"}));
+  SET_VECTOR_ELT(slices, 0, tensor_handle(gradient.values));
+  SET_VECTOR_ELT(slices, 1, tensor_handle(gradient.indices));
+  SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
+  Rcpp::Shield<SEXP> name(Rf_mkString("tensorflow.indexed_slices"));
+  Rf_setAttrib(slices, R_ClassSymbol, name);
+  return slices;
+}
+
+Gradient gradient_from_r(SEXP x) {
+  if (x == R_NilValue) return Gradient();
+  if (!Rf_inherits(x, "tensorflow.indexed_slices")) return tensor_of(x);
+  Gradient gradient = tensor_of(list_element(x, "values"));
+  gradient.indices = tensor_of(list_element(x, "indices"));
+  SEXP shape = list_element(x, "dense_shape");
+  if (shape != R_NilValue) gradient.dense_shape = tensor_of(shape);
+  return gradient;
+}
+
+}  // namespace
+
+// A reference variable, as tf.Variable of TensorFlow 1.x.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections, SEXP more) {
+  return border([&]() -> SEXP {
+    const Output value = tensor_of(initial_value);
+    VariableOptions options;
+    options.collections = collections;
+    options.dtype = value.dtype();
+    options.trainable = trainable;
+    const RList given(more, "the options of a variable");
+    options.constraint = of_variable_from_r(given.find("constraint"));
+    options.use_resource = is_true(given.find("use_resource"));
+    return variable_handle(make_variable(*graph_for(value.graph()), value, name, options));
+  });
+}
+
+// tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
+// or a function of the shape and the name of the type that gives one.
+// `more` are the arguments regularizer, constraint and use_resource; `is_full`: the name has the
+// scope's before it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_get(Text name,
+                      SEXP shape,
+                      SEXP dtype,
+                      SEXP initializer,
+                      bool trainable,
+                      Texts collections,
+                      SEXP more) {
+  return border([&]() -> SEXP {
+    VariableOptions options;
+    const DType wanted = dtype_from_r(dtype);
+    options.dtype =
+        wanted == DType::kInvalid ? default_graph()->variables().current().dtype : wanted;
+    const RList given(more, "the options of a variable");
+    options.regularizer = of_variable_from_r(given.find("regularizer"));
+    options.constraint = of_variable_from_r(given.find("constraint"));
+    options.use_resource = is_true(given.find("use_resource"));
+    options.trainable = trainable;
+    options.collections = collections;
+    Shape dims = shape_from_r(shape);
+    if (is_tensor(initializer)) {
+      const Output value = tensor_of(initializer);
+      options.dtype = value.dtype();
+      options.initializer = [value](Graph&, const Shape&, DType) { return value; };
+      dims = value.shape();
+    } else if (initializer != R_NilValue) {
+      options.initializer = initializer_from_r(initializer);
+    }
+    VariableStore& store = default_graph()->variables();
+    if (store.current().partitioner) {
+      throw Error(
+          Code::kUnimplemented,
+          "`tf$get_variable()` cannot cut a variable into parts, as the `partitioner` of the "
+          "scope asks for.",
+          {"Layers (`tf$layers`) and feature columns can."});
+    }
+    return variable_handle(is_true(given.find("is_full")) ? store.get_full(name, dims, options)
+                                                          : store.get(name, dims, options));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variables_initializer(Text collection) {
+  return border([&]() -> SEXP {
+    const auto graph = default_graph();
+    std::vector<Operation*> initializers;
+    for (const VariablePtr& variable : variables_in(*graph, collection)) {
+      initializers.push_back(variable->initializer);
+    }
+    return operation_handle(graph->group(initializers, "init"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_global_step(SEXP graph, bool create) {
+  return border([&]() -> SEXP {
+    const auto target = graph == R_NilValue ? default_graph() : graph_of(graph);
+    const VariablePtr step = create ? get_or_create_global_step(*target) : global_step(*target);
+    return step ? variable_handle(step) : R_NilValue;
+  });
+}
+
+// The operation that gives a variable its initial value, or that value.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_initializer(SEXP variable) {
+  return border([&] { return operation_handle(variable_of(variable)->initializer); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_initial_value(SEXP variable) {
+  return border([&] { return tensor_handle(variable_of(variable)->initial_value); });
+}
+
+// From now on the variable begins with this value.
+// [[Rcpp::export(rng = false)]]
+void cpp_variable_begin_with(SEXP variable, SEXP value) {
+  border([&] {
+    const VariablePtr v = variable_of(variable);
+    const Output initial = tensor_of(value);
+    const char* type = v->is_resource ? "AssignVariableOp" : "Assign";
+    v->initializer = v->graph().op(type, {v->handle, initial});
+    v->initial_value = initial;
+  });
+}
+
+// `grad_ys`: NULL, or a list with a tensor for each of `ys`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
+  return border([&]() -> SEXP {
+    const std::vector<Output> targets = tensors_from_r(ys);
+    if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
+    const auto grads = gradients(*graph_for(targets[0].graph()), targets, tensors_from_r(xs),
+                                 tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
+    Rcpp::List list(grads.size());
+    for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
+    return list;
+  });
+}
+
+// The tensor that a gradient of rows stands for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dense_gradient(SEXP gradient) {
+  return border([&]() -> SEXP {
+    const Gradient rows = gradient_from_r(gradient);
+    if (rows.is_none()) invalid_argument("There is no gradient.");
+    return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
+  });
+}
+
+// Pairs list(gradient, variable).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss) {
+  return border([&]() -> SEXP {
+    const Output target = tensor_of(loss);
+    const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
+    const auto pairs = optimizer_from_r(spec)->compute_gradients(
+        *graph_for(target.graph()), target, variables_from_r(variables), weight);
+    Rcpp::List list(pairs.size());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      Rcpp::Shield<SEXP> gradient(gradient_to_r(pairs[i].gradient));
+      list[i] = Rcpp::List::create(gradient, variable_handle(pairs[i].variable));
+    }
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name) {
+  return border([&]() -> SEXP {
+    std::vector<GradientAndVariable> given;
+    const RList all(pairs, "the pairs of gradients and variables");
+    for (R_xlen_t i = 0; i < all.size(); ++i) {
+      const RList pair(all[i], "a gradient and its variable");
+      GradientAndVariable entry;
+      entry.gradient = gradient_from_r(pair[0]);
+      entry.variable = variable_of(pair[1]);
+      given.push_back(entry);
+    }
+    if (given.empty()) invalid_argument("No variables provided.");
+    const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
+    const auto target = graph_for(given[0].variable->graph());
+    Graph& graph = *target;
+    return operation_handle(
+        optimizer_for(graph, spec, state)
+            ->apply_gradients(graph, given, step, name == R_NilValue ? "" : string_from_r(name)));
+  });
+}
+
+// NULL where the optimizer has no such slot of this variable.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    const VariablePtr of = variable_of(variable);
+    const VariablePtr slot = optimizer ? optimizer->slot(*of, name) : nullptr;
+    return slot ? variable_handle(slot) : R_NilValue;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
+  return border([&] {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    return optimizer ? optimizer->slot_names() : std::vector<std::string>();
+  });
+}
+
+// Its own variables and the slots, by name.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_optimizer_variables(SEXP state) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
+    std::map<std::string, VariablePtr> by_name;
+    if (optimizer) {
+      for (const VariablePtr& own : optimizer->own_variables()) by_name[own->name()] = own;
+      for (const VariablePtr& slot : optimizer->slots()) by_name[slot->name()] = slot;
+    }
+    Rcpp::List list(static_cast<R_xlen_t>(by_name.size()));
+    R_xlen_t at = 0;
+    for (const auto& entry : by_name) list[at++] = variable_handle(entry.second);
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_optimizer_names() {
+  return border([] { return optimizer_names(); });
+}
+
+// Throws where an optimizer cannot be made of these arguments.
+// [[Rcpp::export(rng = false)]]
+void cpp_optimizer_check(SEXP spec) {
+  border([&] {
+    const auto given = spec_from_r(spec, "an optimizer");
+    Factory<Optimizer>::instance().check("optimizer", given->text("type"), *given);
+  });
+}

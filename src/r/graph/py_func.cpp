@@ -1,0 +1,86 @@
+// Functions of R as operations of a graph: tf$py_func().
+#include "ops/state/py_func.h"
+
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+class RTensorFunction : public TensorFunction {
+ public:
+  RTensorFunction(SEXP function, std::string name) : function_(function), name_(std::move(name)) {}
+
+  std::vector<Tensor> call(const std::vector<Tensor>& inputs,
+                           const std::vector<DType>& wanted) override {
+    Rcpp::Shield<SEXP> arguments(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(inputs.size())));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      SET_VECTOR_ELT(arguments, static_cast<R_xlen_t>(i), tensor_to_r(inputs[i]));
+    }
+    Rcpp::Shield<SEXP> call(
+        Rf_lang3(Rf_install("call_tensor_function"), function_.get(), arguments));
+    Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
+    throw_raised(result);
+    return tensors_of(result, wanted);
+  }
+
+ private:
+  // A condition that steers the loop comes back as a value, see call_tensor_function().
+  static void throw_raised(SEXP result) {
+    if (!Rf_inherits(result, "runhooks_raised")) return;
+    const std::string kind = string_from_r(VECTOR_ELT(result, 1));
+    throw error_of_condition(VECTOR_ELT(result, 0), code_from_name(kind));
+  }
+  std::vector<Tensor> tensors_of(SEXP result, const std::vector<DType>& wanted) const {
+    if (wanted.size() == 1 && TYPEOF(result) != VECSXP) return {tensor_from_r(result, wanted[0])};
+    const bool fits = (TYPEOF(result) == VECSXP || result == R_NilValue) &&
+                      static_cast<size_t>(Rf_xlength(result)) == wanted.size();
+    if (!fits && !wanted.empty()) {
+      invalid_argument("The function of '", name_, "' must return a list of ", wanted.size(),
+                       " values, as `Tout` says.");
+    }
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      tensors.push_back(tensor_from_r(VECTOR_ELT(result, static_cast<R_xlen_t>(i)), wanted[i]));
+    }
+    return tensors;
+  }
+
+  Held function_;
+  std::string name_;
+};
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The outputs as a list; the operation itself where there are none.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name) {
+  return border([&]() -> SEXP {
+    std::vector<Output> tensors;
+    const RList given(inputs, "`inp`");
+    for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));
+    std::vector<DType> types;
+    for (const std::string& type : output_types) {
+      const DType dtype = dtype_from_name(type);
+      if (dtype == DType::kInvalid) invalid_argument("'", type, "' is not the name of a type.");
+      types.push_back(dtype);
+    }
+    Graph& graph = *default_graph();
+    Operation* op = make_py_func(
+        graph, std::make_shared<RTensorFunction>(function_from_r(func, "`func`"), name), tensors,
+        types, is_stateful, name);
+    if (types.empty()) return operation_handle(op);
+    Rcpp::Shield<SEXP> outputs(Rf_allocVector(VECSXP, op->num_outputs()));
+    for (int i = 0; i < op->num_outputs(); ++i) {
+      SET_VECTOR_ELT(outputs, i, tensor_handle(op->output(i)));
+    }
+    return outputs;
+  });
+}

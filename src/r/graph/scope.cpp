@@ -1,0 +1,232 @@
+// Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
+#include "estimators/canned.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+const HandleKind kVariableOptions("runhooks_variable_options");
+
+SEXP dims_to_r(const Shape& shape) {
+  Rcpp::NumericVector dims(shape.rank());
+  for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+  return dims;
+}
+
+// The innermost one is the last; with() closes them in that order.
+struct OpenScope {
+  std::shared_ptr<Graph> graph;
+  std::unique_ptr<NameScope> name;
+  std::unique_ptr<VariableScope> variables;
+  std::unique_ptr<ControlDependencies> control;
+};
+
+std::vector<OpenScope>& open_scopes() {
+  static auto* scopes = new std::vector<OpenScope>;
+  return *scopes;
+}
+
+Operation* operation_behind(SEXP x) {
+  if (is_operation(x)) return operation_of(x);
+  if (is_variable(x)) return variable_of(x)->snapshot.op;
+  if (is_tensor(x)) return tensor_of(x).op;
+  invalid_argument("Control inputs are operations, tensors or variables, not objects of type ",
+                   Rf_type2char(TYPEOF(x)), ".");
+}
+
+std::vector<Operation*> operations_behind(SEXP list) {
+  std::vector<Operation*> ops;
+  const RList given(list, "the inputs");
+  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
+  return ops;
+}
+
+// R's function of a name and of what a variable is to have, for layers of the core: their functions
+// go to R by handles.
+struct RGetter {
+  std::shared_ptr<Held> function;
+  GotVariable operator()(Graph& graph,
+                         const std::string& name,
+                         const Shape& shape,
+                         const VariableOptions& options) const {
+    const DefaultGraph scope(graph.shared_from_this());
+    auto given = std::make_shared<VariableOptions>(options);
+    Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
+    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(dims_to_r(shape));
+    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(options.dtype)));
+    Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
+    Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));
+    Rcpp::Shield<SEXP> more(Rf_list2(trainable, collections));
+    Rcpp::Shield<SEXP> rest(Rf_cons(dims, Rf_cons(type, Rf_cons(handle, more))));
+    Rcpp::Shield<SEXP> arguments(Rf_cons(function->get(), Rf_cons(text, rest)));
+    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("get_by_getter"), arguments));
+    Rcpp::Shield<SEXP> got(eval_r(call, package_namespace()));
+    if (!is_variable(got)) return {nullptr, tensor_of(got)};
+    const VariablePtr variable = variable_of(got);
+    return {variable, variable->snapshot};
+  }
+};
+
+std::shared_ptr<Graph> graph_or_default(SEXP graph) {
+  return graph == R_NilValue ? default_graph() : graph_of(graph);
+}
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// The scope's name, with a "/" at the end.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_scope_open_name(SEXP graph, Text name) {
+  return border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    scope.name = std::make_unique<NameScope>(*scope.graph, name);
+    const std::string full = scope.name->name();
+    open_scopes().push_back(std::move(scope));
+    return full;
+  });
+}
+
+// `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
+// variables: initializer, regularizer, constraint, dtype, use_resource, partitioner, getter; NULL
+// is the outer scope's. `is_absolute`: the scope of this full name once more, wherever it is
+// opened.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_scope_open_variables(
+    SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute) {
+  return border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    // A name that nobody asked for is one that no variables have.
+    std::string own = name;
+    const VariableStore& store = scope.graph->variables();
+    for (int i = 1; reuse == "unique" && store.has_scope(own); ++i) own = str_cat(name, "_", i);
+    scope.variables = std::make_unique<VariableScope>(*scope.graph, own);
+    if (is_absolute) scope.variables->options().name = name;
+    using Reuse = VariableStore::Reuse;
+    if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
+    if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
+    VariableStore::Scope& options = scope.variables->options();
+    const RList all(defaults, "the defaults of variables");
+    auto given = [&](const char* argument) { return all.find(argument); };
+    if (given("initializer") != R_NilValue) {
+      options.initializer = initializer_from_r(given("initializer"));
+    }
+    if (given("regularizer") != R_NilValue) {
+      options.regularizer = of_variable_from_r(given("regularizer"));
+    }
+    if (given("constraint") != R_NilValue) {
+      options.constraint = of_variable_from_r(given("constraint"));
+    }
+    if (given("dtype") != R_NilValue) options.dtype = dtype_from_r(given("dtype"));
+    if (given("use_resource") != R_NilValue) {
+      options.use_resource = is_true(given("use_resource"));
+    }
+    if (given("partitioner") != R_NilValue) {
+      Args args;
+      args.set("partitioner", value_from_r(given("partitioner")));
+      options.partitioner = partitioner_argument(args, "partitioner");
+    }
+    if (given("getter") != R_NilValue) {
+      options.getter = RGetter{std::make_shared<Held>(given("getter"))};
+    }
+    const std::string full = scope.variables->name();
+    open_scopes().push_back(std::move(scope));
+    return full;
+  });
+}
+
+// R's getter of the current variable scope, or NULL.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_scope_getter() {
+  return border([&]() -> SEXP {
+    const VariableGetter& getter = default_graph()->variables().current().getter;
+    const auto* mine = getter.target<RGetter>();
+    return mine ? mine->function->get() : R_NilValue;
+  });
+}
+
+// Which of its functions the core has for a variable: "initializer", "regularizer", "constraint".
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_option_names(SEXP handle) {
+  return border([&]() -> SEXP {
+    const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
+    std::vector<std::string> names;
+    if (options->initializer) names.emplace_back("initializer");
+    if (options->regularizer) names.emplace_back("regularizer");
+    if (options->constraint) names.emplace_back("constraint");
+    return Rcpp::wrap(names);
+  });
+}
+
+// What one of them gives: of a shape and a type, or of a tensor.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
+  return border([&]() -> SEXP {
+    const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
+    Output result;
+    if (name == "initializer") {
+      result = options->initializer(*default_graph(), shape_from_r(x), dtype_from_r(dtype));
+    } else {
+      const OfVariable& function =
+          name == "constraint" ? options->constraint : options->regularizer;
+      result = function(*default_graph(), tensor_of(x));
+    }
+    return result ? tensor_handle(result) : R_NilValue;
+  });
+}
+
+// The name and the `reuse` of the current variable scope.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_variable_scope() {
+  return border([&]() -> SEXP {
+    const VariableStore::Scope& scope = default_graph()->variables().current();
+    using Reuse = VariableStore::Reuse;
+    return Rcpp::List::create(Rcpp::_["name"] = scope.name,
+                              Rcpp::_["reuse"] = scope.reuse == Reuse::kAlways ? "always"
+                                                 : scope.reuse == Reuse::kAuto ? "auto"
+                                                                               : "never");
+  });
+}
+
+// The variables of the current scope are those that are there, from now on.
+// [[Rcpp::export(rng = false)]]
+void cpp_variable_scope_reuse() {
+  border([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
+}
+
+// NULL instead of a list: outer control dependencies do not count.
+// [[Rcpp::export(rng = false)]]
+void cpp_scope_open_control(SEXP graph, SEXP inputs) {
+  border([&] {
+    OpenScope scope;
+    scope.graph = graph_or_default(graph);
+    scope.control = std::make_unique<ControlDependencies>(*scope.graph, operations_behind(inputs),
+                                                          inputs == R_NilValue);
+    open_scopes().push_back(std::move(scope));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_scope_close() {
+  border([] {
+    if (!open_scopes().empty()) open_scopes().pop_back();
+  });
+}
+
+// An operation that runs after all of `inputs`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_graph_group(SEXP inputs, Text name) {
+  return border([&]() -> SEXP {
+    const std::vector<Operation*> ops = operations_behind(inputs);
+    const auto graph = ops.empty() ? default_graph() : graph_for(ops.front()->graph());
+    return operation_handle(graph->group(ops, name));
+  });
+}

@@ -1,0 +1,225 @@
+// Calls of the core's ops and functions by their names below `tf`, as scripts give the arguments.
+#include <algorithm>
+
+#include "base/random.h"
+#include "graph/graph_function.h"
+#include "r/runhooks_r.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+// The graph of the first tensor among the arguments.
+Graph* graph_of_value(const Value& value) {
+  if (const auto* tensor = value.get_if<Output>()) return &tensor->graph();
+  if (const auto* variable = value.get_if<VariablePtr>()) return &(*variable)->graph();
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    for (const Value& element : **list) {
+      if (Graph* graph = graph_of_value(element)) return graph;
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
+  for (const auto& item : args.items()) {
+    if (Graph* graph = graph_of_value(item.second)) return graph_for(*graph);
+  }
+  return default_graph();
+}
+
+// Seeds that nobody set come from R's generator, so that set.seed() alone makes a script repeat.
+uint64_t seed_from_r() {
+  Rcpp::Shield<SEXP> largest(Rf_ScalarInteger(2147483647)), one(Rf_ScalarInteger(1));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("sample.int"), largest, one));
+  Rcpp::Shield<SEXP> drawn(eval_r(call, R_BaseEnv));
+  return static_cast<uint64_t>(Rf_asInteger(drawn));
+}
+
+[[maybe_unused]] const bool seeds_are_from_r = (set_seed_source(seed_from_r), true);
+
+// What a name below `tf` is: an op or a function of several.
+struct Symbol {
+  Signature signature;
+  const OpDef* op = nullptr;
+  const GraphFunctionDef* function = nullptr;
+  const std::string& summary() const { return op ? op->summary : function->summary; }
+};
+
+const std::map<std::string, Symbol>& symbols() {
+  static const auto* all = [] {
+    auto* made = new std::map<std::string, Symbol>;
+    auto add = [made](const Symbol& symbol) {
+      for (const std::string& name : symbol.signature.endpoints) made->emplace(name, symbol);
+    };
+    for (const GraphFunctionDef& def : all_graph_functions()) add({def.signature, nullptr, &def});
+    for (const auto& entry : all_ops()) {
+      for (const Signature& signature : signatures_of(entry.second)) {
+        add({signature, &entry.second, nullptr});
+      }
+    }
+    return made;
+  }();
+  return *all;
+}
+
+// Whether R gave what stands in the signature.
+bool is_default(SEXP x, const std::string& text) {
+  if (text.empty()) return false;
+  if (text == "NULL") return x == R_NilValue;
+  if (text == "list()") return Rf_xlength(x) == 0;
+  if (text == "TRUE" || text == "FALSE") {
+    return TYPEOF(x) == LGLSXP && Rf_xlength(x) == 1 && LOGICAL(x)[0] == (text == "TRUE");
+  }
+  if (text[0] == '\'') {
+    if (TYPEOF(x) == VECSXP && Rf_inherits(x, "tensorflow.dtype")) x = VECTOR_ELT(x, 0);
+    if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1) return false;
+    return str_cat("'", string_from_r(x), "'") == text;
+  }
+  const bool is_number = (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && Rf_xlength(x) == 1;
+  return is_number && Rf_asReal(x) == std::strtod(text.c_str(), nullptr);
+}
+
+struct Bound {
+  std::string name;
+  SEXP value;
+  bool is_default;
+};
+// In the order of the signature, by what the core calls them.
+using Bindings = std::vector<std::pair<std::string, Bound>>;
+
+// Which value each argument of the core has: of several names of one thing the one that was given.
+Bindings bind_arguments(const Signature& signature, SEXP given, const std::string& owner) {
+  Bindings bindings;
+  const RList arguments(given, "the arguments of a function");
+  for (R_xlen_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments.name(i);
+    const SignatureArgument* argument = signature.find(name);
+    if (!argument) invalid_argument("Unused argument: ", owner, " has no `", name, "`.");
+    SEXP x = arguments[i];
+    if (x == R_MissingArg) invalid_argument("`", name, "` of ", owner, " is missing.");
+    const Bound bound{name, x, is_default(x, argument->fallback)};
+    auto same = std::find_if(bindings.begin(), bindings.end(),
+                             [&](const auto& other) { return other.first == argument->target; });
+    if (same == bindings.end()) {
+      bindings.emplace_back(argument->target, bound);
+    } else if (same->second.is_default) {
+      if (!bound.is_default) same->second = bound;
+    } else if (!bound.is_default) {
+      invalid_argument("Give only one of `", same->second.name, "` and `", name, "` to ", owner,
+                       ".");
+    }
+  }
+  return bindings;
+}
+
+SEXP call_function(const GraphFunctionDef& def, const Bindings& bindings, std::string owner) {
+  auto args = std::make_shared<Args>(std::move(owner));
+  std::vector<std::string> given;
+  for (const auto& [target, bound] : bindings) {
+    args->set(target, value_from_r(bound.value));
+    if (!bound.is_default && bound.value != R_NilValue) given.push_back(target);
+  }
+  return value_to_r(call_graph_function(def, *graph_of_arguments(*args), *args, given));
+}
+
+const Bound* find_binding(const Bindings& bindings, const std::string& target) {
+  for (const auto& [name, bound] : bindings) {
+    if (name == target) return &bound;
+  }
+  return nullptr;
+}
+
+// One value, or the elements of what R gave for a list of tensors.
+void append_input(Rcpp::List& all, SEXP x, bool is_list) {
+  const bool is_nest =
+      TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
+  if (!is_list && is_nest) {
+    // a list in the place of one tensor: a shape, or parts to be stacked
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
+    Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
+    all.push_back(value);
+    return;
+  }
+  if (!is_list || is_tensor(x) || is_variable(x)) {
+    all.push_back(x);
+    return;
+  }
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
+  Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
+  for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) all.push_back(VECTOR_ELT(elements, i));
+}
+
+SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owner) {
+  Rcpp::List inputs, attrs;
+  Rcpp::CharacterVector attr_names;
+  for (const ArgDef& input : def.inputs) {
+    const Bound* bound = find_binding(bindings, input.name);
+    if (!bound || bound->value == R_NilValue) {
+      invalid_argument("`", bound ? bound->name : input.name, "` of ", owner, " is missing.");
+    }
+    const bool is_list = !input.number_attr.empty() || !input.type_list_attr.empty();
+    append_input(inputs, bound->value, is_list);
+  }
+  SEXP name = R_NilValue;
+  for (const auto& [target, bound] : bindings) {
+    const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(),
+                                      [&](const ArgDef& arg) { return arg.name == target; });
+    if (is_input || bound.value == R_NilValue) continue;
+    if (target == "name") {
+      name = bound.value;
+    } else if (def.find_attr(target)) {
+      attrs.push_back(bound.value);
+      attr_names.push_back(target);
+    } else if (!bound.is_default) {
+      throw Error(Code::kUnimplemented,
+                  str_cat("Unused argument: `", bound.name, "` of ", owner, " is not supported."),
+                  {"Leave it at its default."});
+    }
+  }
+  attrs.names() = attr_names;
+  return create_op_from_r(def, inputs, attrs, name);
+}
+
+}  // namespace
+
+// `given`: the arguments by TensorFlow's names; what is missing has no value.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tf_call(Text endpoint, SEXP given) {
+  return border([&]() -> SEXP {
+    const auto found = symbols().find(endpoint);
+    if (found == symbols().end()) fail(Code::kNotFound, "There is no function '", endpoint, "'.");
+    const Symbol& symbol = found->second;
+    std::string owner = "tf$" + endpoint + "()";
+    for (char& letter : owner) letter = letter == '.' ? '$' : letter;
+    const Bindings bindings = bind_arguments(symbol.signature, given, owner);
+    if (symbol.op) return call_op(*symbol.op, bindings, owner);
+    return call_function(*symbol.function, bindings, owner);
+  });
+}
+
+// The arguments of all names that the core has below `tf`, in R's words: "x, name = NULL".
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tf_symbols() {
+  return border([&]() -> SEXP {
+    std::vector<std::string> names, arguments, summaries;
+    for (const auto& [name, symbol] : symbols()) {
+      if (name[0] == '_') continue;
+      std::vector<std::string> words;
+      for (const SignatureArgument& argument : symbol.signature.arguments) {
+        const bool has_default = !argument.fallback.empty();
+        // R has quotes for such names
+        const bool is_quoted = argument.name[0] == '_';
+        const std::string shown = is_quoted ? "`" + argument.name + "`" : argument.name;
+        words.push_back(shown + (has_default ? " = " + argument.fallback : ""));
+      }
+      names.push_back(name);
+      arguments.push_back(str_join(words, ", "));
+      summaries.push_back(symbol.summary());
+    }
+    return Rcpp::DataFrame::create(Rcpp::_["name"] = names, Rcpp::_["arguments"] = arguments,
+                                   Rcpp::_["summary"] = summaries,
+                                   Rcpp::_["stringsAsFactors"] = false);
+  });
+}

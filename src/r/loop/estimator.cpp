@@ -1,0 +1,309 @@
+// Estimators in R: specifications become model functions, closures become input functions, results
+// become R values.
+#include <algorithm>
+
+#include "estimators/head.h"
+#include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/running_training.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+RunConfig config_from_r(SEXP list) {
+  const auto args = args_from_r(list, "run_config()");
+  RunConfig config;
+  config.model_dir = args->text("model_dir");
+  config.has_seed = args->has("tf_random_seed");
+  config.tf_random_seed = args->integer("tf_random_seed", 0);
+  config.save_summary_steps = args->integer("save_summary_steps", 0);
+  config.save_checkpoints_steps = args->integer("save_checkpoints_steps", 0);
+  config.save_checkpoints_secs = args->number("save_checkpoints_secs", 0);
+  config.keep_checkpoint_max = args->integer("keep_checkpoint_max", 0);
+  config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
+  config.log_step_count_steps = args->integer("log_step_count_steps", 0);
+  config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
+  return config;
+}
+
+// `build` is an R function of the mode that calls the user's input function: list(features = <named
+// list>, labels), or list(given = <anything>) for a model function of the user.
+InputFn input_fn_from_r(SEXP build) {
+  auto function = std::make_shared<Held>(function_from_r(build, "the input"));
+  return [function](Graph& graph, Mode mode) -> ModelInput {
+    DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
+    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
+    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    return model_input_from_r(result);
+  };
+}
+
+SEXP feature_to_r(const Feature& feature) {
+  if (!feature.is_sparse()) return tensor_handle(feature.values);
+  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
+  SET_VECTOR_ELT(sparse, 0, tensor_handle(feature.indices));
+  SET_VECTOR_ELT(sparse, 1, tensor_handle(feature.values));
+  SET_VECTOR_ELT(sparse, 2, tensor_handle(feature.dense_shape));
+  Rcpp::Shield<SEXP> classes(Rf_mkString("tensorflow.sparse_tensor"));
+  Rf_setAttrib(sparse, R_ClassSymbol, classes);
+  return sparse;
+}
+
+SEXP tensors_to_r(const Named<Output>& tensors) {
+  Rcpp::List list(tensors.size());
+  Rcpp::CharacterVector names(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    list[i] = tensor_handle(tensors[i].second);
+    names[i] = tensors[i].first;
+  }
+  list.names() = names;
+  return list;
+}
+
+SEXP labels_to_r(const ModelInput& input) {
+  if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
+  return tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
+}
+
+// Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
+// returns, a list of pairs by name. They take the place of the model's of the same names.
+void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
+  Rcpp::List features(input.features.size());
+  Rcpp::CharacterVector names(input.features.size());
+  R_xlen_t at = 0;
+  for (const auto& feature : input.features) {
+    features[at] = feature_to_r(feature.second);
+    names[at++] = feature.first;
+  }
+  features.names() = names;
+  Rcpp::Shield<SEXP> labels(labels_to_r(input));
+  Rcpp::Shield<SEXP> predictions(tensors_to_r(spec.predictions));
+  Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
+  Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+  const RList metrics(result, "what a function of metrics returns");
+  for (R_xlen_t i = 0; i < metrics.size(); ++i) {
+    const std::string name = metrics.name(i);
+    const RList pair(metrics[i], "a metric");
+    SEXP update = pair[1];
+    const Metric metric{tensor_of(pair[0]),
+                        is_operation(update) ? operation_of(update) : tensor_of(update).op};
+    auto same = std::find_if(spec.eval_metric_ops.begin(), spec.eval_metric_ops.end(),
+                             [&name](const auto& other) { return other.first == name; });
+    if (same == spec.eval_metric_ops.end()) {
+      spec.eval_metric_ops.emplace_back(name, metric);
+    } else {
+      same->second = metric;
+    }
+  }
+}
+
+// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
+// built. Or the user's own.
+ModelFn model_fn_from_r(SEXP spec) {
+  SEXP own = list_element(spec, "model_fn");
+  if (own != R_NilValue) return custom_model_from_r(own);
+  const auto args = args_from_r(spec, "the estimator");
+  const std::string type = args->text("type");
+  args->set_owner(type + "()");
+  const ModelFn model_fn = make_model_fn(type, *args);
+  std::vector<Held> own_metrics;
+  Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
+  for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
+    own_metrics.emplace_back(function_from_r(VECTOR_ELT(functions, i), "a function of metrics"));
+  }
+  return [model_fn, own_metrics](Graph& graph, const ModelInput& input, Mode mode) {
+    DefaultGraph scope(graph.shared_from_this());
+    EstimatorSpec made = model_fn(graph, input, mode);
+    if (mode == Mode::kEval) {
+      for (const Held& function : own_metrics) add_own_metrics(function.get(), input, made);
+    }
+    return made;
+  };
+}
+
+}  // namespace
+
+Estimator estimator_from_r(SEXP spec, SEXP config) {
+  return Estimator(model_fn_from_r(spec), config_from_r(config));
+}
+
+ModelInput model_input_from_r(SEXP result) {
+  ModelInput input;
+  const RList parts(result, "what an input function returns");
+  SEXP given = parts.find("given");
+  if (given != R_NilValue) {
+    input.given = std::make_shared<const Held>(given);
+    // by this name hooks ask for them
+    SEXP labels = RList(given, "what an input function returns").find("labels");
+    if (is_tensor(labels)) input.labels = tensor_of(labels);
+    return input;
+  }
+  const RList features(parts[0], "the features of an input function");
+  SEXP labels = parts[1];
+  for (R_xlen_t i = 0; i < features.size(); ++i) {
+    input.features[features.name(i)] = feature_from_r(features[i]);
+  }
+  if (TYPEOF(labels) == VECSXP) {
+    const RList heads(labels, "the labels of an input function");
+    for (R_xlen_t i = 0; i < heads.size(); ++i) {
+      input.named_labels[heads.name(i)] = tensor_of(heads[i]);
+    }
+  } else if (labels != R_NilValue) {
+    input.labels = tensor_of(labels);
+  }
+  return input;
+}
+
+HookPtr in_memory_evaluator_from_r(SEXP hook) {
+  SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");
+  EvaluateOptions options;
+  options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
+  options.name = string_from_r(list_element(hook, "name"));
+  options.hooks = hooks_from_r(list_element(hook, "hooks"));
+  auto made = std::make_shared<InMemoryEvaluatorHook>(
+      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
+      whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
+  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+  if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
+  return made;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_train(SEXP spec,
+                         SEXP config,
+                         SEXP input_fn,
+                         double steps,
+                         double max_steps,
+                         SEXP hooks,
+                         SEXP listeners,
+                         bool leaves_events) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    TrainOptions options;
+    options.steps = whole_from_r(steps, "`steps`");
+    options.max_steps = whole_from_r(max_steps, "`max_steps`");
+    options.hooks = hooks_from_r(hooks);
+    options.saving_listeners = listeners_from_r(listeners);
+    options.leaves_events = leaves_events;
+    SEXP warm_start = list_element(spec, "warm_start_from");
+    if (warm_start != R_NilValue) {
+      options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
+    }
+    const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
+    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+                              Rcpp::_["was_skipped"] = result.was_skipped);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_evaluate(SEXP spec,
+                            SEXP config,
+                            SEXP input_fn,
+                            double steps,
+                            Text checkpoint_path,
+                            Text name,
+                            SEXP hooks) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    EvaluateOptions options;
+    options.steps = whole_from_r(steps, "`steps`");
+    options.checkpoint_path = checkpoint_path;
+    options.name = name;
+    options.hooks = hooks_from_r(hooks);
+    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
+    Rcpp::List values(metrics.size());
+    Rcpp::CharacterVector names(metrics.size());
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      values[i] = tensor_to_r(metrics[i].second);
+      names[i] = metrics[i].first;
+    }
+    values.names() = names;
+    return values;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_predict(
+    SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    PredictOptions options;
+    options.checkpoint_path = checkpoint_path;
+    options.predict_keys = predict_keys;
+    options.hooks = hooks_from_r(hooks);
+    std::shared_ptr<Predictions> predictions =
+        estimator.predict(input_fn_from_r(input_fn), options);
+    return make_handle(predictions, kPredictions);
+  });
+}
+
+// The next batch as a named list of arrays; NULL at the end.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_predictions_next(SEXP pointer) {
+  return border([&]() -> SEXP {
+    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictions);
+    std::vector<Tensor> batch;
+    if (!predictions.next(&batch)) return R_NilValue;
+    Rcpp::List list(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+    list.names() = Rcpp::wrap(predictions.keys());
+    return list;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_predictions_close(SEXP pointer) {
+  border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
+}
+
+// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
+// newest one; NULL where none is.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_save_running(Text folder, Text scratch) {
+  return border([&]() -> SEXP {
+    const std::string path = RunningTraining::save_now(folder, scratch);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_training(Text folder) {
+  return border([&] { return RunningTraining::is_in(folder); });
+}
+
+// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is
+// found.
+// [[Rcpp::export(rng = false)]]
+void cpp_estimator_check(SEXP spec) {
+  border([&] { model_fn_from_r(spec); });
+}
+
+// What a canned model's head says of its labels, and the features that it reads itself.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_labels(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto args = args_from_r(spec, "the estimator");
+    args->set_owner(args->text("type") + "()");
+    const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
+    const LabelSpec labels = head->labels();
+    static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
+    Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
+    return Rcpp::List::create(
+        Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
+        Rcpp::_["width"] = static_cast<double>(labels.width),
+        Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
+        Rcpp::_["highest"] = labels.highest,
+        Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+        Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+  });
+}

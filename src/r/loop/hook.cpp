@@ -1,0 +1,496 @@
+// R closures as hooks: one more C++ hook, whose methods call them.
+#include "data/dataset.h"
+#include "data/input_progress.h"
+#include "hooks/checkpoint_saver_hook.h"
+#include "hooks/history_saver_hook.h"
+#include "hooks/summary_saver_hook.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").find(name); }
+
+namespace {
+
+// The calls are constants in an environment of the hook's own, so that an error shows
+// `after_run(context, values)`.
+struct Symbols {
+  SEXP context = Rf_install("context");
+  SEXP values = Rf_install("values");
+  SEXP session = Rf_install("session");
+  SEXP coord = Rf_install("coord");
+  SEXP state = Rf_install("state");
+  SEXP stop_requested = Rf_install("stop_requested");
+  SEXP results = Rf_install("results");
+};
+
+const Symbols& symbols() {
+  static const Symbols all;
+  return all;
+}
+
+class RHook;
+
+// Hooks whose loop has failed, until R has called their on_error(): no R code runs while an R jump
+// is on its way.
+std::vector<std::shared_ptr<RHook>>& failed_hooks() {
+  static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
+  return *hooks;
+}
+
+class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
+ public:
+  RHook(SEXP methods, std::string label) : label_(std::move(label)) {
+    // a handful of symbols: a list of them is faster than a hash table
+    Rcpp::Shield<SEXP> environment(
+        R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
+    environment_.reset(environment);
+    begin_ = bind(methods, "begin", {});
+    after_create_session_ =
+        bind(methods, "after_create_session", {symbols().session, symbols().coord});
+    before_run_ = bind(methods, "before_run", {symbols().context});
+    after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
+    if (after_run_) after_run_function_.reset(list_element(methods, "after_run"));
+    end_ = bind(methods, "end", {symbols().session});
+    save_state_ = bind(methods, "save_state", {});
+    restore_state_ = bind(methods, "restore_state", {symbols().state});
+    SEXP on_error = list_element(methods, "on_error");
+    if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
+  }
+  std::string name() const override { return label_; }
+
+  void begin(Graph& graph) override {
+    requested_.forget();
+    has_checked_results_ = false;
+    session_.reset(R_NilValue);
+    graph_ = graph.shared_from_this();
+    call(begin_);
+  }
+  void after_create_session(Session& session, Coordinator& coordinator) override {
+    requested_.forget();
+    make_context(session);
+    if (!after_create_session_) return;
+    define(symbols().session, session_handle(session));
+    define(symbols().coord, coordinator_handle(coordinator, session));
+    call(after_create_session_);
+  }
+  const RunArgs* before_run(RunContext& context) override {
+    has_request_ = false;
+    if (!before_run_) return nullptr;
+    const CurrentContext current(*this, context);
+    Rcpp::Shield<SEXP> request(call(before_run_));
+    if (request == R_NilValue) return nullptr;
+    if (!is_request(request)) {
+      throw Error(Code::kInvalidArgument,
+                  str_cat("before_run() of hook `", label_,
+                          "` must return NULL or session_run_args(), not an object of type ",
+                          Rf_type2char(TYPEOF(request)), "."),
+                  {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
+    }
+    const RunArgs* args = requested_.update(request, context.session().graph());
+    has_request_ = true;
+    return args;
+  }
+  void after_run(RunContext& context, const RunValues& values) override {
+    if (!after_run_) return;
+    const CurrentContext current(*this, context);
+    define_values(values);
+    if (!has_checked_results_ && (has_request_ || !before_run_)) check_results();
+    call(after_run_);
+  }
+  void end(Session& session) override {
+    if (!end_) return;
+    define(symbols().session, session_handle(session));
+    call(end_);
+  }
+  void on_error(Session*, const LoopFailure&) override {
+    if (on_error_.get() != R_NilValue) failed_hooks().push_back(shared_from_this());
+  }
+  // list(function, session or NULL, label)
+  SEXP failed_call() const {
+    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+    SET_VECTOR_ELT(list, 0, on_error_.get());
+    SET_VECTOR_ELT(list, 1, session_.get());
+    SET_VECTOR_ELT(list, 2, label);
+    return list;
+  }
+  bool has_state() const override { return save_state_ != nullptr; }
+  NamedTensors save_state() override {
+    if (!save_state_) return {};
+    Rcpp::Shield<SEXP> state(call(save_state_));
+    if (state == R_NilValue) return {};
+    const PlainData data =
+        plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
+    return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
+  }
+  std::function<void()> read_state(const NamedTensors& tensors) override {
+    const auto found = tensors.find(kPlainState);
+    const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
+                         found->second.num_elements() == 1;
+    if (!is_text)
+      fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
+    Rcpp::Shield<SEXP> state(plain_to_r(
+        read_plain_data(found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+    const Held held(state);
+    return [this, held] {
+      if (!restore_state_) return;
+      define(symbols().state, held.get());
+      call(restore_state_);
+    };
+  }
+
+ private:
+  // The name of the tensor that holds it all.
+  static constexpr const char* kPlainState = "plain";
+  static bool is_absent(SEXP methods, const char* method) {
+    SEXP absent = list_element(methods, "absent");
+    for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
+      if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
+    }
+    return false;
+  }
+  // What R's `context` stands for while a method runs.
+  struct CurrentContext {
+    RHook& hook;
+    RunContext& context;
+    CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
+      R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
+      if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
+    }
+    ~CurrentContext() {
+      R_ClearExternalPtr(hook.context_pointer_.get());
+      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has shown it itself
+    }
+  };
+
+  // The call `method(arguments)`; NULL where the user gave no such method.
+  SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
+    if (is_absent(methods, method)) return nullptr;
+    SEXP function = list_element(methods, method);
+    if (!Rf_isFunction(function)) return nullptr;
+    define(Rf_install(method), function);
+    Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+    SETCAR(call, Rf_install(method));
+    SEXP cell = CDR(call);
+    for (SEXP argument : arguments) {
+      SETCAR(cell, argument);
+      cell = CDR(cell);
+    }
+    Rcpp::Shield<SEXP> calls(Rf_cons(call, calls_.get()));
+    calls_.reset(calls);
+    return call;
+  }
+  void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
+  // The loop's graph is the default graph while a method runs.
+  SEXP call(SEXP prepared) {
+    if (!prepared) return R_NilValue;
+    const DefaultGraph scope(graph_);
+    return eval_r(prepared, environment_.get(), token_);
+  }
+
+  // Once a loop: a name that was not asked for is a NULL that says nothing.
+  void check_results() {
+    has_checked_results_ = true;
+    SEXP values = Rf_findVarInFrame(environment_.get(), symbols().values);
+    Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
+                                          : R_NilValue);
+    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> asks(Rf_ScalarLogical(before_run_ != nullptr));
+    Rcpp::Shield<SEXP> checking(
+        Rf_lang5(Rf_install("check_results_read"), after_run_function_.get(), names, label, asks));
+    eval_r(checking, environment_.get(), token_);
+  }
+
+  void make_context(Session& session) {
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
+    Rcpp::Shield<SEXP> handle(session_handle(session));
+    session_.reset(handle);
+    Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
+    Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
+    define(symbols().context, context);
+    context_.reset(context);
+    context_pointer_.reset(pointer);
+    shown_stop_ = false;
+  }
+  void show_stop(bool requested) {
+    shown_stop_ = requested;
+    Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
+    Rf_defineVar(symbols().stop_requested, flag, context_.get());
+  }
+
+  // Not protected.
+  static SEXP metadata_to_r(const RunMetadata& metadata) {
+    Rcpp::Shield<SEXP> list(named_list({"step_stats"}));
+    Rcpp::Shield<SEXP> classes(Rf_mkString("RunMetadata"));
+    Rf_setAttrib(list, R_ClassSymbol, classes);
+    if (metadata.step_stats) SET_VECTOR_ELT(list, 0, step_stats_to_r(*metadata.step_stats));
+    return list;
+  }
+
+  void define_values(const RunValues& values) {
+    static SEXP form = [] {
+      SEXP made = named_list({"results", "options", "run_metadata"});
+      R_PreserveObject(made);
+      Rcpp::Shield<SEXP> options(run_options_to_r(RunOptions()));
+      SET_VECTOR_ELT(made, 1, options);
+      SET_VECTOR_ELT(made, 2, metadata_to_r(RunMetadata()));
+      return made;
+    }();
+    const bool is_default = values.options().is_default();
+    // The list of the last step where nobody else holds it, nor has removed it: a new one would
+    // take longer than all the rest.
+    const bool reuses = is_default && plain_values_ &&
+                        Rf_findVarInFrame(environment_.get(), symbols().values) == plain_values_ &&
+                        !MAYBE_SHARED(plain_values_);
+    Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
+    plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;
+    if (!is_default) {
+      Rcpp::Shield<SEXP> options(run_options_to_r(values.options()));
+      SET_VECTOR_ELT(list, 1, options);
+      SET_VECTOR_ELT(list, 2, metadata_to_r(values.run_metadata()));
+    }
+    const bool has_results = has_request_ && requested_.tree();
+    SET_VECTOR_ELT(list, 0,
+                   has_results
+                       ? requested_.tree()->results_to_r(
+                             [&values](size_t i) -> const Tensor& { return values.result(i); })
+                       : R_NilValue);
+    if (!reuses) define(symbols().values, list);
+  }
+
+  std::string label_;
+  std::shared_ptr<Graph> graph_;
+  Held environment_, calls_, context_, context_pointer_;
+  UnwindToken token_;
+  // Held by calls_.
+  SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
+  Held on_error_, session_, after_run_function_;
+  RequestedArgs requested_;
+  bool has_request_ = false;
+  bool has_checked_results_ = false;
+  bool shown_stop_ = false;
+  SEXP plain_values_ = nullptr;  // held by the environment, as `values`
+};
+
+// An R function that returns a feed dict, or NULL.
+class RFeedSource : public FeedSource {
+ public:
+  explicit RFeedSource(SEXP function) : function_(function) {}
+  Value call(const std::vector<Value>&) override {
+    invalid_argument("What a function of feeds returns depends on the graph.");
+  }
+  Feeds feeds(Graph& graph) override {
+    const DefaultGraph scope(graph.shared_from_this());
+    Rcpp::Shield<SEXP> call(Rf_lang1(function_.get()));
+    Rcpp::Shield<SEXP> feed_dict(eval_r(call, R_GlobalEnv));
+    return feeds_from_r(feed_dict, graph);
+  }
+
+ private:
+  Held function_;
+};
+
+// A saver of the user's own is as good as a scaffold with nothing else in it.
+std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
+  if (const auto scaffold = scaffold_of(list_element(hook, "scaffold"))) return scaffold;
+  const auto saver = saver_of(list_element(hook, "saver"));
+  if (!saver) return nullptr;
+  auto scaffold = std::make_shared<Scaffold>();
+  scaffold->saver = saver;
+  return scaffold;
+}
+
+// What only the binding can read counts as given.
+std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
+  // without an owner: whoever makes a hook sees whose argument it is
+  auto args = std::make_shared<Args>();
+  const RList given(hook, "a hook");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP value = given[i];
+    const bool is_opaque = TYPEOF(value) == ENVSXP || given.name(i) == "listeners";
+    args->set(given.name(i), is_opaque ? Value::of(true) : value_from_r(value));
+  }
+  return args;
+}
+
+HookPtr builtin_hook_from_r(SEXP hook) {
+  if (Rf_inherits(hook, "InMemoryEvaluatorHook")) return in_memory_evaluator_from_r(hook);
+  const auto args = hook_args_from_r(hook);
+  const std::string type = args->text("type");
+  const std::shared_ptr<Scaffold> scaffold = own_scaffold(hook);
+  if (scaffold && type == "SummarySaverHook") {
+    Factory<RunHook>::instance().check("hook", type, *args);
+    return std::make_shared<SummarySaverHook>(*args, scaffold);
+  }
+  SEXP feed_fn = list_element(hook, "feed_fn");
+  if (feed_fn != R_NilValue) {
+    args->set("feed_fn",
+              Value::of(std::shared_ptr<Callable>(std::make_shared<RFeedSource>(feed_fn))));
+  }
+  HookPtr made = make_hook(type, *args);
+  if (const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made)) {
+    if (scaffold) saver->set_scaffold(scaffold);
+    for (const ListenerPtr& listener : listeners_from_r(list_element(hook, "listeners"))) {
+      saver->add_listener(listener);
+    }
+  }
+  if (const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(made)) {
+    SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+    if (is_handle(record, kHistory)) saver->set_history(from_handle<History>(record, kHistory));
+  }
+  return made;
+}
+
+}  // namespace
+
+HookPtr hook_from_r(SEXP hook, const std::string& label) {
+  if (Rf_inherits(hook, "EstimatorSessionRunHook")) {
+    return std::make_shared<RHook>(hook, label);
+  }
+  if (Rf_inherits(hook, "runhooks_builtin_hook")) return builtin_hook_from_r(hook);
+  invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
+}
+
+HookList hooks_from_r(SEXP hooks) {
+  HookList all;
+  const RList given(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    std::string label = given.has_names() ? given.name(i) : "";
+    if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
+    all.push_back(hook_from_r(given[i], label));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+// NULL where no run is under way.
+RunContext* context_of(SEXP pointer) {
+  const bool is_over = is_handle(pointer, kContext) && !R_ExternalPtrAddr(pointer);
+  return is_over ? nullptr : static_cast<RunContext*>(handle_address(pointer, kContext));
+}
+
+}  // namespace
+
+// What a history saver writes to.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_history_new() {
+  return border([&] { return make_handle(std::make_shared<History>(), kHistory); });
+}
+
+// What has been recorded so far: list(step, columns by name).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_history_read(SEXP record) {
+  return border([&]() -> SEXP {
+    const History& history = *from_handle<History>(record, kHistory);
+    const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
+    Rcpp::List columns;
+    if (has_loss) {
+      columns["mean_losses"] = history.mean_losses;
+      columns["total_losses"] = history.total_losses;
+    }
+    for (const History::Column& column : history.tensors) columns[column.name] = column.values;
+    Rcpp::List all =
+        Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+    if (!history.rows.empty()) {
+      all["input"] =
+          Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
+                             Rcpp::_["waited"] = history.waited);
+    }
+    return all;
+  });
+}
+
+// Made without R's structure(): hooks call it in every step.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
+  return run_args_to_r(fetches, feed_dict, options);
+}
+
+// What the caller of the run asked for: as R gave it, or, where the core is the caller, the list of
+// its fetches.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_context_original_args(SEXP pointer) {
+  return border([&]() -> SEXP {
+    const RunContext* context = context_of(pointer);
+    if (!context) return R_NilValue;
+    const RunArgs& args = context->original_args();
+    if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
+    Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
+    for (size_t i = 0; i < args.fetches.size(); ++i) {
+      const Fetch& fetch = args.fetches[i];
+      SET_VECTOR_ELT(fetches, static_cast<R_xlen_t>(i),
+                     fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
+                                       : operation_handle(fetch.op));
+    }
+    return run_args_to_r(fetches, R_NilValue, R_NilValue);
+  });
+}
+
+// c(rows, epoch, seconds waited) of the session's dataset, NA where there is none; also between
+// runs.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_context_progress(SEXP pointer) {
+  return border([&]() -> SEXP {
+    Rcpp::NumericVector progress(3, NA_REAL);
+    const RunContext* context = context_of(pointer);
+    if (!context) return progress;
+    const InputProgress input = input_progress(context->session());
+    if (!input.is_known) return progress;
+    progress[0] = static_cast<double>(input.rows);
+    progress[1] = static_cast<double>(input.epoch);
+    progress[2] = input.waited_seconds;
+    return progress;
+  });
+}
+
+// For each hook whose loop has failed since the last call: list(on_error, session, label).
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_take_failed_hooks() {
+  std::vector<std::shared_ptr<RHook>> hooks;
+  hooks.swap(failed_hooks());
+  Rcpp::List all(hooks.size());
+  for (size_t i = 0; i < hooks.size(); ++i) all[i] = hooks[i]->failed_call();
+  return all;
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_context_request_stop(SEXP pointer) {
+  border([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
+}
+
+// With a condition the loop ends by it.
+// [[Rcpp::export(rng = false)]]
+void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
+  border([&] {
+    auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
+    coordinator->request_stop(condition == R_NilValue ? nullptr
+                                                      : std::make_exception_ptr(error_of_condition(
+                                                            condition, code_from_name(kind))));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_coordinator_should_stop(SEXP pointer) {
+  return border([&] {
+    // One that was kept beyond its session: whoever asks shall stop.
+    const bool is_coordinator =
+        TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
+    if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
+    return static_cast<Coordinator*>(handle_address(pointer, kCoordinator))->should_stop();
+  });
+}
+
+// Throws where a hook cannot be made of this specification.
+// [[Rcpp::export(rng = false)]]
+void cpp_hook_check(SEXP hook) {
+  border([&] { hook_from_r(hook, ""); });
+}

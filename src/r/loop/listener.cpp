@@ -1,0 +1,57 @@
+// R closures as listeners of checkpoint saving.
+#include "hooks/checkpoint_saver_hook.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+class RListener : public CheckpointListener {
+ public:
+  explicit RListener(SEXP methods) : methods_(methods) {}
+  std::string name() const override { return "CheckpointSaverListener"; }
+  void begin(Graph&) override {
+    Rcpp::Shield<SEXP> call(Rf_lang1(method("begin")));
+    eval_r(call, R_GlobalEnv);
+  }
+  void before_save(Session& session, int64_t step) override { call("before_save", session, step); }
+  bool after_save(Session& session, int64_t step) override {
+    Rcpp::Shield<SEXP> result(call("after_save", session, step));
+    return result != R_NilValue && Rf_xlength(result) == 1 && is_true(result);
+  }
+  void end(Session& session, int64_t step) override { call("end", session, step); }
+
+ private:
+  // What R's TRUE and Python's true values have in common: TRUE, a number other than 0, a string
+  // that is not empty.
+  static bool is_true(SEXP x) {
+    if (TYPEOF(x) == STRSXP) return CHAR(STRING_ELT(x, 0))[0] != '\0';
+    return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;
+  }
+  SEXP method(const char* name) const {
+    return function_from_r(RList(methods_.get(), "a listener").find(name), name);
+  }
+  SEXP call(const char* name, Session& session, int64_t step) {
+    Rcpp::Shield<SEXP> handle(session_handle(session));
+    Rcpp::Shield<SEXP> number(Rf_ScalarReal(static_cast<double>(step)));
+    Rcpp::Shield<SEXP> call(Rf_lang3(method(name), handle, number));
+    return eval_r(call, R_GlobalEnv);
+  }
+
+  Held methods_;
+};
+
+}  // namespace
+
+std::vector<ListenerPtr> listeners_from_r(SEXP listeners) {
+  std::vector<ListenerPtr> all;
+  const RList given(listeners, "`listeners`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    all.push_back(std::make_shared<RListener>(given[i]));
+  }
+  return all;
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,227 @@
+// Monitored sessions in R: made, run and closed; how errors end them is for R/session_monitored.R.
+#include "hooks/checkpoint_saver_hook.h"
+#include "monitored/monitored_session.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// What R's object of a session points to. The session goes when it is closed: its hooks hold R
+// functions, and these may hold the object.
+struct MonitoredBinding {
+  std::shared_ptr<MonitoredSession> session;
+  RequestedArgs requested;
+};
+
+MonitoredBinding& binding_of(SEXP pointer) {
+  return *from_handle<MonitoredBinding>(pointer, kMonitored);
+}
+
+// Kept by the caller while it is used: a session may be closed by what it calls.
+std::shared_ptr<MonitoredSession> open_session(SEXP pointer) {
+  const auto session = binding_of(pointer).session;
+  if (!session) fail(Code::kFailedPrecondition, "Session is already closed.");
+  return session;
+}
+
+std::shared_ptr<Scaffold> scaffold_from_r(SEXP scaffold) {
+  if (scaffold == R_NilValue) return std::make_shared<Scaffold>();
+  return from_handle<Scaffold>(scaffold, kScaffold);
+}
+
+std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
+                                               const std::shared_ptr<Graph>& graph,
+                                               const std::shared_ptr<Scaffold>& scaffold) {
+  if (args.text("type") == "WorkerSessionCreator") {
+    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.number("max_wait_secs"));
+  }
+  return std::make_unique<ChiefSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
+                                               args.text("checkpoint_filename_with_path", ""));
+}
+
+// Hooks that save know the scaffold of their session.
+HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
+  HookList list;
+  const RList given(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    SEXP hook = given[i];
+    const std::string label = given.has_names() ? given.name(i) : "";
+    HookPtr made = hook_from_r(hook, label);
+    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
+    if (saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
+    list.push_back(made);
+  }
+  return list;
+}
+
+// Lets go of the session when the call that ends it is over, however it ended.
+struct Release {
+  MonitoredBinding& binding;
+  ~Release() {
+    if (binding.session->is_closed()) binding.session.reset();
+  }
+};
+
+// A function of the session and the scaffold, as tf.train.Scaffold(init_fn=) wants it.
+std::function<void(Session&)> init_fn_from_r(SEXP function) {
+  auto held = std::make_shared<Held>(function_from_r(function, "`init_fn`"));
+  return [held](Session& session) {
+    Rcpp::Shield<SEXP> handle(session_handle(session));
+    Rcpp::Shield<SEXP> call(Rf_lang2(held->get(), handle));
+    eval_r(call, R_GlobalEnv);
+  };
+}
+
+Operation* operation_argument(SEXP x) { return is_tensor(x) ? tensor_of(x).op : operation_of(x); }
+
+}  // namespace
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// `creator` is a list of a type and its arguments; `scaffold` a pointer or NULL.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
+  return border([&]() -> SEXP {
+    const std::shared_ptr<Graph> graph = default_graph();
+    const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
+    const HookList list = hooks_with_scaffold(hooks, parts);
+    MonitoredOptions options;
+    options.recovers = recovers;
+    auto binding = std::make_shared<MonitoredBinding>();
+    binding->session = std::make_shared<MonitoredSession>(
+        graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
+        options);
+    return make_handle(binding, kMonitored);
+  });
+}
+
+// `request` is what cpp_session_run_args() gives. In a step function a run does not recover.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
+  return border([&]() -> SEXP {
+    const auto session = open_session(pointer);
+    session->check_open();  // before what a run under way asked for is replaced
+    RequestedArgs& requested = binding_of(pointer).requested;
+    if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
+    if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
+    const RunArgs& args = *requested.update(request, session->graph());
+    requested.keep(request);
+    const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
+    fill_run_metadata(run_metadata, session->run_metadata());
+    return requested.tree()->results_to_r(
+        [&run](size_t i) -> const Tensor& { return run.result(i); });
+  });
+}
+
+// The plain session of the moment; a new one where it was lost.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_monitored_session(SEXP pointer) {
+  return border([&] { return session_handle(open_session(pointer)->ready_session()); });
+}
+
+// TRUE where the session recovers from a condition of this kind: it has been given up then.
+// [[Rcpp::export(rng = false)]]
+bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
+  return border([&] {
+    return open_session(pointer)->gives_up_session(
+        error_of_condition(condition, code_from_name(kind)));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+int cpp_monitored_max_failures(SEXP pointer) {
+  return border([&] { return open_session(pointer)->max_failures(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_monitored_should_stop(SEXP pointer) {
+  return border([&] {
+    const auto session = binding_of(pointer).session;
+    return !session || session->should_stop();
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_monitored_request_stop(SEXP pointer) {
+  border([&] { open_session(pointer)->coordinator().request_stop(); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_monitored_close(SEXP pointer) {
+  border([&] {
+    MonitoredBinding& binding = binding_of(pointer);
+    const auto session = binding.session;
+    if (!session) return;
+    const Release release{binding};
+    session->close();
+  });
+}
+
+// Ends the session after an error or an interrupt: no end() of its hooks.
+// [[Rcpp::export(rng = false)]]
+void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
+  border([&] {
+    MonitoredBinding& binding = binding_of(pointer);
+    const auto session = binding.session;
+    if (!session) return;
+    const Release release{binding};
+    session->close_after(
+        {is_interrupt, std::make_exception_ptr(error_of_condition(condition, Code::kUnknown))});
+  });
+}
+
+// Names of the hooks in the order in which they are called.
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_monitored_hooks(SEXP pointer) {
+  return border([&] {
+    std::vector<std::string> names;
+    for (const HookPtr& hook : open_session(pointer)->hooks()) names.push_back(hook->name());
+    return names;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_scaffold_new(SEXP init_op,
+                      SEXP init_feed_dict,
+                      SEXP init_fn,
+                      SEXP local_init_op,
+                      SEXP local_init_feed_dict,
+                      SEXP summary_op,
+                      SEXP saver) {
+  return border([&]() -> SEXP {
+    auto scaffold = std::make_shared<Scaffold>();
+    scaffold->saver = saver_of(saver);
+    Graph& graph = *default_graph();
+    if (init_op != R_NilValue) scaffold->init_op = operation_argument(init_op);
+    scaffold->init_feeds = feeds_from_r(init_feed_dict, graph);
+    if (init_fn != R_NilValue) scaffold->init_fn = init_fn_from_r(init_fn);
+    if (local_init_op != R_NilValue) scaffold->local_init_op = operation_argument(local_init_op);
+    scaffold->local_init_feeds = feeds_from_r(local_init_feed_dict, graph);
+    if (summary_op != R_NilValue) scaffold->summary_op = tensor_of(summary_op);
+    return make_handle(scaffold, kScaffold);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_scaffold_finalize(SEXP scaffold) {
+  border([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
+}
+
+// list(init_op, local_init_op, summary_op), NULL where there is none yet.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_scaffold_parts(SEXP pointer) {
+  return border([&]() -> SEXP {
+    const Scaffold& scaffold = *from_handle<Scaffold>(pointer, kScaffold);
+    Rcpp::Shield<SEXP> parts(named_list({"init_op", "local_init_op", "summary_op"}));
+    if (scaffold.init_op) SET_VECTOR_ELT(parts, 0, operation_handle(scaffold.init_op));
+    if (scaffold.local_init_op) SET_VECTOR_ELT(parts, 1, operation_handle(scaffold.local_init_op));
+    if (scaffold.summary_op) SET_VECTOR_ELT(parts, 2, tensor_handle(scaffold.summary_op));
+    return parts;
+  });
+}

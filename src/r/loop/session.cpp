@@ -1,0 +1,366 @@
+// Sessions in R: what is fetched and fed, and in which form results come back.
+#include "graph/endpoints.h"
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// The R objects of a loop's session and of its coordinator outlive it: the pointers in them are
+// cleared when the session goes. A session of R's own has none of this: it goes with its object.
+struct SessionBinding {
+  Held object, pointer, coordinator, coordinator_pointer;
+  ~SessionBinding() {
+    for (SEXP held : {pointer.get(), coordinator_pointer.get()}) {
+      if (held != R_NilValue) R_ClearExternalPtr(held);
+    }
+  }
+};
+
+Fetch fetch_by_name(const std::string& name, Graph& graph) {
+  const auto element = graph.element(name);
+  if (const auto* output = std::get_if<Output>(&element)) return *output;
+  return std::get<Operation*>(element);
+}
+
+// Serialized summaries: ops that give one call it so.
+bool is_message(const Fetch& fetch) {
+  if (!fetch.is_tensor()) return false;
+  const std::vector<ArgDef>& outputs = fetch.op->def().outputs;
+  return outputs.size() == 1 && outputs[0].name == "summary" && outputs[0].dtype == DType::kString;
+}
+
+Session& session_of(SEXP pointer) {
+  return *static_cast<Session*>(handle_address(pointer, kSession));
+}
+
+}  // namespace
+
+FetchTree::FetchTree(SEXP structure, Graph& graph) : structure_(structure) {
+  root_ = parse(structure, graph);
+}
+
+FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
+  Node node;
+  node.source = source;
+  node.fetch = fetches_.size();
+  node.is_bytes = is_message(fetch);
+  fetches_.push_back(fetch);
+  return node;
+}
+
+// An endpoint of the model, which may be several tensors, or something of the graph.
+FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
+  const EndpointTensors& ends = endpoint(graph, utf8_of(name));
+  if (ends.empty()) return leaf(name, fetch_by_name(utf8_of(name), graph));
+  if (ends.size() == 1) return leaf(name, ends.front().second);
+  Node node;
+  node.is_leaf = false;
+  node.is_name = true;
+  node.source = name;
+  const auto n = static_cast<R_xlen_t>(ends.size());
+  Rcpp::Shield<SEXP> names(Rf_allocVector(STRSXP, n));
+  node.form.reset(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const auto& end = ends[static_cast<size_t>(i)];
+    SET_STRING_ELT(names, i, Rf_mkCharCE(end.first.c_str(), CE_UTF8));
+    node.children.push_back(leaf(R_NilValue, end.second));
+  }
+  Rf_setAttrib(node.form.get(), R_NamesSymbol, names);
+  return node;
+}
+
+FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
+  if (is_tensor(x)) return leaf(x, tensor_of(x));
+  if (is_operation(x)) return leaf(x, operation_of(x));
+  if (is_variable(x)) return leaf(x, variable_of(x)->snapshot);
+  if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) {
+    return named(STRING_ELT(x, 0), graph);
+  }
+  if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("A fetch cannot be ",
+                x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
+        {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
+  }
+  Node node;
+  node.is_leaf = false;
+  node.source = x;
+  node.names = Rf_getAttrib(x, R_NamesSymbol);
+  node.form.reset(Rf_allocVector(VECSXP, Rf_xlength(x)));
+  if (node.names != R_NilValue) Rf_setAttrib(node.form.get(), R_NamesSymbol, node.names);
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    if (TYPEOF(x) == STRSXP) {
+      node.children.push_back(named(STRING_ELT(x, i), graph));
+    } else {
+      node.children.push_back(parse(VECTOR_ELT(x, i), graph));
+    }
+  }
+  return node;
+}
+
+bool FetchTree::matches(SEXP structure) const { return node_matches(root_, structure); }
+
+// Handles and strings are compared by identity: R keeps one of each.
+bool FetchTree::node_matches(const Node& node, SEXP x) {
+  if (node.source == x) return true;
+  if (node.is_leaf || node.is_name)
+    return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 && STRING_ELT(x, 0) == node.source;
+  if (TYPEOF(x) != TYPEOF(node.source)) return false;
+  if (Rf_xlength(x) != static_cast<R_xlen_t>(node.children.size())) return false;
+  SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+  if ((names == R_NilValue) != (node.names == R_NilValue)) return false;
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const auto k = static_cast<R_xlen_t>(i);
+    if (names != R_NilValue && STRING_ELT(names, k) != STRING_ELT(node.names, k)) return false;
+    if (TYPEOF(x) == STRSXP) {
+      if (STRING_ELT(x, k) != node.children[i].source) return false;
+    } else if (!node_matches(node.children[i], VECTOR_ELT(x, k))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
+  if (node.is_leaf) return tensor_to_r(result(node.fetch), node.is_bytes);
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.form.get()));
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));
+  }
+  return list;
+}
+
+Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
+  Feeds feeds;
+  if (feed_dict == R_NilValue) return feeds;
+  auto add = [&](const Output& key, SEXP value) {
+    if (is_tensor(value)) {
+      invalid_argument("The value fed for '", key.name(), "' cannot be a tensor of the graph.");
+    }
+    feeds.emplace_back(key, tensor_from_r(value, key.dtype()));
+  };
+  if (TYPEOF(feed_dict) != VECSXP) {
+    invalid_argument(
+        "`feed_dict` must be a named list or what dict() gives, not an object of type ",
+        Rf_type2char(TYPEOF(feed_dict)), ".");
+  }
+  // dict() keeps tensors as keys beside the values.
+  Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
+  Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
+  const bool has_keys = TYPEOF(keys) == VECSXP && Rf_xlength(keys) == Rf_xlength(feed_dict);
+  for (R_xlen_t i = 0; i < Rf_xlength(feed_dict); ++i) {
+    SEXP key = has_keys ? VECTOR_ELT(keys, i) : R_NilValue;
+    if (is_tensor(key)) {
+      add(tensor_of(key), VECTOR_ELT(feed_dict, i));
+      continue;
+    }
+    if (names == R_NilValue)
+      invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
+    const std::string name = utf8_of(STRING_ELT(names, i));
+    add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name),
+        VECTOR_ELT(feed_dict, i));
+  }
+  return feeds;
+}
+
+SEXP new_session_object(SEXP pointer, const Session& session) {
+  Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
+  return eval_r(call, package_namespace());
+}
+
+SEXP session_handle(Session& session) {
+  if (auto* binding = static_cast<SessionBinding*>(session.foreign.get()))
+    return binding->object.get();
+  auto binding = std::make_shared<SessionBinding>();
+  Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&session, kSession.tag(), R_NilValue));
+  Rcpp::Shield<SEXP> object(new_session_object(pointer, session));
+  binding->object.reset(object);
+  binding->pointer.reset(pointer);
+  session.foreign = binding;
+  return object;
+}
+
+SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
+  session_handle(session);
+  auto& binding = *static_cast<SessionBinding*>(session.foreign.get());
+  if (binding.coordinator.get() == R_NilValue) {
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_coordinator"), pointer));
+    Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+    binding.coordinator_pointer.reset(pointer);
+    binding.coordinator.reset(object);
+  }
+  return binding.coordinator.get();
+}
+
+// Where run_args_to_r() puts what.
+enum RequestElement { kFetches, kFeedDict, kOptions };
+
+SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
+  static SEXP form = R_NilValue;
+  if (form == R_NilValue) {
+    form = named_list({"fetches", "feed_dict", "options"});
+    R_PreserveObject(form);
+    Rcpp::Shield<SEXP> classes(Rf_mkString("session_run_args"));
+    Rf_setAttrib(form, R_ClassSymbol, classes);
+  }
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
+  SET_VECTOR_ELT(list, kFetches, fetches);
+  SET_VECTOR_ELT(list, kFeedDict, feed_dict);
+  SET_VECTOR_ELT(list, kOptions, options);
+  return list;
+}
+
+bool is_request(SEXP x) {
+  return TYPEOF(x) == VECSXP && Rf_xlength(x) == 3 && Rf_inherits(x, "session_run_args");
+}
+
+RunOptions run_options_from_r(SEXP options) {
+  RunOptions given;
+  if (options == R_NilValue) return given;
+  const auto args = args_from_r(options, "run options");
+  for (const auto& item : args->items()) {
+    if (item.first != "trace_level" && item.first != "timeout_in_ms") {
+      invalid_argument("Run options have no `", item.first, "`; they are `trace_level` and `",
+                       "timeout_in_ms`.");
+    }
+  }
+  given.trace_level = static_cast<int>(args->integer("trace_level", 0));
+  given.timeout_in_ms = args->integer("timeout_in_ms", 0);
+  if (given.trace_level < RunOptions::kNoTrace || given.trace_level > RunOptions::kFullTrace) {
+    invalid_argument("`trace_level` must be 0 (NO_TRACE) to 3 (FULL_TRACE), not ",
+                     given.trace_level, ".");
+  }
+  if (given.timeout_in_ms < 0) {
+    invalid_argument("`timeout_in_ms` must be 0 (none) or more, not ", given.timeout_in_ms, ".");
+  }
+  return given;
+}
+
+SEXP run_options_to_r(const RunOptions& options) {
+  Rcpp::Shield<SEXP> level(Rf_ScalarInteger(options.trace_level));
+  Rcpp::Shield<SEXP> timeout(Rf_ScalarReal(static_cast<double>(options.timeout_in_ms)));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), level, timeout));
+  return eval_r(call, package_namespace());
+}
+
+// One entry a node in each column.
+SEXP step_stats_to_r(const StepStats& stats) {
+  const auto n = static_cast<R_xlen_t>(stats.nodes.size());
+  Rcpp::CharacterVector names(n), ops(n);
+  Rcpp::NumericVector start(n), micros(n), bytes(n);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const NodeStats& node = stats.nodes[static_cast<size_t>(i)];
+    names[i] = node.name;
+    ops[i] = node.op;
+    start[i] = static_cast<double>(node.start_ns) / 1000;
+    micros[i] = static_cast<double>(node.end_ns - node.start_ns) / 1000;
+    for (const NodeStats::Output& output : node.outputs) {
+      bytes[i] += static_cast<double>(output.bytes);
+    }
+  }
+  Rcpp::List columns =
+      Rcpp::List::create(Rcpp::Named("node_name") = names, Rcpp::Named("op") = ops,
+                         Rcpp::Named("start_micros") = start, Rcpp::Named("micros") = micros,
+                         Rcpp::Named("bytes") = bytes);
+  Rcpp::Shield<SEXP> device(Rf_mkString(StepStats::kDevice));
+  Rcpp::Shield<SEXP> start_micros(Rf_ScalarReal(stats.start_seconds * 1e6));
+  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns, device, start_micros));
+  return eval_r(call, package_namespace());
+}
+
+void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
+  if (run_metadata == R_NilValue) return;
+  if (TYPEOF(run_metadata) != ENVSXP) {
+    invalid_argument("`run_metadata` must be what tf$RunMetadata() gives, not an object of type ",
+                     Rf_type2char(TYPEOF(run_metadata)), ".");
+  }
+  Rcpp::Shield<SEXP> stats(metadata.step_stats ? step_stats_to_r(*metadata.step_stats)
+                                               : R_NilValue);
+  Rf_defineVar(Rf_install("step_stats"), stats, run_metadata);
+}
+
+void RequestedArgs::keep(SEXP request) {
+  if (!args_.foreign) args_.foreign = std::make_shared<Held>();
+  static_cast<Held*>(args_.foreign.get())->reset(request);
+}
+
+const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
+  SEXP fetches = VECTOR_ELT(request, kFetches);
+  if (fetches == R_NilValue) {
+    if (!args_.fetches.empty()) {
+      args_.fetches.clear();
+      args_.changed();
+    }
+    tree_.reset();
+  } else if (!tree_ || !tree_->matches(fetches)) {
+    tree_ = std::make_unique<FetchTree>(fetches, graph);
+    args_.fetches = tree_->fetches();
+    args_.changed();
+  }
+  SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
+  if (feed_dict != R_NilValue || !args_.feeds.empty()) {
+    Feeds feeds = feeds_from_r(feed_dict, graph);
+    const bool is_same =
+        feeds.size() == args_.feeds.size() &&
+        std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
+                   [](const auto& a, const auto& b) { return a.first == b.first; });
+    args_.feeds = std::move(feeds);
+    if (!is_same) args_.changed();
+  }
+  SEXP options = VECTOR_ELT(request, kOptions);
+  if (options != R_NilValue || !args_.options.is_default()) {
+    const RunOptions given = run_options_from_r(options);
+    if (!(given == args_.options)) {
+      args_.options = given;
+      args_.changed();
+    }
+  }
+  return &args_;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// A session of its own, closed by cpp_session_close() or when R lets go of it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_new(SEXP graph) {
+  return border([&]() -> SEXP {
+    auto session =
+        std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
+    // whoever has the pointer keeps the session
+    Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));
+    return new_session_object(pointer, *session);
+  });
+}
+
+// `run_metadata` is NULL or an environment that gets what the options ask for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata) {
+  return border([&]() -> SEXP {
+    Session& session = session_of(pointer);
+    const FetchTree tree(fetches, session.graph());
+    RunMetadata metadata;
+    const std::vector<Tensor> results =
+        session.run(tree.fetches(), feeds_from_r(feed_dict, session.graph()),
+                    run_options_from_r(options), metadata);
+    fill_run_metadata(run_metadata, metadata);
+    return tree.results_to_r([&results](size_t i) -> const Tensor& { return results[i]; });
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_session_close(SEXP pointer) {
+  border([&] {
+    const bool is_gone = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
+    if (!is_gone) session_of(pointer).close();
+  });
+}

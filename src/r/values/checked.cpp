@@ -1,0 +1,84 @@
+// What R gave, checked before it is looked into: R itself would jump over our frames.
+#include <cmath>
+
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+RList::RList(SEXP x, const char* what) : list_(x), what_(what) {
+  if (x != R_NilValue && TYPEOF(x) != VECSXP) {
+    invalid_argument("A list is expected for ", what, ", not an object of type ",
+                     Rf_type2char(TYPEOF(x)), ".");
+  }
+  names_ = Rf_getAttrib(x, R_NamesSymbol);
+}
+
+SEXP RList::operator[](R_xlen_t i) const {
+  if (i >= size()) {
+    invalid_argument("A list of ", static_cast<int64_t>(i) + 1, " elements is expected for ", what_,
+                     ", not one of ", static_cast<int64_t>(size()), ".");
+  }
+  return VECTOR_ELT(list_, i);
+}
+
+std::string RList::name(R_xlen_t i) const {
+  if (names_ == R_NilValue) invalid_argument("The elements of ", what_, " need names.");
+  return utf8_of(STRING_ELT(names_, i));
+}
+
+SEXP RList::find(const char* name) const {
+  for (R_xlen_t i = 0; i < size() && names_ != R_NilValue; ++i) {
+    if (std::strcmp(CHAR(STRING_ELT(names_, i)), name) == 0) return VECTOR_ELT(list_, i);
+  }
+  return R_NilValue;
+}
+
+double number_from_r(SEXP x, const char* what) {
+  const bool is_one = Rf_xlength(x) == 1;
+  if (is_one && TYPEOF(x) == REALSXP) return REAL(x)[0];
+  if (is_one && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
+  if (is_one && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];
+  invalid_argument("A single number is expected for ", what, ", not an object of type ",
+                   Rf_type2char(TYPEOF(x)), ".");
+}
+
+int64_t whole_from_r(double x, const char* what) {
+  constexpr double kLimit = 9223372036854775808.0;
+  if (!(x >= -kLimit && x < kLimit)) {
+    invalid_argument("A whole number is expected for ", what, ", not ", x, ".");
+  }
+  return static_cast<int64_t>(x);
+}
+
+SEXP function_from_r(SEXP x, const char* what) {
+  if (Rf_isFunction(x)) return x;
+  invalid_argument("A function is expected for ", what, ", not an object of type ",
+                   Rf_type2char(TYPEOF(x)), ".");
+}
+
+std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what) {
+  const Value value = value_from_r(spec);
+  const auto* args = value.get_if<std::shared_ptr<Args>>();
+  if (!args) invalid_argument("A named list is expected for ", what, ".");
+  return *args;
+}
+
+Text::Text(SEXP x) : std::string(border([x] { return string_from_r(x); })) {}
+
+Texts::Texts(SEXP x)
+    : std::vector<std::string>(border([x] {
+        if (TYPEOF(x) != STRSXP) {
+          invalid_argument("A character vector is expected, not an object of type ",
+                           Rf_type2char(TYPEOF(x)), ".");
+        }
+        std::vector<std::string> texts;
+        for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+          if (STRING_ELT(x, i) == NA_STRING) invalid_argument("A string is missing (NA).");
+          texts.emplace_back(utf8_of(STRING_ELT(x, i)));
+        }
+        return texts;
+      })) {}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,447 @@
+// Values: R vectors to tensors and back.
+#include "r/values/convert.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+bool is_bytes(SEXP x) {
+  if (TYPEOF(x) == RAWSXP) return true;
+  if (TYPEOF(x) != VECSXP || Rf_xlength(x) == 0) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    if (TYPEOF(VECTOR_ELT(x, i)) != RAWSXP) return false;
+  }
+  return true;
+}
+
+int64_t whole(double x, DType dtype) {
+  const double limit = dtype == DType::kInt32 ? 2147483648.0 : 9223372036854775808.0;
+  if (x != std::floor(x) || x < -limit || x >= limit) {
+    invalid_argument(x, " cannot become an element of type ", dtype_name(dtype), ".");
+  }
+  return static_cast<int64_t>(x);
+}
+
+DType own_dtype(SEXP x) {
+  SEXP name = Rf_getAttrib(x, Rf_install("dtype"));
+  return TYPEOF(name) == STRSXP ? dtype_from_r(name) : DType::kInvalid;
+}
+
+namespace {
+
+// For an array of these dimensions: where element i in row-major order is in column-major order.
+class RowMajor {
+ public:
+  explicit RowMajor(const Shape& shape)
+      : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
+    int64_t stride = 1;
+    for (int i = 0; i < shape.rank(); ++i) {
+      strides_.push_back(stride);
+      stride *= shape.dim(i);
+    }
+  }
+  int64_t position() const { return position_; }
+  void advance() {
+    for (int i = shape_.rank() - 1; i >= 0; --i) {
+      const auto k = static_cast<size_t>(i);
+      position_ += strides_[k];
+      if (++index_[k] < shape_.dim(i)) return;
+      position_ -= strides_[k] * index_[k];
+      index_[k] = 0;
+    }
+  }
+
+ private:
+  const Shape& shape_;
+  std::vector<int64_t> index_, strides_;
+  int64_t position_ = 0;
+};
+
+// TRUE where both orders are the same: at most one dimension is longer than 1.
+bool is_line(const Shape& shape) {
+  int longer = 0;
+  for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
+  return longer <= 1;
+}
+
+Shape shape_of_r(SEXP x) {
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  Shape shape;
+  if (TYPEOF(x) == RAWSXP) return shape;
+  // a list is as many strings as it has elements, be it one
+  if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
+  if (dim != R_NilValue) {
+    for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
+  } else if (Rf_xlength(x) != 1) {
+    shape.append(Rf_xlength(x));
+  }
+  return shape;
+}
+
+DType natural_dtype(SEXP x) {
+  if (is_bytes(x)) return DType::kString;
+  switch (TYPEOF(x)) {
+    case REALSXP:
+      return DType::kFloat64;
+    case INTSXP:
+      return DType::kInt32;
+    case LGLSXP:
+      return DType::kBool;
+    case STRSXP:
+      return DType::kString;
+    default:
+      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot become a tensor.");
+  }
+}
+
+double number_in(SEXP x, R_xlen_t i) {
+  if (TYPEOF(x) == REALSXP) return REAL(x)[i];
+  const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
+  if (value == NA_INTEGER)
+    invalid_argument("NA cannot become a tensor's element (element ", i + 1, ").");
+  return value;
+}
+
+void set_number(Tensor& tensor, int64_t i, double x) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      tensor.data<float>()[i] = static_cast<float>(x);
+      break;
+    case DType::kFloat64:
+      tensor.data<double>()[i] = x;
+      break;
+    case DType::kInt32:
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(whole(x, DType::kInt32));
+      break;
+    case DType::kInt64:
+      tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      break;
+    case DType::kUint8:
+      if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
+      break;
+    case DType::kBool:
+      tensor.data<bool>()[i] = x != 0;
+      break;
+    default:
+      invalid_argument("A number cannot become an element of type ", dtype_name(tensor.dtype()),
+                       ".");
+  }
+}
+
+// R keeps each string once, so its address stands for its text: the code of a string that has been
+// seen costs no look at its characters.
+class CodesByAddress {
+ public:
+  explicit CodesByAddress(StringDictionary& dictionary) : dictionary_(dictionary), slots_(1024) {}
+  int32_t code(SEXP element) {
+    if (2 * used_ > slots_.size()) grow();
+    Slot& slot = find(slots_, element);
+    if (!slot.element) {
+      slot.element = element;
+      // A missing string is TensorFlow's missing value.
+      slot.code = dictionary_.code(element == NA_STRING ? "" : utf8_of(element));
+      ++used_;
+    }
+    return slot.code;
+  }
+
+ private:
+  struct Slot {
+    SEXP element = nullptr;
+    int32_t code = 0;
+  };
+  static Slot& find(std::vector<Slot>& slots, SEXP element) {
+    const size_t mask = slots.size() - 1;
+    size_t at = (reinterpret_cast<uintptr_t>(element) >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    while (slots[at].element && slots[at].element != element) at = (at + 1) & mask;
+    return slots[at];
+  }
+  void grow() {
+    std::vector<Slot> larger(2 * slots_.size());
+    for (const Slot& slot : slots_) {
+      if (slot.element) find(larger, slot.element) = slot;
+    }
+    slots_.swap(larger);
+  }
+  StringDictionary& dictionary_;
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
+Tensor bytes_from_r(SEXP x, const Shape& shape) {
+  Tensor tensor(DType::kString, shape);
+  tensor.set_dictionary(std::make_shared<StringDictionary>());
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
+    const auto* bytes = reinterpret_cast<const char*>(RAW(raw));
+    tensor.data<int32_t>()[i] =
+        tensor.dictionary()->code({bytes, static_cast<size_t>(Rf_xlength(raw))});
+  }
+  return tensor;
+}
+
+Tensor strings_from_r(SEXP x, const Shape& shape) {
+  if (TYPEOF(x) != STRSXP) return bytes_from_r(x, shape);
+  // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
+  // else nothing would hold them, and an address could stand for two texts.
+  if (ALTREP(x)) STRING_PTR_RO(x);
+  Tensor tensor(DType::kString, shape);
+  tensor.set_dictionary(std::make_shared<StringDictionary>());
+  CodesByAddress codes(*tensor.dictionary());
+  auto* out = tensor.data<int32_t>();
+  if (is_line(shape)) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) out[i] = codes.code(STRING_ELT(x, i));
+    return tensor;
+  }
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    out[i] = codes.code(STRING_ELT(x, at.position()));
+  }
+  return tensor;
+}
+
+SEXP allocate_for(DType dtype, int64_t n) {
+  switch (dtype) {
+    case DType::kString:
+      return Rf_allocVector(STRSXP, n);
+    case DType::kBool:
+      return Rf_allocVector(LGLSXP, n);
+    case DType::kInt32:
+    case DType::kUint8:
+      return Rf_allocVector(INTSXP, n);
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kInt64:
+      return Rf_allocVector(REALSXP, n);
+    default:
+      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " has no R form.");
+  }
+}
+
+void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kString: {
+      const std::string& text = tensor.string_at(i);
+      SET_STRING_ELT(out, at, Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8));
+      break;
+    }
+    case DType::kBool:
+      LOGICAL(out)[at] = tensor.data<bool>()[i];
+      break;
+    case DType::kInt32:
+      INTEGER(out)[at] = tensor.data<int32_t>()[i];
+      break;
+    case DType::kUint8:
+      INTEGER(out)[at] = tensor.data<uint8_t>()[i];
+      break;
+    case DType::kFloat32:
+      REAL(out)[at] = tensor.data<float>()[i];
+      break;
+    default:
+      REAL(out)[at] = tensor.number_at(i);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// A matrix that is kept column by column, row by row: in blocks, of which both sides stay at hand.
+template <typename T>
+void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kBlock = 32;
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+      const int64_t c1 = std::min(columns, c0 + kBlock);
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t c = c0; c < c1; ++c) {
+          to[r * columns + c] = static_cast<T>(from[c * rows + r]);
+        }
+      }
+    }
+  }
+}
+
+// FALSE where another way must be taken.
+template <typename T>
+bool copy_doubles(const double* from, Tensor& tensor) {
+  if (is_line(tensor.shape())) {
+    std::transform(from, from + tensor.num_elements(), tensor.data<T>(),
+                   [](double x) { return static_cast<T>(x); });
+    return true;
+  }
+  if (tensor.shape().rank() != 2) return false;
+  turn_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
+  return true;
+}
+
+Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
+  const DType natural = natural_dtype(x);
+  const DType dtype = wanted == DType::kInvalid ? natural : wanted;
+  if ((dtype == DType::kString) != (natural == DType::kString)) {
+    invalid_argument("A value of type ", dtype_name(natural), " cannot become a tensor of type ",
+                     dtype_name(dtype), ".");
+  }
+  if (dtype == DType::kString) return strings_from_r(x, shape);
+  Tensor tensor(dtype, shape);
+  if (natural == DType::kFloat64 && dtype == DType::kFloat64 &&
+      copy_doubles<double>(REAL(x), tensor)) {
+    return tensor;
+  }
+  if (natural == DType::kFloat64 && dtype == DType::kFloat32 &&
+      copy_doubles<float>(REAL(x), tensor)) {
+    return tensor;
+  }
+  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && is_line(shape)) {
+    const int* from = INTEGER(x);
+    const int* end = from + tensor.num_elements();
+    const int* missing = std::find(from, end, NA_INTEGER);
+    if (missing != end) number_in(x, missing - from);  // says which one it is
+    std::memcpy(tensor.raw(), from, tensor.num_bytes());
+    return tensor;
+  }
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    set_number(tensor, i, number_in(x, at.position()));
+  }
+  return tensor;
+}
+
+}  // namespace
+
+const char* utf8_of(SEXP element) {
+  if (Rf_getCharCE(element) == CE_BYTES) {
+    invalid_argument("A string that is marked as bytes has no text; `iconv()` or `Encoding<-` say ",
+                     "what it means.");
+  }
+  return Rf_translateCharUTF8(element);
+}
+
+SEXP named_list(const std::vector<const char*>& names) {
+  const auto n = static_cast<R_xlen_t>(names.size());
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n)), strings(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    SET_STRING_ELT(strings, i, Rf_mkCharCE(names[static_cast<size_t>(i)], CE_UTF8));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, strings);
+  return list;
+}
+
+Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
+
+namespace {
+
+// The columns of vectors and matrices of numbers as those of one matrix.
+Tensor side_by_side(const RList& parts, DType wanted) {
+  struct Column {
+    SEXP x;
+    int64_t begin;  // in x
+  };
+  std::vector<Column> columns;
+  DType natural = DType::kBool;
+  int64_t rows = 0;
+  for (R_xlen_t k = 0; k < parts.size(); ++k) {
+    const Shape shape = shape_of_r(parts[k]);
+    rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
+    for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
+    const DType own = natural_dtype(parts[k]);
+    if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
+  }
+  const auto width = static_cast<int64_t>(columns.size());
+  Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
+  constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c = 0; c < width; ++c) {
+      const Column& column = columns[static_cast<size_t>(c)];
+      if (TYPEOF(column.x) == REALSXP && tensor.dtype() == DType::kFloat64) {
+        const double* from = REAL(column.x) + column.begin;
+        for (int64_t r = r0; r < r1; ++r) tensor.data<double>()[r * width + c] = from[r];
+        continue;
+      }
+      for (int64_t r = r0; r < r1; ++r) {
+        set_number(tensor, r * width + c, number_in(column.x, column.begin + r));
+      }
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Tensor rows_from_r(SEXP x, DType wanted) {
+  if (TYPEOF(x) == VECSXP) return side_by_side(RList(x, "columns side by side"), wanted);
+  Shape shape = shape_of_r(x);
+  if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
+  return tensor_of_shape(x, shape, wanted);
+}
+
+namespace {
+
+void set_dim(SEXP array, const Shape& shape) {
+  Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));
+  for (int i = 0; i < shape.rank(); ++i) INTEGER(dim)[i] = static_cast<int>(shape.dim(i));
+  Rf_setAttrib(array, R_DimSymbol, dim);
+}
+
+// R itself would jump over our frames where it is given a zero byte.
+bool has_zero_byte(const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (tensor.string_at(i).find('\0') != std::string::npos) return true;
+  }
+  return false;
+}
+
+SEXP raw_from(const std::string& bytes) {
+  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
+  return raw;
+}
+
+// A raw vector of a scalar, an array of them (a list with dimensions) of others.
+SEXP bytes_to_r(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  if (shape.rank() == 0) return raw_from(tensor.string_at(0));
+  Rcpp::Shield<SEXP> out(Rf_allocVector(VECSXP, tensor.num_elements()));
+  RowMajor at(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    SET_VECTOR_ELT(out, at.position(), raw_from(tensor.string_at(i)));
+  }
+  set_dim(out, shape);
+  return out;
+}
+
+}  // namespace
+
+SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
+  if (!tensor.is_valid()) return R_NilValue;
+  const Shape& shape = tensor.shape();
+  if (tensor.dtype() == DType::kString && (as_bytes || has_zero_byte(tensor))) {
+    return bytes_to_r(tensor);
+  }
+  if (shape.rank() == 0 && tensor.dtype() == DType::kFloat32) {
+    return Rf_ScalarReal(*tensor.data<float>());
+  }
+  Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
+  if (is_line(shape)) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) set_element(out, i, tensor, i);
+  } else {
+    RowMajor at(shape);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+      set_element(out, at.position(), tensor, i);
+    }
+  }
+  if (shape.rank() > 0) set_dim(out, shape);
+  return out;
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,71 @@
+// R objects that C++ holds, and pointers to C++ objects that R holds.
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+int held_count = 0;
+
+// One list of all held objects: cells link to both neighbours, so that letting go costs the same
+// however many there are.
+SEXP held_list() {
+  static SEXP list = [] {
+    SEXP made = Rf_cons(R_NilValue, R_NilValue);
+    R_PreserveObject(made);
+    return made;
+  }();
+  return list;
+}
+
+}  // namespace
+
+void Held::reset(SEXP object) {
+  if (object == object_) return;
+  if (cell_ != R_NilValue) {
+    SEXP before = CAR(cell_), after = CDR(cell_);
+    SETCDR(before, after);
+    if (after != R_NilValue) SETCAR(after, before);
+    --held_count;
+  }
+  object_ = object;
+  cell_ = R_NilValue;
+  if (object == R_NilValue) return;
+  Rcpp::Shield<SEXP> protect(object);
+  SEXP list = held_list();
+  // Making a cell may collect, and finalizers let go of what they held: the list is read after it.
+  cell_ = Rf_cons(list, R_NilValue);
+  SEXP next = CDR(list);
+  SETCDR(cell_, next);
+  SET_TAG(cell_, object);
+  SETCDR(list, cell_);
+  if (next != R_NilValue) SETCAR(next, cell_);
+  ++held_count;
+}
+
+int Held::count() { return held_count; }
+
+SEXP package_namespace() {
+  static SEXP ns = [] {
+    Rcpp::Shield<SEXP> name(Rf_mkString("runhooks"));
+    return R_FindNamespace(name);  // held by R's registry
+  }();
+  return ns;
+}
+
+void* handle_address(SEXP handle, const HandleKind& kind) {
+  if (!is_handle(handle, kind)) {
+    invalid_argument("A handle of kind '", kind.name(), "' is expected, not an object of type ",
+                     Rf_type2char(TYPEOF(handle)), ".");
+  }
+  void* address = R_ExternalPtrAddr(handle);
+  if (!address) {
+    fail(Code::kFailedPrecondition, "This handle (", kind.name(),
+         ") is no longer valid: what it stood for is closed, or it was saved in another session.");
+  }
+  return address;
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,219 @@
+// Plain data: objects of R that cannot hold code, to and from files.
+#include "r/runhooks_r.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+using Kind = PlainData::Kind;
+using Mark = PlainData::Text::Mark;
+
+// Whose data are written, for messages.
+struct Owner {
+  const std::string& text;
+  int depth = 0;
+};
+
+[[noreturn]] void refuse(const Owner& owner, const std::string& place, const std::string& what) {
+  throw Error(Code::kInvalidArgument,
+              str_cat(owner.text, " holds `", place, "`, which is ", what,
+                      ": only plain data are kept in checkpoints."),
+              {"Plain data are numbers, logicals, strings, raw bytes, dates, factors, data frames, "
+               "and lists of these.",
+               "Save what the object can be made of again, and make it anew in restore_state()."});
+}
+
+std::string kind_of(SEXP x) {
+  if (IS_S4_OBJECT(x)) return "an S4 object";
+  switch (TYPEOF(x)) {
+    case CLOSXP:
+    case BUILTINSXP:
+    case SPECIALSXP:
+      return "a function";
+    case ENVSXP:
+      return Rf_inherits(x, "R6") ? "an R6 object" : "an environment";
+    case LANGSXP:
+      return Rf_inherits(x, "formula") ? "a formula" : "a call";
+    case EXTPTRSXP:
+      return "an external pointer";
+    case SYMSXP:
+      return "a symbol";
+    default:
+      return str_cat("an object of type ", Rf_type2char(TYPEOF(x)));
+  }
+}
+
+Kind plain_kind(SEXP x) {
+  switch (TYPEOF(x)) {
+    case LGLSXP:
+      return Kind::kLogical;
+    case INTSXP:
+      return Kind::kInteger;
+    case REALSXP:
+      return Kind::kDouble;
+    case CPLXSXP:
+      return Kind::kComplex;
+    case STRSXP:
+      return Kind::kCharacter;
+    case RAWSXP:
+      return Kind::kRaw;
+    case VECSXP:
+      return Kind::kList;
+    default:
+      return Kind::kNull;
+  }
+}
+
+unsigned int r_type(Kind kind) {
+  switch (kind) {
+    case Kind::kLogical:
+      return LGLSXP;
+    case Kind::kInteger:
+      return INTSXP;
+    case Kind::kDouble:
+      return REALSXP;
+    case Kind::kComplex:
+      return CPLXSXP;
+    case Kind::kCharacter:
+      return STRSXP;
+    case Kind::kRaw:
+      return RAWSXP;
+    case Kind::kList:
+      return VECSXP;
+    default:
+      return NILSXP;
+  }
+}
+
+// The numbers of a vector that is neither a list nor one of strings.
+void* numbers_of(SEXP x) {
+  switch (TYPEOF(x)) {
+    case LGLSXP:
+      return LOGICAL(x);
+    case INTSXP:
+      return INTEGER(x);
+    case REALSXP:
+      return REAL(x);
+    case CPLXSXP:
+      return COMPLEX(x);
+    default:
+      return RAW(x);
+  }
+}
+
+PlainData::Text plain_text(SEXP element) {
+  if (element == NA_STRING) return {"", Mark::kMissing};
+  if (Rf_getCharCE(element) == CE_BYTES) return {CHAR(element), Mark::kBytes};
+  return {Rf_translateCharUTF8(element), Mark::kUtf8};
+}
+
+SEXP text_to_r(const PlainData::Text& text) {
+  if (text.mark == Mark::kMissing) return NA_STRING;
+  return Rf_mkCharLenCE(text.bytes.data(), static_cast<int>(text.bytes.size()),
+                        text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
+}
+
+PlainData convert(SEXP x, const Owner& owner, const std::string& place);
+
+// `place$name`, or `place[[i]]` where it has no name.
+std::string place_of(const std::string& place, SEXP names, R_xlen_t i) {
+  const std::string name = names == R_NilValue ? "" : utf8_of(STRING_ELT(names, i));
+  return name.empty() ? str_cat(place, "[[", static_cast<long>(i + 1), "]]")
+                      : str_cat(place, "$", name);
+}
+
+void convert_attributes(SEXP x, const Owner& owner, const std::string& place, PlainData& data) {
+  Rcpp::Shield<SEXP> code(Rf_lang2(Rf_install("attributes"), x));
+  Rcpp::Shield<SEXP> attributes(eval_r(code, R_BaseEnv));
+  if (attributes == R_NilValue) return;
+  Rcpp::Shield<SEXP> names(Rf_getAttrib(attributes, R_NamesSymbol));
+  for (R_xlen_t i = 0; i < Rf_xlength(attributes); ++i) {
+    const std::string name = utf8_of(STRING_ELT(names, i));
+    data.attributes.emplace_back(name, convert(VECTOR_ELT(attributes, i), owner,
+                                               str_cat("attr(", place, ", \"", name, "\")")));
+  }
+}
+
+PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
+  PlainData data;
+  if (x == R_NilValue) return data;
+  data.kind = plain_kind(x);
+  if (data.kind == Kind::kNull || IS_S4_OBJECT(x)) refuse(owner, place, kind_of(x));
+  const Owner below{owner.text, owner.depth + 1};
+  if (below.depth > kMaxPlainDepth) refuse(owner, place, "a list within too many others");
+  if (data.kind == Kind::kList) {
+    Rcpp::Shield<SEXP> names(Rf_getAttrib(x, R_NamesSymbol));
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+      data.items.push_back(convert(VECTOR_ELT(x, i), below, place_of(place, names, i)));
+    }
+  } else if (data.kind == Kind::kCharacter) {
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) data.texts.push_back(plain_text(STRING_ELT(x, i)));
+  } else {
+    const size_t bytes = static_cast<size_t>(Rf_xlength(x)) * PlainData::element_size(data.kind);
+    data.numbers.assign(static_cast<const char*>(numbers_of(x)), bytes);
+  }
+  convert_attributes(x, below, place, data);
+  return data;
+}
+
+// As R itself sets them, so that what cannot be is found.
+SEXP with_attributes(SEXP x, const PlainData& data) {
+  const auto n = static_cast<R_xlen_t>(data.attributes.size());
+  Rcpp::Shield<SEXP> attributes(Rf_allocVector(VECSXP, n)), names(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const auto& attribute = data.attributes[static_cast<size_t>(i)];
+    SET_STRING_ELT(names, i, Rf_mkCharCE(attribute.first.c_str(), CE_UTF8));
+    SET_VECTOR_ELT(attributes, i, plain_to_r(attribute.second));
+  }
+  Rf_setAttrib(attributes, R_NamesSymbol, names);
+  Rcpp::Shield<SEXP> code(Rf_lang3(Rf_install("set_plain_attributes"), x, attributes));
+  Rcpp::Shield<SEXP> result(eval_r(code, package_namespace()));
+  if (result == R_NilValue) {
+    fail(Code::kDataLoss, "Plain data are damaged: the attributes of a vector do not fit it.");
+  }
+  return result;
+}
+
+}  // namespace
+
+PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole) {
+  return convert(x, Owner{owner}, whole);
+}
+
+SEXP plain_to_r(const PlainData& data) {
+  if (data.kind == Kind::kNull) return R_NilValue;
+  const auto n = static_cast<R_xlen_t>(data.length());
+  Rcpp::Shield<SEXP> x(Rf_allocVector(r_type(data.kind), n));
+  if (data.kind == Kind::kList) {
+    for (R_xlen_t i = 0; i < n; ++i) {
+      SET_VECTOR_ELT(x, i, plain_to_r(data.items[static_cast<size_t>(i)]));
+    }
+  } else if (data.kind == Kind::kCharacter) {
+    for (R_xlen_t i = 0; i < n; ++i) {
+      SET_STRING_ELT(x, i, text_to_r(data.texts[static_cast<size_t>(i)]));
+    }
+  } else if (n > 0) {
+    std::memcpy(numbers_of(x), data.numbers.data(), data.numbers.size());
+  }
+  return data.attributes.empty() ? static_cast<SEXP>(x) : with_attributes(x, data);
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_plain_file(Text path, SEXP x, Text owner) {
+  border([&] {
+    create_directories(parent_folder(path));
+    write_plain_file(path, plain_from_r(x, owner, "x"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_plain_file(Text path) {
+  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
+}
