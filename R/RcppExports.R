@@ -533,8 +533,8 @@ cpp_tf_symbols <- function() {
     .Call(`_runhooks_cpp_tf_symbols`)
 }
 
-cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
-    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
+cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about) {
+    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about)
 }
 
 cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
@@ -663,6 +663,14 @@ cpp_scaffold_finalize <- function(scaffold) {
 
 cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
+}
+
+cpp_run_rows <- function(folder) {
+    .Call(`_runhooks_cpp_run_rows`, folder)
+}
+
+cpp_note_error <- function(text) {
+    invisible(.Call(`_runhooks_cpp_note_error`, text))
 }
 
 cpp_session_new <- function(graph) {

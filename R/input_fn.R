@@ -337,7 +337,7 @@ next_rows <- function(columns, features, response, options, texts = character(),
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
     setNames(encoded, names(columns)), types, options$batch_size,
-    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0,
+    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     isTRUE(options$resume) && identical(the$mode, "train")
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
@@ -401,13 +401,6 @@ encode_column <- function(x, name) {
   codes <- as.integer(x) - 1L
   codes[is.na(codes)] <- -1L # TensorFlow's missing value
   codes
-}
-
-# The graph's seed where it has one, else one from R's generator: set.seed() alone makes a script
-# repeat.
-draw_seed <- function() {
-  seed <- cpp_graph_default()$seed
-  if (is.null(seed)) sample.int(.Machine$integer.max, 1) else seed
 }
 
 # --- what estimators make of an input function

@@ -95,7 +95,8 @@ train.tf_estimator <- function(
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
-    watched$record
+    watched$record,
+    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop))
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
@@ -103,9 +104,11 @@ train.tf_estimator <- function(
 }
 
 # What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
-# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself.
+# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself;
+# `asked`: further arguments, for the record of the run.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
-                         validation = NULL, leaves_events = FALSE, call = parent.frame()) {
+                         validation = NULL, leaves_events = FALSE, asked = list(),
+                         call = parent.frame()) {
   check_model_dir(model_dir(object), call)
   check_folder_memory(object, "train", call)
   note_lost_folder(object)
@@ -123,7 +126,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     cpp_estimator_train(
       core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
       if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners,
-      leaves_events
+      leaves_events, run_about(steps, max_steps, input, asked)
     ),
     history = history, interrupted = function() say_interrupted(model_dir(object))
   )

@@ -1477,8 +1477,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events, SEXP about);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP, SEXP aboutSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1489,7 +1489,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
     Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
+    Rcpp::traits::input_parameter< SEXP >::type about(aboutSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1831,6 +1832,25 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_scaffold_parts(pointer));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_run_rows
+SEXP cpp_run_rows(Text folder);
+RcppExport SEXP _runhooks_cpp_run_rows(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_rows(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_note_error
+void cpp_note_error(Text text);
+RcppExport SEXP _runhooks_cpp_note_error(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
+    cpp_note_error(text);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_session_new
@@ -2215,7 +2235,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
@@ -2248,6 +2268,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
+    {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
+    {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},

@@ -84,9 +84,9 @@ bool is_running(const Row& row, const ClaimHolder& holder, bool is_held) {
          number_field(row.begun, "began", 0) >= holder.since;
 }
 
-void copy_field(PlainFields& to, const PlainData& from, const char* name) {
+void copy_field(PlainFields& to, const PlainData& from, const char* name, PlainData::Kind kind) {
   const PlainData* field = plain_field(from, name);
-  if (field) to.add(name, *field);
+  if (field && field->kind == kind) to.add(name, *field);
 }
 
 PlainData evaluations_of(const Row& row) {
@@ -123,15 +123,14 @@ PlainData shown_row(const Row& row, const ClaimHolder& holder, bool is_held) {
     shown.add(name, text_field(row.begun, name, ""));
   }
   shown.add("process", number_field(row.begun, "process", 0));
-  for (const char* name : {"config", "arguments", "seed"}) copy_field(shown, row.begun, name);
-  copy_field(shown, row.ended, "seeds");
-  // the hooks of all the loop where it began, else those that were given
-  const PlainData* known = row.more.empty() ? nullptr : plain_field(row.more.front(), "hooks");
-  if (known) {
-    shown.add("hooks", *known);
-  } else {
-    copy_field(shown, row.begun, "hooks");
+  for (const char* name : {"config", "arguments"}) {
+    copy_field(shown, row.begun, name, PlainData::Kind::kList);
   }
+  copy_field(shown, row.begun, "seed", PlainData::Kind::kDouble);
+  copy_field(shown, row.ended, "seeds", PlainData::Kind::kDouble);
+  // the hooks of all the loop where it has begun, else those that were given
+  const PlainData& hooks = row.more.empty() ? row.begun : row.more.front();
+  copy_field(shown, hooks, "hooks", PlainData::Kind::kCharacter);
   return shown.add("evaluations", evaluations_of(row)).take();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "r/runhooks_r.h"
@@ -10,6 +11,12 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 namespace {
+
+// The graph's where it has one, else one from R's generator: set.seed() alone makes a script
+// repeat.
+uint64_t shuffle_seed(const Graph& graph) {
+  return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
+}
 
 // A matrix that somebody has put together, or read from a file, may not be what its class says.
 void check_columns(const Rcpp::IntegerVector& dim,
@@ -100,7 +107,8 @@ bool cpp_all_finite(SEXP x) {
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. With `resumes` checkpoints have the position.
+// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With `resumes`
+// checkpoints have the position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -119,7 +127,8 @@ SEXP cpp_next_batch(SEXP columns,
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
-    options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
+    options.seed = seed < 0 ? shuffle_seed(*default_graph())
+                            : static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
     const std::vector<InMemoryColumn> kept = rows;  // shares the values
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));

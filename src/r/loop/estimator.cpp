@@ -124,6 +124,16 @@ ModelFn model_fn_from_r(SEXP spec) {
   };
 }
 
+// What R says of a run for its record: a named list of plain data.
+PlainFields about_from_r(SEXP about) {
+  const RList list(about, "what is said of a run");
+  PlainFields fields;
+  for (R_xlen_t i = 0; i < list.size(); ++i) {
+    fields.add(list.name(i), plain_from_r(list[i], "The record of a run", list.name(i)));
+  }
+  return fields;
+}
+
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
@@ -185,7 +195,8 @@ SEXP cpp_estimator_train(SEXP spec,
                          double max_steps,
                          SEXP hooks,
                          SEXP listeners,
-                         bool leaves_events) {
+                         bool leaves_events,
+                         SEXP about) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
@@ -194,6 +205,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
     options.leaves_events = leaves_events;
+    options.about = about_from_r(about);
     SEXP warm_start = list_element(spec, "warm_start_from");
     if (warm_start != R_NilValue) {
       options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
