@@ -89,25 +89,37 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
-RunFolder::RunFolder(std::string path) : path_(std::move(path)), is_there_(is_directory(path_)) {
+RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   ++reads_made;
-  if (!is_there_) return;
+  const std::string file = join_path(path_, kRecordName);
+  has_memory_ = file_exists(file);
   try {
-    checkpoint_ = newest_checkpoint(path_);
+    if (has_memory_) memory_ = read_plain_file(file);
   } catch (const Error&) {
-    is_odd_ = true;  // whoever restores it says what is odd
+    memory_ = PlainData();  // who needs it says that it is damaged
   }
-  if (!checkpoint_.empty()) step_ = step_in(checkpoint_);
+  try {
+    std::vector<std::string> warnings;  // whoever restores it says them
+    const std::string checkpoint = latest_checkpoint(path_, &warnings);
+    has_checkpoint_ = !checkpoint.empty();
+    if (has_checkpoint_) step_ = step_in(checkpoint);
+  } catch (const Error&) {
+    has_checkpoint_ = true;
+  }
 }
 
-PlainData RunFolder::memory() const {
-  const std::string path = join_path(path_, kRecordName);
-  return file_exists(path) ? read_plain_file(path) : PlainData();
+bool RunFolder::can_be_written() const {
+  std::string existing = path_;
+  while (!file_exists(existing) && !parent_folder(existing).empty() &&
+         parent_folder(existing) != existing) {
+    existing = parent_folder(existing);
+  }
+  return is_directory(existing) && can_write_in(existing);
 }
 
-void RunFolder::remember(const PlainData& memory) const {
-  create_directories(path_);
-  write_plain_file(join_path(path_, kRecordName), memory);
+void RunFolder::remember(const std::string& path, const PlainData& memory) {
+  create_directories(path);
+  write_plain_file(join_path(path, kRecordName), memory);
 }
 
 int64_t RunFolder::reads() { return reads_made; }

@@ -22,27 +22,28 @@ constexpr const char* kClaimName = ".runhooks.lock";
 // TRUE also where the state file is one that cannot be read: whoever reads it says so.
 bool has_checkpoint(const std::string& folder);
 
-// A folder as a call finds it: asked once, and then the same all the time that the call runs.
+// A folder as a call finds it: read once, when it is made.
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
-  const std::string& path() const { return path_; }
-  bool is_there() const { return is_there_; }
-  // Of the newest checkpoint, "" where there is none; its global step.
-  const std::string& checkpoint() const { return checkpoint_; }
+  // As has_checkpoint() below; the global step of the newest one.
+  bool has_checkpoint() const { return has_checkpoint_; }
   int64_t step() const { return step_; }
-  // As has_checkpoint().
-  bool has_checkpoint() const { return !checkpoint_.empty() || is_odd_; }
-  // NULL (the kind) where nothing is known. Damaged data are an error of its own.
-  PlainData memory() const;
-  void remember(const PlainData& memory) const;
-  // How often folders were read, for tests.
+  // What was trained there. Its kind is NULL where the file is none of plain data, too.
+  bool has_memory() const { return has_memory_; }
+  const PlainData& memory() const { return memory_; }
+  // Whether a training could write there, or make the folder. Nothing is left of the trial.
+  bool can_be_written() const;
+  // Remembers it, in the place of what was known.
+  static void remember(const std::string& path, const PlainData& memory);
+  // How many were read in this process.
   static int64_t reads();
 
  private:
-  std::string path_, checkpoint_;
+  std::string path_;
+  bool has_checkpoint_ = false, has_memory_ = false;
   int64_t step_ = 0;
-  bool is_there_ = false, is_odd_ = false;
+  PlainData memory_;
 };
 
 // While one lives a model is trained in the folder, by no other process. Afterwards, however that

@@ -18,6 +18,19 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
+bool is_finite(SEXP x) {
+  const R_xlen_t n = Rf_xlength(x);
+  if (TYPEOF(x) == REALSXP) {
+    const double* values = REAL(x);
+    return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
+  }
+  if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
+    invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
+  }
+  const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
+  return std::find(values, values + n, NA_INTEGER) == values + n;
+}
+
 // A matrix that somebody has put together, or read from a file, may not be what its class says.
 void check_columns(const Rcpp::IntegerVector& dim,
                    const Rcpp::IntegerVector& start,
@@ -90,18 +103,15 @@ InMemoryColumn column_from_r(SEXP x, DType wanted) {
 }  // namespace r
 }  // namespace runhooks
 
-// Whether numbers and logicals are neither NA nor infinite; a vector of the answers would take half
-// as much memory as the numbers.
+// Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
+// answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
-bool cpp_all_finite(SEXP x) {
-  return border([&] {
-    const R_xlen_t n = Rf_xlength(x);
-    if (TYPEOF(x) == REALSXP) {
-      const double* values = REAL(x);
-      return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
-    }
-    const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
-    return std::find(values, values + n, NA_INTEGER) == values + n;
+SEXP cpp_all_finite(SEXP columns) {
+  return border([&]() -> SEXP {
+    const RList given(columns, "the columns of data");
+    Rcpp::LogicalVector finite(given.size());
+    for (R_xlen_t i = 0; i < given.size(); ++i) finite[i] = is_finite(given[i]);
+    return finite;
   });
 }
 
