@@ -118,8 +118,7 @@ is_normalized <- function(settled, known, folder, call) {
 # object was made before another one was trained there.
 check_scales <- function(object, call) {
   folder <- current_folder(object)
-  if (is.null(object$blueprint) && !folder$has_memory) return(invisible())
-  if (!folder$has_checkpoint) return(invisible())
+  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   scales <- function(record) {
     Filter(length, c(record$terms, list(response = record$response)))
   }

@@ -249,8 +249,11 @@ new_input_fn <- function(
     texts <- string_features(reads)
     floats <- float_features(reads)
     function() {
-      trained <- as_trained(columns, features, response, estimator, reads, response_name)
-      if (as_matrix && is_custom(estimator)) {
+      is_matrix <- as_matrix && is_custom(estimator)
+      trained <- as_trained(
+        columns, features, response, estimator, reads, response_name, if (is_matrix) selected
+      )
+      if (is_matrix) {
         return(next_matrix(trained, selected, response, options))
       }
       next_rows(trained, features, response, options, texts, floats)

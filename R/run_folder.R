@@ -14,7 +14,8 @@ enter_folder <- function(object, writes = FALSE, frame = parent.frame()) {
   outer <- the$folder
   leave <- function() the$folder <- outer
   do.call(on.exit, list(as.call(list(leave)), TRUE), envir = frame)
-  the$folder <- if (is_estimator(object)) open_folder(model_dir(object), writes)
+  path <- model_dir(object)
+  the$folder <- if (!is.null(path)) open_folder(path, writes)
   the$folder
 }
 

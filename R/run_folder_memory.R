@@ -166,6 +166,18 @@ check_response_memory <- function(record, response, folder) {
   if (length(line)) stop_other_model(folder, line, user_frame())
 }
 
+# A matrix has no names: the weights of a column are those of its place.
+check_order_memory <- function(record, order, folder) {
+  was <- record$order
+  if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
+  words <- function(names) paste0("'", names, "'", collapse = ", ")
+  stop_other_model(
+    folder,
+    paste0("It was trained on the features ", words(was), " in this order, not on ", words(order), "."),
+    user_frame()
+  )
+}
+
 stop_other_model <- function(folder, lines, call) {
   most <- 6
   shown <- utils::head(lines, most)

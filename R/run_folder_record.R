@@ -19,7 +19,7 @@ note_unread_record <- function(folder) {
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
-    (is.null(x[["model"]]) || is_known_model(x[["model"]])) &&
+    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_words(x[["order"]]) &&
     (is.null(x[["response"]]) || is_known_response(x[["response"]]))
 }
 
@@ -74,7 +74,10 @@ kind_words <- c(
 # The columns as the model was trained with: of the same kind, factors with the levels of the
 # training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
 # what its columns read.
-as_trained <- function(columns, features, response, estimator, reads, response_name = response) {
+# `order`: the names of the features in the order in which they are columns of one matrix, NULL
+# where they are fed by their names.
+as_trained <- function(columns, features, response, estimator, reads, response_name = response,
+                       order = NULL) {
   columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
   if (is.null(estimator)) return(columns)
   folder <- current_folder(estimator)
@@ -87,7 +90,9 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
       known, columns, intersect(features, read), if (length(response)) response_name
     )
     record$formula <- formula_record(estimator$blueprint)
+    record$order <- order
   }
+  check_order_memory(known, order, folder$path)
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)

@@ -1,5 +1,7 @@
 # run_history(): what the folder of a model says of the runs that have trained it.
 
+runs_file <- "runhooks.runs"
+
 #' The runs that have trained a model
 #'
 #' Each [train()] leaves a row in the folder of the model, in the file `runhooks.runs`: it is begun

@@ -190,7 +190,7 @@ test_that("a model that is saved takes its record along", {
 test_that("what a crash has cut or changed is left out, with a word", {
   model <- mtcars_model()
   for (i in 1:3) train(model, endless(), steps = 1)
-  path <- file.path(model_dir(model), "runhooks.runs")
+  path <- file.path(model_dir(model), runs_file)
   bytes <- readBin(path, "raw", file.size(path))
   writeBin(utils::head(bytes, -5), path)
   runs <- expect_warning(run_history(model), "damaged", class = "runhooks_warning")
@@ -211,7 +211,7 @@ test_that("changed bytes never end R, nor come as anything but rows", {
   model <- mtcars_model()
   train(model, endless(), steps = 1)
   evaluate(model, mtcars_input())
-  path <- file.path(model_dir(model), "runhooks.runs")
+  path <- file.path(model_dir(model), runs_file)
   bytes <- readBin(path, "raw", file.size(path))
   set.seed(property_seed("run_history"))
   for (i in 1:50) {

@@ -37,6 +37,9 @@ double cpp_folder_reads() {
 // [[Rcpp::export(rng = false)]]
 void cpp_remember(Text folder, SEXP memory) {
   border([&] {
+    if (RList(memory, "what a folder remembers").find("version") == R_NilValue) {
+      invalid_argument("What a folder remembers must say of which version it is.");
+    }
     RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "x"));
   });
 }
