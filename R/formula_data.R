@@ -11,9 +11,12 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
-    check_column(value, name, FALSE, call, missing = TRUE)
     value
   })
+  finite <- all_finite(values)
+  for (name in names) {
+    check_column(values[[name]], name, FALSE, call, missing = TRUE, finite = finite[[name]])
+  }
   omits_words <- blueprint$na$kind %in% c("omit", "exclude")
   missing <- lapply(values, is_missing_row, words = omits_words)
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)

@@ -208,11 +208,17 @@ is_deferred_hook <- function(x) {
   )
 }
 
+# Made once: its arguments are checked in the core.
+usual_history_saver <- function() {
+  if (is.null(the$history_saver)) the$history_saver <- hook_history_saver()
+  the$history_saver
+}
+
 # Adds the two hooks that every loop has, where they are missing, and finishes them. `watch` is what
 # else the bar is to know, see progress_bar().
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
-  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(hook_history_saver()))
+  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(usual_history_saver()))
   if (!"hook_progress_bar" %in% types) hooks <- c(hooks, list(hook_progress_bar()))
   lapply(hooks, function(hook) {
     if (!is_deferred_hook(hook)) return(hook)

@@ -67,7 +67,10 @@ new_features <- function(object, data, call) {
     if (length(missing)) stop_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
     columns <- fill_by_columns(columns, reads)
-    for (key in keys) check_column(columns[[key]], key, FALSE, call, missing = TRUE)
+    finite <- all_finite(columns)
+    for (key in keys) {
+      check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
+    }
     rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
     columns <- lapply(columns, keep_rows, rows)
   }
@@ -92,9 +95,8 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   input <- new_input_fn(
     columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
   )
-  batches <- iterate(predict(
-    object, input, checkpoint_path, keys, hooks, as_iterable = TRUE, yield_single_examples = FALSE
-  ))
+  input <- as_model_input(input, object, call = call)
+  batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
   lapply(setNames(nm = keys), function(key) {
     do.call(rbind, lapply(batches, function(batch) {
       values <- batch[[key]]

@@ -9,3 +9,4 @@
 #include "r/loop/estimator.cpp"
 #include "r/loop/hook.cpp"
 #include "r/loop/interrupt.cpp"
+#include "r/loop/run_folder.cpp"

@@ -5,7 +5,7 @@
 #include <R_ext/Altrep.h>  // wants R's own headers before it
 // clang-format on
 
-#include "estimators/model_folder.h"
+#include "estimators/run_folder.h"
 
 namespace runhooks {
 namespace r {
