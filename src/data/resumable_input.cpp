@@ -64,11 +64,11 @@ class ResumableInput : public Saveable {
     return specs;
   }
 
-  Assign read(const TensorSource& source) override {
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
     const auto found = [&](const char* part) { return source.find(name() + part).has_value(); };
     if (!found("content") || !found("ended")) return {};
     // a session that took the place of a lost one: its training has not ended
-    if (has_saved_) return position_->read(source);
+    if (has_saved_) return position_->read(source, resources);
     if (integer_in(source, "ended") != 0) return {};
     const char* kAnew = "The training before stopped in the middle of ";
     if (integer_in(source, "content") != content_) {
@@ -76,7 +76,7 @@ class ResumableInput : public Saveable {
       return {};
     }
     try {
-      return position_->read(source);
+      return position_->read(source, resources);
     } catch (const Error& error) {
       if (error.code() != Code::kFailedPrecondition) throw;
       log_always(LogLevel::kInfo,

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "graph/collection_item.h"
+
 namespace runhooks {
 
 void VariableState::assign(const Tensor& value) {
@@ -290,7 +292,7 @@ VariablePtr get_or_create_global_step(Graph& any) {
 Output global_step_read(Graph& graph) {
   const char* const key = "global_step_read_op_cache";
   const std::vector<CollectionItem> cached = graph.collection(key);
-  if (!cached.empty()) return std::get<Output>(cached.front());
+  if (!cached.empty()) return collection_item<Output>(cached.front(), key);
   const VariablePtr step = global_step(graph);
   if (!step) return Output();
   // Read where nothing waits, as TensorFlow does, under TensorFlow's name.

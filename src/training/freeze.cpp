@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/variable.h"
+#include "graph/saveable.h"
 #include "import/import_graph.h"
 
 namespace runhooks {
@@ -31,10 +31,22 @@ NodeDef constant_node(const std::string& name, const Tensor& value) {
 class Freezer {
  public:
   Freezer(Session& session, const GraphDef& def, const FreezeOptions& options) {
+    std::map<std::string, SaveablePtr> kept;
+    for (const SaveablePtr& saveable : model_saveables_in(session.graph())) {
+      if (saveable->op()) kept[saveable->op()->name()] = saveable;
+    }
     for (const NodeDef& node : def.nodes) {
-      const bool is_wanted = is_variable_op(node.op) && !contains(options.blacklist, node.name) &&
+      const bool is_wanted = !contains(options.blacklist, node.name) &&
                              (options.whitelist.empty() || contains(options.whitelist, node.name));
-      if (is_wanted) values_[node.name] = value_of(session, node);
+      if (!is_wanted) continue;
+      const auto saveable = kept.find(node.name);
+      if (is_variable_op(node.op)) {
+        values_[node.name] = saveable == kept.end() ? value_of(session, node)
+                                                    : value_of(session, *saveable->second);
+      } else if (saveable != kept.end()) {
+        fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
+             "') has a state that no constant can take the place of.");
+      }
     }
   }
   void add(const NodeDef& node, GraphDef& out) {
@@ -71,6 +83,13 @@ class Freezer {
   }
 
  private:
+  static Tensor value_of(Session& session, Saveable& saveable) {
+    const std::vector<SaveSpec> specs = saveable.save(session.resources());
+    if (specs.size() == 1) return specs[0].tensor.copy();
+    fail(Code::kUnimplemented, "'", saveable.title(), "' has a state of ", specs.size(),
+         " tensors, which no constant can take the place of.");
+  }
+  // Of a variable that no checkpoint has.
   static Tensor value_of(Session& session, const NodeDef& node) {
     const Operation* op = session.graph().find_operation(node.name);
     VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;
