@@ -55,12 +55,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (after_run_) after_run_function_.reset(list_element(methods, "after_run"));
     end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
-<<<<<<< HEAD
     restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
-=======
-    restore_state_ = bind(methods, "restore_state", {symbols().state});
     if (save_state_ && is_place(label_)) state_key_ = key_of(methods);
->>>>>>> saveable
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
