@@ -210,7 +210,8 @@ iter_next <- function(iterator, completed = NULL) {
 simplify_predictions <- function(examples) {
   if (length(examples) == 0) return(tibble::tibble())
   keys <- names(examples[[1]])
-  tibble::as_tibble(lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key)))
+  columns <- lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key))
+  quick_tibble(columns, length(examples))
 }
 
 # The table shows the numbers instead of a type.
