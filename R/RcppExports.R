@@ -85,10 +85,6 @@ cpp_iterator_get_next <- function(iterator, name) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
-cpp_carried_files <- function(folder) {
-    .Call(`_runhooks_cpp_carried_files`, folder)
-}
-
 cpp_write_carried_files <- function(folder, files) {
     invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
 }

@@ -208,10 +208,13 @@ is_deferred_hook <- function(x) {
   )
 }
 
-# Made once: its arguments are checked in the core.
+# With its defaults, which need no check by the core.
 usual_history_saver <- function() {
-  if (is.null(the$history_saver)) the$history_saver <- hook_history_saver()
-  the$history_saver
+  make <- function(mode, steps) {
+    hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
+    structure(hook, record = cpp_history_new())
+  }
+  new_deferred_hook("hook_history_saver", make)
 }
 
 # Adds the two hooks that every loop has, where they are missing, and finishes them. `watch` is what

@@ -239,7 +239,7 @@ new_input_fn <- function(
   # labels are few
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
-  check_columns(columns, response, call)
+  finite <- check_columns(columns, response, call)
   options <- list(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume
   )
@@ -251,7 +251,8 @@ new_input_fn <- function(
     function() {
       is_matrix <- as_matrix && is_custom(estimator)
       trained <- as_trained(
-        columns, features, response, estimator, reads, response_name, if (is_matrix) selected
+        columns, features, response, estimator, reads, response_name, if (is_matrix) selected,
+        finite = finite
       )
       if (is_matrix) {
         return(next_matrix(trained, selected, response, options))
@@ -270,6 +271,7 @@ check_shuffle <- function(shuffle, call) {
 
 n_rows <- function(x) if (is.null(dim(x))) length(x) else dim(x)[[1]]
 
+# What all_finite() says of them.
 check_columns <- function(columns, response, call) {
   rows <- vapply(columns, n_rows, 0)
   if (any(rows != rows[[1]])) {
@@ -291,6 +293,7 @@ check_columns <- function(columns, response, call) {
       columns[[name]], name, name %in% response, call, missing = can_wait, finite = finite[[name]]
     )
   }
+  finite
 }
 
 # Which of the columns have no number that is NA or infinite, all of them by one look of the core's;

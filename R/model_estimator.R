@@ -40,10 +40,7 @@ engine_dir <- function(engine) {
 # Called after training. Folders that the user named speak for themselves.
 keep_checkpoint <- function(object, folder) {
   kept <- unclass(object$estimator)$kept
-  # one that stands for the folder's files does so for good
-  if (!startsWith(folder, tempdir()) || identical(kept$stands_for, folder)) return(invisible())
-  kept$files <- cpp_carried_files(folder)
-  kept$stands_for <- folder
+  if (startsWith(folder$path, tempdir())) kept$files <- folder$carried
 }
 
 #' @export

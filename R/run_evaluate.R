@@ -50,7 +50,10 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   history <- recorded_history(hooks, result$history, metrics$global_step)
   # two evaluations of the same are equal: no times
   history$input <- NULL
-  if (simplify) metrics <- tibble::as_tibble(metrics)
+  if (simplify) {
+    is_scalar <- all(lengths(metrics) == 1) && is.null(unlist(lapply(metrics, dim)))
+    metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)
+  }
   attr(metrics, "history") <- history
   metrics
 }

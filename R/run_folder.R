@@ -70,7 +70,7 @@ learn_memory <- function(folder, memory) {
 finish_training <- function(object, folder) {
   memory <- changed_memory(folder)
   if (!is.null(memory)) write_record(memory, folder$path)
-  keep_checkpoint(object, folder$path)
+  keep_checkpoint(object, folder)
 }
 
 # For the core, which writes it: NULL where nothing was added.

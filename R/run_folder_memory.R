@@ -123,7 +123,9 @@ check_folder_memory <- function(object, mode, call = parent.frame()) {
   now <- made_memory(object)
   # the variables of an optimizer are read to train only
   groups <- setdiff(names(now), if (mode != "train") "optimizer")
-  lines <- unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  lines <- if (!identical(was[groups], now[groups])) {
+    unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  }
   # one of another kind has other arguments, too
   if (!identical(was$kind, now$kind)) lines <- differences("kind", was$kind, now$kind)
   response <- object$blueprint$response$name

@@ -77,8 +77,9 @@ kind_words <- c(
 # `order`: the names of the features in the order in which they are columns of one matrix, NULL
 # where they are fed by their names.
 as_trained <- function(columns, features, response, estimator, reads, response_name = response,
-                       order = NULL) {
-  columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
+                       order = NULL, finite = all_finite(columns)) {
+  is_feature <- seq_along(features)
+  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature])
   if (is.null(estimator)) return(columns)
   folder <- current_folder(estimator)
   known <- if (!is.null(folder)) folder_memory(folder)
@@ -94,7 +95,6 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
   }
   check_order_memory(known, order, folder$path)
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
-  is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)

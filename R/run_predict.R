@@ -95,8 +95,10 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
   check_folder_memory(object, "infer", call)
   if (is.null(checkpoint_path)) check_weights_there(object, "it predicts", call)
   function(all) {
+    # an iterator is read later, and the folder is another one by then
+    if (!all) enter_folder(object)
     weights <- weights_of_now(object, checkpoint_path)
-    on.exit(weights$forget())
+    on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
       core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
       all
@@ -210,7 +212,8 @@ iter_next <- function(iterator, completed = NULL) {
 simplify_predictions <- function(examples) {
   if (length(examples) == 0) return(tibble::tibble())
   keys <- names(examples[[1]])
-  tibble::as_tibble(lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key)))
+  columns <- lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key))
+  quick_tibble(columns, length(examples))
 }
 
 # The table shows the numbers instead of a type.

@@ -17,19 +17,20 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   values <- lapply(values, spread_rows, ready$rows)
   if (kind == "numbers") {
-    return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
+    columns <- prediction_columns(values$predictions, numbered_names(values$predictions))
+    return(quick_tibble(columns, length(ready$rows)))
   }
   words <- tidy_classes(object, labels)
   tables <- list()
   if ("class" %in% type) {
     ids <- as.integer(values$class_ids) + 1L
     class <- structure(ids, levels = words, class = "factor")
-    tables$class <- tibble::tibble(.pred_class = class)
+    tables$class <- list(.pred_class = class)
   }
   if ("prob" %in% type) {
-    tables$prob <- as_prediction_tibble(values$probabilities, paste0(".pred_", words))
+    tables$prob <- prediction_columns(values$probabilities, paste0(".pred_", words))
   }
-  tibble::as_tibble(do.call(c, unname(tables)), .name_repair = "minimal")
+  quick_tibble(do.call(c, unname(tables)), length(ready$rows))
 }
 
 stop_no_kind <- function(call) {
@@ -121,7 +122,10 @@ numbered_names <- function(values) {
   if (ncol(values) == 1) ".pred" else paste0(".pred_", seq_len(ncol(values)))
 }
 
-as_prediction_tibble <- function(values, names) {
-  columns <- lapply(seq_len(ncol(values)), function(i) values[, i])
-  tibble::as_tibble(setNames(columns, names), .name_repair = "minimal")
+prediction_columns <- function(values, names) {
+  setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
+
+# A tibble of columns that are as long as they have to be: looking again takes longer than
+# predicting a row.
+quick_tibble <- function(columns, n) tibble::new_tibble(columns, nrow = n)

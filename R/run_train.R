@@ -38,7 +38,9 @@
 #'   kind of model, head, layers, columns by their content, response and optimizer. A model that is
 #'   another one is refused by these words (`runhooks_error_failed_precondition`); rates,
 #'   regularization and the like may change, the optimizer too where the model only evaluates and
-#'   predicts. Folders that TensorFlow wrote, which have no such file, are taken as they are.
+#'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
+#'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
+#'   process at a time trains in a folder; [run_history()] says what all runs came to.
 #' @section Warnings: What the core warns of (class `runhooks_warning`, and
 #'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
 #'   `tryCatch(warning = )` cuts nothing off.

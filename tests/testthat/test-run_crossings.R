@@ -105,7 +105,7 @@ test_that("so do models of one's own, beside what their functions do", {
 })
 
 test_that("many rows do not cross the border once a column", {
-  data <- as.data.frame(matrix(stats::rnorm(5e4), 1e3))
+  data <- as.data.frame(matrix(stats::rnorm(2e5), 2e4))
   data$y <- data$V1
   model <- linear_regressor(y ~ ., data, model_dir = withr::local_tempdir())
   expect_lte(length(border_crossings(train(model, data, steps = 2))), 8)
