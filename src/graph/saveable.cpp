@@ -8,15 +8,15 @@ namespace runhooks {
 
 namespace {
 
-// Held as plain pointers, which no exported graph shows.
+// Of Saveables, which no exported graph shows.
 constexpr const char* kOptional = "optional_in_checkpoints";
 
 bool is_optional(const VariablePtr& variable) {
-  for (const CollectionItem& item : variable->graph().collection(kOptional)) {
-    const auto* held = std::get_if<std::shared_ptr<void>>(&item);
-    if (held && held->get() == variable.get()) return true;
-  }
-  return false;
+  const std::vector<CollectionItem> all = variable->graph().collection(kOptional);
+  return std::any_of(all.begin(), all.end(), [&variable](const CollectionItem& item) {
+    const auto* held = std::get_if<SaveablePtr>(&item);
+    return held && (*held)->variable() == variable;
+  });
 }
 
 class VariableSaveable : public Saveable {
@@ -172,7 +172,7 @@ std::string slice_spec(const Variable& variable) {
 
 void may_be_missing(const VariablePtr& variable) {
   if (is_optional(variable)) return;
-  variable->graph().add_to_collection(kOptional, std::static_pointer_cast<void>(variable));
+  variable->graph().add_to_collection(kOptional, variable_saveable(variable));
 }
 
 SaveablePtr variable_saveable(const VariablePtr& variable, const std::string& name, bool reshape) {

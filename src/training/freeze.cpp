@@ -35,19 +35,19 @@ class Freezer {
     for (const SaveablePtr& saveable : model_saveables_in(session.graph())) {
       if (saveable->op()) kept[saveable->op()->name()] = saveable;
     }
+    std::vector<const NodeDef*> others;
     for (const NodeDef& node : def.nodes) {
       const bool is_wanted = !contains(options.blacklist, node.name) &&
                              (options.whitelist.empty() || contains(options.whitelist, node.name));
       if (!is_wanted) continue;
       const auto saveable = kept.find(node.name);
-      if (is_variable_op(node.op)) {
-        values_[node.name] = saveable == kept.end() ? value_of(session, node)
-                                                    : value_of(session, *saveable->second);
-      } else if (saveable != kept.end()) {
-        fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
-             "') has a state that no constant can take the place of.");
+      if (saveable != kept.end()) {
+        values_[node.name] = value_of(session, *saveable->second, node);
+      } else if (is_variable_op(node.op)) {
+        others.push_back(&node);
       }
     }
+    for (const NodeDef* node : others) values_[node->name] = value_of(session, *node);
   }
   void add(const NodeDef& node, GraphDef& out) {
     const auto value = values_.find(node.name);
@@ -83,11 +83,11 @@ class Freezer {
   }
 
  private:
-  static Tensor value_of(Session& session, Saveable& saveable) {
+  static Tensor value_of(Session& session, Saveable& saveable, const NodeDef& node) {
     const std::vector<SaveSpec> specs = saveable.save(session.resources());
-    if (specs.size() == 1) return specs[0].tensor.copy();
-    fail(Code::kUnimplemented, "'", saveable.title(), "' has a state of ", specs.size(),
-         " tensors, which no constant can take the place of.");
+    if (is_variable_op(node.op) && specs.size() == 1) return specs[0].tensor.copy();
+    fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
+         "') has a state that no constant can take the place of.");
   }
   // Of a variable that no checkpoint has.
   static Tensor value_of(Session& session, const NodeDef& node) {

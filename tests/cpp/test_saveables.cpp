@@ -55,7 +55,7 @@ class BeginKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& tally = c.input_resource<Tally>(0);
-    tally.sum = c.op().attr<double>("sum");
+    tally.sum = c.op().attr<float>("sum");
     tally.count = 0;
     tally.has_begun = true;
   }
@@ -103,7 +103,7 @@ void lower_begin(Graph& g, const Operation& op, const std::vector<Output>& input
   Operation* count = g.op("AssignVariableOp", {count_in(g, inputs[0]),
                                                g.constant(Tensor::scalar<int64_t>(0))});
   g.op("AssignVariableOp",
-       {inputs[0], g.constant(Tensor::scalar<double>(op.attr<double>("sum")))})
+       {inputs[0], g.constant(Tensor::scalar<double>(op.attr<float>("sum")))})
       .named(op.name() + "/")
       .after({count})
       .build();
@@ -202,7 +202,9 @@ RUNHOOKS_REGISTER_OP("_TestTallyRead")
 
 Output make_tally(Graph& graph, const std::string& name, double begin) {
   const Output handle = graph.op("_TestTally").named(name);
-  Operation* first = graph.op("_TestTallyBegin", {handle}).attr("sum", begin);
+  Operation* first = graph.op("_TestTallyBegin", {handle})
+                         .attr("sum", static_cast<float>(begin))
+                         .named(name + "/begin/");
   graph.add_to_collection(collection_keys::kSaveableObjects,
                           SaveablePtr(std::make_shared<TallySaveable>(*handle.op, first)));
   return handle;
@@ -232,7 +234,7 @@ ModelFn tally_model(const std::string& name = "tally", double begin = 100) {
     spec.loss = graph.op("Cast", {sum}).attr("DstT", DType::kFloat32);
     const Output two = graph.constant(Tensor::scalar<double>(2));
     const VariablePtr step = global_step(graph);
-    Operation* add = graph.op("_TestTallyAdd", {handle, two});
+    Operation* add = graph.op("_TestTallyAdd", {handle, two}).named("add");
     Operation* next = graph.op("AssignAdd", {step->handle, graph.scalar(DType::kInt64, 1)});
     spec.train_op = graph.group({add, next}, "train");
     return spec;
@@ -291,7 +293,7 @@ struct Small {
   Operation* reader = graph->op("_TestTallyRead", {handle}).named("read");
   Output sum = reader->output(0), count = reader->output(1);
   Operation* add =
-      graph->op("_TestTallyAdd", {handle, graph->constant(Tensor::scalar<double>(2))});
+      graph->op("_TestTallyAdd", {handle, graph->constant(Tensor::scalar<double>(2))}).named("add");
   VariablePtr w = graph->variables().get("w", {}, {});
 };
 
@@ -449,7 +451,7 @@ TEST(saveables_that_no_constant_replaces_are_not_frozen) {
   Session session(model.graph);
   session.run(scaffold.init_op);
   const GraphDef def = make_graph_def(*lowered_graph(*model.graph));
-  CHECK_THROWS(freeze(session, def, {"read"}), Code::kUnimplemented, "'tally' has a state of 2");
+  CHECK_THROWS(freeze(session, def, {"read"}), Code::kUnimplemented, "(node 'tally') has a state that no constant");
 }
 
 TEST(workers_take_over_what_the_chief_has) {
