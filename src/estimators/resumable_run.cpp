@@ -35,8 +35,7 @@ class InputPosition : public Saveable {
 // Where dropout and its like stand in their streams of random numbers.
 class RandomPositions : public StateSaveable {
  public:
-  explicit RandomPositions(const Graph& graph)
-      : StateSaveable("runhooks/random/"), graph_(graph) {}
+  explicit RandomPositions(const Graph& graph) : StateSaveable("runhooks/random/"), graph_(graph) {}
 
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
@@ -69,11 +68,12 @@ class RandomPositions : public StateSaveable {
 // One that an initializer begins would begin anew after it was restored.
 void check_begins(const Operation& iterator) {
   if (iterator.payload) return;
-  throw Error(Code::kInvalidArgument,
-              str_cat("Where iterator '", iterator.name(),
-                      "' stands cannot be kept: it waits for an initializer."),
-              {"With run_config(checkpoint_input_pipeline = TRUE) let the input function return the "
-               "dataset, or use make_iterator_one_shot()."});
+  throw Error(
+      Code::kInvalidArgument,
+      str_cat("Where iterator '", iterator.name(),
+              "' stands cannot be kept: it waits for an initializer."),
+      {"With run_config(checkpoint_input_pipeline = TRUE) let the input function return the "
+       "dataset, or use make_iterator_one_shot()."});
 }
 
 }  // namespace

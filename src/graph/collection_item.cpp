@@ -5,7 +5,8 @@ namespace runhooks {
 namespace {
 
 // By the places of the types in CollectionItem.
-constexpr const char* kWords[] = {"a tensor", "an operation", "a variable", "a text", "a saveable object", "a saver"};
+constexpr const char* kWords[] = {"a tensor", "an operation",      "a variable",
+                                  "a text",   "a saveable object", "a saver"};
 
 }  // namespace
 

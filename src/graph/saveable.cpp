@@ -182,8 +182,9 @@ SaveablePtr variable_saveable(const VariablePtr& variable, const std::string& na
 
 void fail_missing(const TensorSource& source, const std::string& name) {
   std::vector<std::string> hints = near_hint(name, source.names_with(""));
-  hints.push_back("The model has a variable that was not there when the checkpoint was written. Use another "
-                  "model_dir, or the model that the checkpoint is of.");
+  hints.push_back(
+      "The model has a variable that was not there when the checkpoint was written. Use another "
+      "model_dir, or the model that the checkpoint is of.");
   throw Error(Code::kNotFound,
               str_cat("Key ", name, " not found in checkpoint ", source.path(), "."), hints);
 }
@@ -196,8 +197,7 @@ std::vector<SaveSpec> StateSaveable::save(ResourceManager& resources) {
   return specs;
 }
 
-Saveable::Assign StateSaveable::read(const TensorSource& source,
-                                     const ResourceManager& resources) {
+Saveable::Assign StateSaveable::read(const TensorSource& source, const ResourceManager& resources) {
   NamedTensors state;
   for (const std::string& full : source.names_with(prefix_)) {
     state[full.substr(prefix_.size())] = source.read(full);
@@ -256,9 +256,9 @@ std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
     return !saveable.lowered().specs.empty();
   });
   const auto place = [](const SaveablePtr& s) { return s->op() ? s->op()->name() : s->name(); };
-  std::stable_sort(
-      all.begin(), all.end(),
-      [&place](const SaveablePtr& a, const SaveablePtr& b) { return place(a) < place(b); });
+  std::stable_sort(all.begin(), all.end(), [&place](const SaveablePtr& a, const SaveablePtr& b) {
+    return place(a) < place(b);
+  });
   return all;
 }
 

@@ -152,7 +152,8 @@ class StateSaveable : public Saveable {
 };
 
 // What a session keeps of an operation (OpDef::resource_factory) as a part of the model, below the
-// name of its handle ("ensemble:0/"), which no variable has. Who knows more of it, such as how files have it, derives from this.
+// name of its handle ("ensemble:0/"), which no variable has. Who knows more of it, such as how
+// files have it, derives from this.
 class ResourceSaveable : public StateSaveable {
  public:
   explicit ResourceSaveable(const Operation& op) : StateSaveable(op.name() + ":0/"), op_(op) {}

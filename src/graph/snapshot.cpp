@@ -44,12 +44,13 @@ Tensor Snapshot::read(const std::string& name) const {
 
 Tensor Snapshot::read_part(const std::string& name, const SaveSliceInfo& slice) const {
   for (const SaveSpec& part : parts_of(name)) {
-    const bool is_it = part.slice && part.slice->offset == slice.offset &&
-                       part.slice->shape == slice.shape;
+    const bool is_it =
+        part.slice && part.slice->offset == slice.offset && part.slice->shape == slice.shape;
     if (is_it) return part.tensor;
   }
-  fail(Code::kUnimplemented, "'", name,
-       "' is cut in other parts in the session that it comes from than in the one that it goes to.");
+  fail(
+      Code::kUnimplemented, "'", name,
+      "' is cut in other parts in the session that it comes from than in the one that it goes to.");
 }
 
 }  // namespace runhooks

@@ -129,8 +129,8 @@ VariablePtr make_variable(Graph& graph,
     }
     const NameScope scope(graph.root(), graph.current_name_scope());
     if (initial_value.graph().is_function()) {
-      initial_value = graph.root().constant(initial_value.op->attr<Tensor>("value"),
-                                            "initial_value");
+      initial_value =
+          graph.root().constant(initial_value.op->attr<Tensor>("value"), "initial_value");
     }
     return make_variable(graph.root(), initial_value, name, options, shared_name);
   }

@@ -88,8 +88,7 @@ void HookSaveable::check_unnamed(const TensorSource& source) const {
                "...)`: it goes by the name."));
 }
 
-Saveable::Assign HookSaveable::read(const TensorSource& source,
-                                    const ResourceManager& resources) {
+Saveable::Assign HookSaveable::read(const TensorSource& source, const ResourceManager& resources) {
   // Up to version 0.1 it was an object of R, serialized: reading one can run code.
   if (source.find(prefix_of(hook_))) {
     warn("hook_state",

@@ -212,10 +212,11 @@ void MonitoredSession::note_states() {
       problem = error.what();
     } catch (const ForeignUnwind&) {
     }
-    warn("hook", str_cat("What hook `", saveable->hook(),
-                         "` has at the interrupt is not known, so a checkpoint of this step has its "
-                         "state as it was last saved. save_state() failed: ",
-                         problem));
+    warn("hook",
+         str_cat("What hook `", saveable->hook(),
+                 "` has at the interrupt is not known, so a checkpoint of this step has its "
+                 "state as it was last saved. save_state() failed: ",
+                 problem));
   }
 }
 

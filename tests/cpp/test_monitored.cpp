@@ -319,9 +319,8 @@ int64_t count_at_interrupt(bool fails) {
   Loop loop;
   const auto scaffold = std::make_shared<Scaffold>();
   const auto counting = std::make_shared<CountingHook>();
-  MonitoredSession session(
-      loop.graph, std::make_unique<ChiefSessionCreator>(loop.graph, scaffold),
-      {counting, std::make_shared<SavingHook>(scaffold)});
+  MonitoredSession session(loop.graph, std::make_unique<ChiefSessionCreator>(loop.graph, scaffold),
+                           {counting, std::make_shared<SavingHook>(scaffold)});
   static int polls;
   polls = 0;
   set_interrupt_check([] {

@@ -1,5 +1,5 @@
-// A resource with a state of its own, which only this test knows: it is trained, exported, evaluated
-// in memory, kept as best, warm-started, frozen and restored as a variable is.
+// A resource with a state of its own, which only this test knows: it is trained, exported,
+// evaluated in memory, kept as best, warm-started, frozen and restored as a variable is.
 #include "estimators/export.h"
 #include "estimators/in_memory_evaluator_hook.h"
 #include "estimators/loaded_model.h"
@@ -100,18 +100,17 @@ Output count_in(Graph& g, const Output& sum) {
 }
 
 void lower_begin(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
-  Operation* count = g.op("AssignVariableOp", {count_in(g, inputs[0]),
-                                               g.constant(Tensor::scalar<int64_t>(0))});
-  g.op("AssignVariableOp",
-       {inputs[0], g.constant(Tensor::scalar<double>(op.attr<float>("sum")))})
+  Operation* count =
+      g.op("AssignVariableOp", {count_in(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(0))});
+  g.op("AssignVariableOp", {inputs[0], g.constant(Tensor::scalar<double>(op.attr<float>("sum")))})
       .named(op.name() + "/")
       .after({count})
       .build();
 }
 
 void lower_add(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
-  Operation* count = g.op("AssignAddVariableOp", {count_in(g, inputs[0]),
-                                                  g.constant(Tensor::scalar<int64_t>(1))});
+  Operation* count =
+      g.op("AssignAddVariableOp", {count_in(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(1))});
   g.op("AssignAddVariableOp", {inputs[0], inputs[1]}).named(op.name() + "/").after({count}).build();
 }
 
@@ -228,8 +227,7 @@ ModelFn tally_model(const std::string& name = "tally", double begin = 100) {
     EstimatorSpec spec;
     spec.mode = mode;
     spec.predictions = {{"total", total}};
-    spec.export_outputs = {{"serving_default",
-                            {ExportOutput::Kind::kPredict, {{"total", total}}}}};
+    spec.export_outputs = {{"serving_default", {ExportOutput::Kind::kPredict, {{"total", total}}}}};
     if (mode == Mode::kPredict) return spec;
     spec.loss = graph.op("Cast", {sum}).attr("DstT", DType::kFloat32);
     const Output two = graph.constant(Tensor::scalar<double>(2));
@@ -316,10 +314,8 @@ TEST(saveables_are_exported_in_tensorflows_ops) {
   estimator.train(one_row, steps(4));
   const ReceiverFn receiver = [](Graph& graph) {
     ServingReceiver made;
-    const Output x = graph.op("Placeholder")
-                         .attr("dtype", DType::kFloat64)
-                         .attr("shape", Shape{-1})
-                         .named("x");
+    const Output x =
+        graph.op("Placeholder").attr("dtype", DType::kFloat64).attr("shape", Shape{-1}).named("x");
     made.input.features["x"] = x;
     made.receivers = {{"x", x}};
     return made;
@@ -451,7 +447,8 @@ TEST(saveables_that_no_constant_replaces_are_not_frozen) {
   Session session(model.graph);
   session.run(scaffold.init_op);
   const GraphDef def = make_graph_def(*lowered_graph(*model.graph));
-  CHECK_THROWS(freeze(session, def, {"read"}), Code::kUnimplemented, "(node 'tally') has a state that no constant");
+  CHECK_THROWS(freeze(session, def, {"read"}), Code::kUnimplemented,
+               "(node 'tally') has a state that no constant");
 }
 
 TEST(workers_take_over_what_the_chief_has) {

@@ -1,5 +1,5 @@
 # What a script puts into a collection that something reads: a wrong item is an error that names both.
-set.seed(RUNHOOKS_SEED)
+set.seed(1)
 
 expect_wrong_item <- function(expr, collection, words) {
   expect_error(
@@ -82,7 +82,10 @@ test_that("every collection can be looked at", {
     )
   })
   stop <- hook_stop_if_no_decrease(model, "average_loss", 1000)
-  train(model, mtcars_input(), steps = 1, hooks = list(stop, look))
+  expect_warning(
+    train(model, mtcars_input(), steps = 1, hooks = list(stop, look)), "never saw the metric",
+    class = "runhooks_warning_early_stopping"
+  )
 })
 
 test_that("whatever leaves the core is a classed error that names it and where it comes from", {

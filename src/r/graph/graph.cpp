@@ -93,8 +93,7 @@ SEXP item_to_r(const CollectionItem& item) {
   if (const auto* saveable = std::get_if<SaveablePtr>(&item))
     return Rcpp::wrap((*saveable)->name());
   // nothing else is kept in a collection
-  return saver_handle(
-      std::static_pointer_cast<Saver>(*std::get_if<std::shared_ptr<void>>(&item)));
+  return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
-#include "data/dataset.h"
 #include "base/fingerprint.h"
+#include "data/dataset.h"
 #include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/summary_saver_hook.h"

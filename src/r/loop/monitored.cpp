@@ -34,8 +34,8 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                const std::shared_ptr<Graph>& graph,
                                                const std::shared_ptr<Scaffold>& scaffold) {
   if (args.text("type") == "WorkerSessionCreator") {
-    return std::make_unique<WorkerSessionCreator>(
-        graph, scaffold, args.text("checkpoint_dir", ""), args.number("max_wait_secs"));
+    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
+                                                  args.number("max_wait_secs"));
   }
   return std::make_unique<ChiefSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
                                                args.text("checkpoint_filename_with_path", ""));
