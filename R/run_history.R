@@ -49,16 +49,17 @@ run_history <- function(model_dir) {
   new_run_history(cpp_run_rows(path.expand(folder)), folder)
 }
 
-new_run_history <- function(rows, folder) {
-  numbers <- function(name) vapply(rows, function(row) known_number(row[[name]]), 0)
-  texts <- function(name) vapply(rows, `[[`, "", name)
+# Names of columns would hide those of variables: tibble() looks there first.
+new_run_history <- function(runs, folder) {
+  numbers <- function(name) vapply(runs, function(row) known_number(row[[name]]), 0)
+  texts <- function(name) vapply(runs, `[[`, "", name)
   times <- function(name) as.POSIXct(numbers(name), origin = "1970-01-01")
   from <- numbers("from")
   read <- numbers("rows")
-  seconds <- numbers("seconds")
+  reading <- numbers("seconds")
   is_read <- !is.na(read)
   table <- tibble::tibble(
-    run = seq_along(rows),
+    run = seq_along(runs),
     began = times("began"),
     ended = times("ended"),
     seconds = numbers("ended") - numbers("began"),
@@ -66,16 +67,16 @@ new_run_history <- function(rows, folder) {
     to_step = numbers("to"),
     steps = numbers("to") - from,
     rows = read,
-    rows_per_sec = ifelse(is_read & seconds > 0, read / seconds, NA_real_),
+    rows_per_sec = ifelse(is_read & reading > 0, read / reading, NA_real_),
     waited = ifelse(is_read, numbers("waited"), NA_real_),
     why = texts("why"),
     reason = texts("reason"),
-    evaluations = lapply(rows, function(row) evaluation_table(row$evaluations)),
-    hooks = lapply(rows, function(row) as.character(row$hooks)),
-    config = lapply(rows, function(row) as.list(row$config)),
-    arguments = lapply(rows, function(row) as.list(row$arguments)),
-    seed = vapply(rows, function(row) if (is_number(row$seed)) row$seed else NA_real_, 0),
-    seeds = lapply(rows, function(row) as.numeric(row$seeds)),
+    evaluations = lapply(runs, function(row) evaluation_table(row[["evaluations"]])),
+    hooks = lapply(runs, function(row) as.character(row[["hooks"]])),
+    config = lapply(runs, function(row) as.list(row[["config"]])),
+    arguments = lapply(runs, function(row) as.list(row[["arguments"]])),
+    seed = vapply(runs, function(row) if (is_number(row[["seed"]])) row[["seed"]] else NA_real_, 0),
+    seeds = lapply(runs, function(row) as.numeric(row[["seeds"]])),
     version = texts("version"), host = texts("host"), machine = texts("machine"),
     process = numbers("process")
   )

@@ -161,7 +161,8 @@ test_that("a matrix of features in another order is refused by name", {
   by_name <- estimator(function(features, labels, mode) {
     output <- tf$expand_dims(features$a, 1L) - tf$expand_dims(features$b, 1L)
     if (mode == "infer") return(estimator_spec(mode, predictions = output))
-    loss <- tf$reduce_mean(tf$square(labels - tf$squeeze(output, 1L) * tf$get_variable("w", shape = 1)))
+    weight <- tf$get_variable("w", shape = 1, dtype = "float64")
+    loss <- tf$reduce_mean(tf$square(labels - tf$squeeze(output, 1L) * weight))
     step <- tf$train$get_global_step()
     train_op <- tf$train$GradientDescentOptimizer(1e-4)$minimize(loss, global_step = step)
     estimator_spec(mode, loss = loss, train_op = train_op)
