@@ -28,7 +28,7 @@ struct PartOptimizer {
 
 // A part of a model that is trained by an optimizer of its own.
 struct ModelPart {
-  std::string prefix;    // of its arguments' names: "dnn_", or nothing where the model has one part
+  std::string prefix;  // of its arguments' names: "dnn_", or nothing where the model has one part
   bool has_columns = true;
   bool is_deep = false;  // takes dense columns: words become indicators
   PartOptimizer optimizer;
@@ -85,21 +85,21 @@ bool register_model(const std::string& estimator,
 // A model function of a head and the other arguments, under three names: <model>_regressor,
 // <model>_classifier and, with a head of the user's choice, <model>_estimator. `traits` is a
 // ModelTraits.
-#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                      \
-  [[maybe_unused]] static const std::shared_ptr<const ::runhooks::ModelTraits>                 \
-      canned_traits = std::make_shared<const ::runhooks::ModelTraits>(traits);                 \
-  RUNHOOKS_CANNED_(model "_regressor", model_fn, head_of_estimator("regression_head", args),   \
-                   Regressor);                                                                 \
-  RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);          \
+#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
+  static const std::shared_ptr<const ::runhooks::ModelTraits> traits_of_##model_fn =         \
+      std::make_shared<const ::runhooks::ModelTraits>(traits);                               \
+  RUNHOOKS_CANNED_(model "_regressor", model_fn, head_of_estimator("regression_head", args), \
+                   Regressor);                                                               \
+  RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);        \
   RUNHOOKS_CANNED_(model "_estimator", model_fn, head_argument(args), Head)
-#define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                                   \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __LINE__) =                \
-      ::runhooks::register_model(                                                              \
-          type, canned_traits, ::runhooks::Task::k##Kind,                                      \
-          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> {       \
-            const std::shared_ptr<::runhooks::Head> head = head_of_args;                       \
-            return std::make_shared<::runhooks::CannedModel>(                                  \
-                ::runhooks::CannedModel{model_fn(head, args), head});                          \
+#define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __COUNTER__) =       \
+      ::runhooks::register_model(                                                        \
+          type, traits_of_##model_fn, ::runhooks::Task::k##Kind,                         \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> { \
+            const std::shared_ptr<::runhooks::Head> head = head_of_args;                 \
+            return std::make_shared<::runhooks::CannedModel>(                            \
+                ::runhooks::CannedModel{model_fn(head, args), head});                    \
           })
 
 }  // namespace runhooks
