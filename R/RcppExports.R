@@ -733,6 +733,10 @@ cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
     invisible(.Call(`_runhooks_cpp_add_to_checkpoint`, path, name, bytes, is_string))
 }
 
+cpp_test_throw <- function(kind) {
+    invisible(.Call(`_runhooks_cpp_test_throw`, kind))
+}
+
 #' How many R objects the core holds; for tests.
 #' @noRd
 cpp_held_count <- function() {

@@ -2009,6 +2009,15 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_test_throw
+void cpp_test_throw(Text kind);
+RcppExport SEXP _runhooks_cpp_test_throw(SEXP kindSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
+    cpp_test_throw(kind);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_held_count
 int cpp_held_count();
 RcppExport SEXP _runhooks_cpp_held_count() {
@@ -2267,6 +2276,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
+    {"_runhooks_cpp_test_throw", (DL_FUNC) &_runhooks_cpp_test_throw, 1},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},

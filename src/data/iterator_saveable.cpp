@@ -62,18 +62,17 @@ class IteratorSaveable : public StateSaveable {
     return state;
   }
   // A new iterator takes the state over; where that fails the session keeps the one it has.
-  Assign read_state(const NamedTensors& state, const std::string& where) override {
-    const std::shared_ptr<const Dataset> dataset = dataset_of(op_);
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager& resources) override {
+    std::shared_ptr<const Dataset> dataset = dataset_of(op_);
     if (!dataset) {
-      return [this, state, where](ResourceManager& resources) {
-        IteratorResource& own = iterator_resource(resources, op_);
-        if (!own.dataset) {
-          fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
-               "' must be initialized before its position is restored from checkpoint ", where,
-               ".");
-        }
-        if (auto iterator = restored(own.dataset, state, where)) own.iterator = iterator;
-      };
+      const auto* own = resources.find<IteratorResource>(op_.name());
+      if (own) dataset = own->dataset;
+    }
+    if (!dataset) {
+      fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
+           "' must be initialized before its position is restored from checkpoint ", where, ".");
     }
     std::shared_ptr<DatasetIterator> iterator = restored(dataset, state, where);
     if (!iterator) return {};

@@ -21,12 +21,12 @@ class ResumableInput : public Saveable {
     return specs;
   }
 
-  Assign read(const TensorSource& source) override {
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
     const std::string ended = name() + "ended";
     if (!source.find(ended)) return {};
     // a session that took the place of a lost one goes on: its training has not ended
     const bool is_behind = state_integer({{"ended", source.read(ended)}}, "ended") != 0;
-    return is_behind && !has_saved_ ? Assign() : position_->read(source);
+    return is_behind && !has_saved_ ? Assign() : position_->read(source, resources);
   }
 
  private:

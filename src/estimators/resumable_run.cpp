@@ -19,14 +19,14 @@ class InputPosition : public Saveable {
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     return position_->save(resources);
   }
-  Assign read(const TensorSource& source) override {
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
     if (source.names_with(name()).empty()) {
       log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(),
                                           " does not say where the input stood: it begins at the "
                                           "first element."));
       return {};
     }
-    return position_->read(source);
+    return position_->read(source, resources);
   }
 
  private:
@@ -48,14 +48,17 @@ class RandomPositions : public StateSaveable {
     return state;
   }
   // An operation that is new in the model begins its stream.
-  Assign read_state(const NamedTensors& state, const std::string&) override {
-    return [this, state](ResourceManager& resources) {
-      for (const Operation* op : all_operations(graph_)) {
-        const NamedTensors own = subtree(state, path_part(op->name()) + "/");
-        if (own.empty()) continue;
-        StatefulResource* resource = stateful_resource(resources, *op);
-        if (resource) resource->restore_state(own);
-      }
+  Assign read_state(const NamedTensors& state,
+                    const std::string&,
+                    const ResourceManager&) override {
+    std::vector<Assign> all;
+    for (const Operation* op : all_operations(graph_)) {
+      const NamedTensors own = subtree(state, path_part(op->name()) + "/");
+      if (own.empty() || !op->def().resource_factory) continue;
+      all.push_back(read_resource_state(*op, own));
+    }
+    return [all](ResourceManager& resources) {
+      for (const Assign& assign : all) assign(resources);
     };
   }
 

@@ -40,8 +40,15 @@ class RUnwind : public ForeignUnwind {
   int64_t call_;  // of the core, by R
 };
 
+// Whether an interrupt is on its way to the border. R code may run all the same, but nobody else is
+// to hear of its errors.
+bool interrupt_is_on_its_way();
+
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
+// The same for the exception that is being handled, whatever it is, of the function `where`. Rcpp's
+// own go on as they are.
+[[noreturn]] void raise_exception(const char* where);
 
 // A warning of the core waits in R; it is raised when the outermost call of the core has ended,
 // since a jump to who catches it must not end what is running.
@@ -59,10 +66,10 @@ class BorderDepth {
   LetErrorsGo errors_;  // they go to the R function that calls us
 };
 
-// The body of every exported function: no exception of the core leaves it, no R jump crosses a C++
+// The body of every exported function, `where`: no exception leaves it, no R jump crosses a C++
 // frame.
 template <typename Body>
-auto border(Body body) -> decltype(body()) {
+auto border(Body body, const char* where = __builtin_FUNCTION()) -> decltype(body()) {
   const BorderDepth depth;
   try {
     if constexpr (std::is_void<decltype(body())>::value) {
@@ -82,10 +89,8 @@ auto border(Body body) -> decltype(body()) {
     raise_error(error);
   } catch (const RUnwind& unwind) {
     unwind.go_on();
-  } catch (const std::bad_alloc&) {
-    raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
-  } catch (const std::length_error&) {
-    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
+  } catch (...) {
+    raise_exception(where);
   }
 }
 
@@ -412,7 +417,8 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 SEXP list_element(SEXP list, const char* name);
 // The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
 HookPtr hook_from_r(SEXP hook, const std::string& label);
-HookList hooks_from_r(SEXP hooks);
+// Those that save, and have no scaffold of their own, get this one.
+HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold = nullptr);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // --- r/loop/estimator.cpp

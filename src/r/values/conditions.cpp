@@ -1,5 +1,9 @@
 // Errors and jumps across the border.
+#include <cxxabi.h>
+
 #include <csetjmp>
+#include <cstdlib>
+#include <typeinfo>
 
 #include "base/denormals.h"
 #include "base/held_errors.h"
@@ -57,16 +61,49 @@ int border_depth = 0;
 int64_t outermost_calls = 0;
 bool has_warnings = false;
 
+int interrupts_on_their_way = 0;
+
+// The token of a jump that goes on later. R code may run before, and jump itself, so it is a copy.
+struct HeldToken {
+  HeldToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
+    // a cell whose rest is the target of the jump, and no list that R could copy
+    Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
+    Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
+    token.reset(copy);
+    if (is_interrupt) ++interrupts_on_their_way;
+  }
+  ~HeldToken() {
+    if (is_interrupt) --interrupts_on_their_way;
+  }
+  HeldToken(const HeldToken&) = delete;
+  HeldToken& operator=(const HeldToken&) = delete;
+  Held token;
+  bool is_interrupt;
+};
+
+// A type as it is written.
+std::string type_name(const std::type_info* type) {
+  if (!type) return "an exception that has no type";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
+  return name ? name.get() : type->name();
+}
+
 }  // namespace
 
 RUnwind::RUnwind(SEXP token, bool is_interrupt)
-    : ForeignUnwind(is_interrupt), token_(std::make_shared<Held>(token)), call_(outermost_calls) {}
+    : ForeignUnwind(is_interrupt),
+      token_(std::make_shared<HeldToken>(token, is_interrupt)),
+      call_(outermost_calls) {}
+
+bool interrupt_is_on_its_way() { return interrupts_on_their_way > 0; }
 
 void RUnwind::go_on() const {
   if (call_ != outermost_calls) {
     raise_error(Error(Code::kInternal, "A jump of R was kept for another call."));
   }
-  SEXP token = static_cast<Held*>(token_.get())->get();
+  SEXP token = static_cast<HeldToken*>(token_.get())->token.get();
   R_PreserveObject(token);
   throw Rcpp::LongjumpException(token);
 }
@@ -172,6 +209,35 @@ Error error_of_condition(SEXP condition, Code code) {
   Error error(code, string_from_r(text));
   error.foreign = std::make_shared<Held>(condition);
   return error;
+}
+
+void raise_exception(const char* where) {
+  const auto internal = [where](const std::string& what) {
+    raise_error(Error(Code::kInternal, str_cat(where, "() was left by ", what, "."),
+                      {"This is an error of runhooks itself."}));
+  };
+  try {
+    throw;
+  } catch (const Rcpp::LongjumpException&) {
+    throw;
+  } catch (const Rcpp::internal::InterruptedException&) {
+    throw;
+  } catch (const Rcpp::exception&) {
+    throw;
+  } catch (const Rcpp::eval_error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
+  } catch (const std::length_error&) {
+    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
+  } catch (const std::exception& error) {
+    internal(str_cat(type_name(&typeid(error)), ": ", error.what()));
+  } catch (const ForeignUnwind&) {
+    internal("a jump that nobody made");
+  } catch (...) {
+    internal(type_name(abi::__cxa_current_exception_type()));
+  }
+  throw std::logic_error("An exception was dropped.");
 }
 
 void raise_error(const Error& error) {
