@@ -1,6 +1,10 @@
-# Sourced by the tools that compile the package. write_makevars <file> [flags of the compiler] The
-# user's own Makevars first, then what we put before and behind his compiler: ccache, and perhaps
-# flags.
+# Sourced by the tools that compile the package.
+
+# All trees share what ccache has: a tree's folder shows in debug information alone.
+export CCACHE_NOHASHDIR=true
+
+# write_makevars <file> [flags of the compiler] The user's own Makevars first, then what we put before
+# and behind his compiler: ccache, and perhaps flags.
 write_makevars() {
   cat > "$1" << END
 -include ${R_MAKEVARS_USER:-$HOME/.R/Makevars}

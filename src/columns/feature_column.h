@@ -178,7 +178,7 @@ bool register_column(const char* type,
                      const char* function);
 
 #define RUNHOOKS_REGISTER_COLUMN(Class, endpoint, function)                                \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =       \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
       ::runhooks::register_column(                                                         \
           #Class,                                                                          \
           [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \

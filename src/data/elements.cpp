@@ -9,10 +9,6 @@ namespace runhooks {
 
 namespace {
 
-std::string component_name(size_t k) {
-  return str_cat("component_", static_cast<unsigned long>(k));
-}
-
 std::string element_name(size_t k, size_t i) {
   return str_cat(component_name(k), "/", static_cast<unsigned long>(i));
 }
@@ -65,6 +61,10 @@ bool is_uniform(const std::vector<const Components*>& elements, size_t k) {
 }
 
 }  // namespace
+
+std::string component_name(size_t k) {
+  return str_cat("component_", static_cast<unsigned long>(k));
+}
 
 void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
   const std::vector<const Components*> all = pointers(elements);

@@ -92,7 +92,7 @@ std::shared_ptr<Head> head_argument(const Args& args);
   RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);            \
   RUNHOOKS_CANNED_(model "_estimator", model_fn, head_argument(args), Estimator)
 #define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                                   \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __LINE__) =                \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __COUNTER__) =             \
       ::runhooks::Factory<::runhooks::CannedModel>::instance().add(                            \
           type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> { \
             const std::shared_ptr<::runhooks::Head> head = head_of_args;                       \
@@ -101,7 +101,7 @@ std::shared_ptr<Head> head_argument(const Args& args);
           })
 
 #define RUNHOOKS_REGISTER_HEAD(type, Class)                                             \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) =      \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) =   \
       ::runhooks::Factory<::runhooks::Head>::instance().add(                            \
           type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> { \
             return std::make_shared<Class>(args);                                       \

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-const char* const kBaseName = "input.ckpt";
+const char* const kInputName = "input.ckpt";
 const char* const kStateName = "checkpoint_input";
 
 SaverOptions own_files() {
@@ -34,7 +34,7 @@ class CheckpointInputPipelineHook : public RunHook {
  public:
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
-        save_path_(join_path(checkpoint_dir_, kBaseName)),
+        save_path_(join_path(checkpoint_dir_, kInputName)),
         on_other_data_(on_other_data_from_name(args.text("on_other_data", "stop"))),
         saver_(own_files()) {
     if (!args.has("save_secs") && !args.has("save_steps")) {
@@ -63,7 +63,7 @@ class CheckpointInputPipelineHook : public RunHook {
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
-    remove_stale_files(checkpoint_dir_, {kStateName, str_cat(kBaseName, "-")});
+    remove_stale_files(checkpoint_dir_, {kStateName, str_cat(kInputName, "-")});
     writer_ = summary_writer(checkpoint_dir_, graph);
   }
   // Here and not when the session is made: initializers that other hooks run come before it.

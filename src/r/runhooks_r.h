@@ -301,6 +301,7 @@ std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
 DType dtype_from_r(SEXP x);
 // A numeric vector of dimensions, NA for an unknown one; NULL is an unknown rank.
 Shape shape_from_r(SEXP x);
+SEXP shape_to_r(const Shape& shape);
 std::string string_from_r(SEXP x);
 
 // A function of R that the core may call.

@@ -53,7 +53,7 @@ SEXP feature_to_r(const Feature& feature) {
   return sparse;
 }
 
-SEXP tensors_to_r(const Named<Output>& tensors) {
+SEXP named_tensors_to_r(const Named<Output>& tensors) {
   Rcpp::List list(tensors.size());
   Rcpp::CharacterVector names(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -66,7 +66,7 @@ SEXP tensors_to_r(const Named<Output>& tensors) {
 
 SEXP labels_to_r(const ModelInput& input) {
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
-  return tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
+  return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
@@ -81,7 +81,7 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
   features.names() = names;
   Rcpp::Shield<SEXP> labels(labels_to_r(input));
-  Rcpp::Shield<SEXP> predictions(tensors_to_r(spec.predictions));
+  Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
   const RList metrics(result, "what a function of metrics returns");

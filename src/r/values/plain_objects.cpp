@@ -108,7 +108,7 @@ PlainData::Text plain_text(SEXP element) {
   return {Rf_translateCharUTF8(element), Mark::kUtf8};
 }
 
-SEXP text_to_r(const PlainData::Text& text) {
+SEXP plain_text_to_r(const PlainData::Text& text) {
   if (text.mark == Mark::kMissing) return NA_STRING;
   return Rf_mkCharLenCE(text.bytes.data(), static_cast<int>(text.bytes.size()),
                         text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
@@ -191,7 +191,7 @@ SEXP plain_to_r(const PlainData& data) {
     }
   } else if (data.kind == Kind::kCharacter) {
     for (R_xlen_t i = 0; i < n; ++i) {
-      SET_STRING_ELT(x, i, text_to_r(data.texts[static_cast<size_t>(i)]));
+      SET_STRING_ELT(x, i, plain_text_to_r(data.texts[static_cast<size_t>(i)]));
     }
   } else if (n > 0) {
     std::memcpy(numbers_of(x), data.numbers.data(), data.numbers.size());
