@@ -60,6 +60,7 @@ SEXP eval_in(void* data) {
 int border_depth = 0;
 int64_t outermost_calls = 0;
 bool has_warnings = false;
+
 int interrupts_on_their_way = 0;
 
 // The token of a jump that goes on later. R code may run before, and jump itself, so it is a copy.
