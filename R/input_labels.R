@@ -4,11 +4,19 @@
 # What heads take as labels comes from the core, see model_labels(); models with several heads, and
 # those without one, take what they are given.
 as_labels <- function(x, name, known, labels, type) {
-  if (identical(the$mode, "infer") || is.null(labels)) return(x)
+  if (identical(the$mode, "infer")) return(x)
+  if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
   if (labels$is_by_head) return(x)
   if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
   if (labels$has_one_class) return(class_labels_of(x, name, known, labels))
   several_labels(x, name, labels)
+}
+
+# A factor's codes are those of the training, whatever levels it has now.
+known_codes <- function(x, name, known) {
+  classes <- known$classes
+  if (is.null(classes) || identical(levels(x), classes)) return(x)
+  as_class_codes(x, name, classes, length(classes))
 }
 
 # Numbers as the head of a regressor takes them.

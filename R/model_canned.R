@@ -32,7 +32,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   model <- new_canned_estimator(
     type, traits$class, kind, class, spec, args[setdiff(names(args), c("formula", "data"))], config
   )
-  model$labels <- cpp_estimator_check(core_spec(model))
+  made_model(model)
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]

@@ -180,7 +180,7 @@ inline constexpr const char* kFeatureArgument =
 // ArgSpec has them. One of the kind "feature" is the name of what it reads: scripts give several,
 // for as many columns. Those that are "kept" are what a model's folder must agree on.
 #define RUNHOOKS_REGISTER_COLUMN(Class, ...)                                               \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __LINE__) =       \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
       ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                      \
           #Class,                                                                          \
           [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \

@@ -1,5 +1,5 @@
 // What lives here: what canned model functions share: their optimizers and their partitioner.
-// Who may use it: canned model functions.
+// Who may use it: canned model functions, the bindings.
 // What it must not know: any particular model, R.
 #pragma once
 

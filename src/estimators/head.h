@@ -109,13 +109,13 @@ std::vector<std::string> head_lines(std::vector<std::string> lines);
 
 // Its arguments as ArgSpec has them, or by their names; see head_lines(). Those that are "kept" are
 // what a model's folder must agree on.
-#define RUNHOOKS_REGISTER_HEAD(type, Class, summary, ...)                          \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __LINE__) = \
-      ::runhooks::Factory<::runhooks::Head>::instance().add(                       \
-          type,                                                                    \
-          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {  \
-            return std::make_shared<Class>(args);                                  \
-          },                                                                       \
+#define RUNHOOKS_REGISTER_HEAD(type, Class, summary, ...)                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) = \
+      ::runhooks::Factory<::runhooks::Head>::instance().add(                          \
+          type,                                                                       \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {     \
+            return std::make_shared<Class>(args);                                     \
+          },                                                                          \
           type, ::runhooks::head_lines({__VA_ARGS__}), summary)
 
 }  // namespace runhooks

@@ -94,7 +94,7 @@ inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
 // <model>_classifier and, with a head of the user's choice, <model>_estimator. `traits` is a
 // ModelTraits. (estimators/head.h has the heads.)
 #define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __LINE__) =         \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =      \
       ::runhooks::register_models(                                                           \
           model, traits,                                                                     \
           {[](const ::runhooks::Args& args) {                                                \

@@ -1,5 +1,5 @@
 // What lives here: Factory, which makes things from Args by the name of their type, and the check of such arguments.
-// Who may use it: hooks, optimizers, columns, heads, the bindings.
+// Who may use it: hooks, optimizers, datasets, columns, heads, models, the bindings.
 // What it must not know: what is made, R.
 #pragma once
 

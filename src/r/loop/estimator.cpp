@@ -6,7 +6,9 @@
 #include "estimators/in_memory_evaluator_hook.h"
 #include "estimators/model_memory.h"
 #include "estimators/model_traits.h"
+#include "estimators/run_folder.h"
 #include "estimators/running_training.h"
+#include "r/loop/history.h"
 #include "r/runhooks_r.h"
 
 namespace runhooks {
@@ -27,18 +29,27 @@ RunConfig config_from_r(SEXP list) {
   config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
+  config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
+}
+
+void remember_from_r(SEXP input, const std::string& folder) {
+  SEXP memory = RList(input, "what an input function returns").find("memory");
+  if (memory == R_NilValue) return;
+  RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "memory"));
 }
 
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
 // list>, labels), or list(given = <anything>) for a model function of the user.
-InputFn input_fn_from_r(SEXP build) {
+// In training it may say what the folder is to remember of the model, from now on.
+InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Held>(function_from_r(build, "the input"));
-  return [function](Graph& graph, Mode mode) -> ModelInput {
+  return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    if (mode == Mode::kTrain) remember_from_r(result, folder);
     return model_input_from_r(result);
   };
 }
@@ -54,7 +65,7 @@ SEXP feature_to_r(const Feature& feature) {
   return sparse;
 }
 
-SEXP tensors_to_r(const Named<Output>& tensors) {
+SEXP named_tensors_to_r(const Named<Output>& tensors) {
   Rcpp::List list(tensors.size());
   Rcpp::CharacterVector names(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -67,7 +78,7 @@ SEXP tensors_to_r(const Named<Output>& tensors) {
 
 SEXP labels_to_r(const ModelInput& input) {
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
-  return tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
+  return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
@@ -82,7 +93,7 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
   features.names() = names;
   Rcpp::Shield<SEXP> labels(labels_to_r(input));
-  Rcpp::Shield<SEXP> predictions(tensors_to_r(spec.predictions));
+  Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
   const RList metrics(result, "what a function of metrics returns");
@@ -126,164 +137,31 @@ ModelFn model_fn_from_r(SEXP spec) {
   };
 }
 
-}  // namespace
-
-Estimator estimator_from_r(SEXP spec, SEXP config) {
-  return Estimator(model_fn_from_r(spec), config_from_r(config));
+// What R says of a run for its record: a named list of plain data.
+PlainFields about_from_r(SEXP about) {
+  const RList list(about, "what is said of a run");
+  PlainFields fields;
+  for (R_xlen_t i = 0; i < list.size(); ++i) {
+    fields.add(list.name(i), plain_from_r(list[i], "The record of a run", list.name(i)));
+  }
+  return fields;
 }
 
-ModelInput model_input_from_r(SEXP result) {
-  ModelInput input;
-  const RList parts(result, "what an input function returns");
-  SEXP given = parts.find("given");
-  if (given != R_NilValue) {
-    input.given = std::make_shared<const Held>(given);
-    // by this name hooks ask for them
-    SEXP labels = RList(given, "what an input function returns").find("labels");
-    if (is_tensor(labels)) input.labels = tensor_of(labels);
-    return input;
-  }
-  const RList features(parts[0], "the features of an input function");
-  SEXP labels = parts[1];
-  for (R_xlen_t i = 0; i < features.size(); ++i) {
-    input.features[features.name(i)] = feature_from_r(features[i]);
-  }
-  if (TYPEOF(labels) == VECSXP) {
-    const RList heads(labels, "the labels of an input function");
-    for (R_xlen_t i = 0; i < heads.size(); ++i) {
-      input.named_labels[heads.name(i)] = tensor_of(heads[i]);
-    }
-  } else if (labels != R_NilValue) {
-    input.labels = tensor_of(labels);
-  }
-  return input;
-}
+// What R holds of a model, for all of its calls.
+struct MadeModel {
+  ModelFn model_fn;
+  std::shared_ptr<Args> warm_start;  // may be missing
+};
+const HandleKind kModel("runhooks_model");
 
-HookPtr in_memory_evaluator_from_r(SEXP hook) {
-  SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");
-  EvaluateOptions options;
-  options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
-  options.name = string_from_r(list_element(hook, "name"));
-  options.hooks = hooks_from_r(list_element(hook, "hooks"));
-  auto made = std::make_shared<InMemoryEvaluatorHook>(
-      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
-      whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
-  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
-  if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
+std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
+  if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
+  auto made = std::make_shared<MadeModel>();
+  made->model_fn = model_fn_from_r(spec);
+  SEXP warm_start = list_element(spec, "warm_start_from");
+  if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
   return made;
 }
-
-}  // namespace r
-}  // namespace runhooks
-
-using namespace runhooks;
-using namespace runhooks::r;
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_train(SEXP spec,
-                         SEXP config,
-                         SEXP input_fn,
-                         double steps,
-                         double max_steps,
-                         SEXP hooks,
-                         SEXP listeners,
-                         bool leaves_events) {
-  return border([&]() -> SEXP {
-    Estimator estimator = estimator_from_r(spec, config);
-    TrainOptions options;
-    options.steps = whole_from_r(steps, "`steps`");
-    options.max_steps = whole_from_r(max_steps, "`max_steps`");
-    options.hooks = hooks_from_r(hooks);
-    options.saving_listeners = listeners_from_r(listeners);
-    options.leaves_events = leaves_events;
-    SEXP warm_start = list_element(spec, "warm_start_from");
-    if (warm_start != R_NilValue) {
-      options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
-    }
-    const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
-    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-                              Rcpp::_["was_skipped"] = result.was_skipped);
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_evaluate(SEXP spec,
-                            SEXP config,
-                            SEXP input_fn,
-                            double steps,
-                            Text checkpoint_path,
-                            Text name,
-                            SEXP hooks) {
-  return border([&]() -> SEXP {
-    Estimator estimator = estimator_from_r(spec, config);
-    EvaluateOptions options;
-    options.steps = whole_from_r(steps, "`steps`");
-    options.checkpoint_path = checkpoint_path;
-    options.name = name;
-    options.hooks = hooks_from_r(hooks);
-    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
-    Rcpp::List values(metrics.size());
-    Rcpp::CharacterVector names(metrics.size());
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      values[i] = tensor_to_r(metrics[i].second);
-      names[i] = metrics[i].first;
-    }
-    values.names() = names;
-    return values;
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_predict(
-    SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks) {
-  return border([&]() -> SEXP {
-    Estimator estimator = estimator_from_r(spec, config);
-    PredictOptions options;
-    options.checkpoint_path = checkpoint_path;
-    options.predict_keys = predict_keys;
-    options.hooks = hooks_from_r(hooks);
-    std::shared_ptr<Predictions> predictions =
-        estimator.predict(input_fn_from_r(input_fn), options);
-    return make_handle(predictions, kPredictions);
-  });
-}
-
-// The next batch as a named list of arrays; NULL at the end.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_predictions_next(SEXP pointer) {
-  return border([&]() -> SEXP {
-    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictions);
-    std::vector<Tensor> batch;
-    if (!predictions.next(&batch)) return R_NilValue;
-    Rcpp::List list(batch.size());
-    for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
-    list.names() = Rcpp::wrap(predictions.keys());
-    return list;
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-void cpp_predictions_close(SEXP pointer) {
-  border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
-}
-
-// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
-// newest one; NULL where none is.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_save_running(Text folder, Text scratch) {
-  return border([&]() -> SEXP {
-    const std::string path = RunningTraining::save_now(folder, scratch);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-bool cpp_is_training(Text folder) {
-  return border([&] { return RunningTraining::is_in(folder); });
-}
-
-namespace {
 
 SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
   static const char* const kColumns[] = {"class", "by_class", "numbers"};
@@ -329,15 +207,214 @@ SEXP texts_to_r(const NamedTexts& texts) {
   return values;
 }
 
+// What a canned model's head says of its labels and predictions, and the features that it reads
+// itself; NULL of models of the user.
+SEXP labels_of_model(SEXP spec) {
+  if (list_element(spec, "model_fn") != R_NilValue) return R_NilValue;
+  const auto args = estimator_args(spec);
+  return labels_to_r(*make_canned_model(args->text("type"), *args).head);
+}
+
+// A named list of arrays; NULL at the end.
+SEXP next_batch_to_r(Predictions& predictions) {
+  std::vector<Tensor> batch;
+  if (!predictions.next(&batch)) return R_NilValue;
+  Rcpp::List list(batch.size());
+  for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+  list.names() = Rcpp::wrap(predictions.keys());
+  return list;
+}
+
+// The record of the first history saver among the hooks; NULL where there is none.
+SEXP history_of(const HookList& hooks) {
+  for (const HookPtr& hook : hooks) {
+    const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
+    if (saver) return history_to_r(*saver->history());
+  }
+  return R_NilValue;
+}
+
 }  // namespace
 
-// Makes a canned model and runs nothing: what is wrong with the specification is found. Gives what
-// its head says of its labels and predictions, and the features that it reads itself.
+Estimator estimator_from_r(SEXP spec, SEXP config) {
+  return Estimator(model_from_r(spec)->model_fn, config_from_r(config));
+}
+
+ModelInput model_input_from_r(SEXP result) {
+  ModelInput input;
+  const RList parts(result, "what an input function returns");
+  SEXP given = parts.find("given");
+  if (given != R_NilValue) {
+    input.given = std::make_shared<const Held>(given);
+    // by this name hooks ask for them
+    SEXP labels = RList(given, "what an input function returns").find("labels");
+    if (is_tensor(labels)) input.labels = tensor_of(labels);
+    return input;
+  }
+  const RList features(parts[0], "the features of an input function");
+  SEXP labels = parts[1];
+  for (R_xlen_t i = 0; i < features.size(); ++i) {
+    input.features[features.name(i)] = feature_from_r(features[i]);
+  }
+  if (TYPEOF(labels) == VECSXP) {
+    const RList heads(labels, "the labels of an input function");
+    for (R_xlen_t i = 0; i < heads.size(); ++i) {
+      input.named_labels[heads.name(i)] = tensor_of(heads[i]);
+    }
+  } else if (labels != R_NilValue) {
+    input.labels = tensor_of(labels);
+  }
+  return input;
+}
+
+HookPtr in_memory_evaluator_from_r(SEXP hook) {
+  SEXP spec = list_element(hook, "spec"), config = list_element(hook, "config");
+  EvaluateOptions options;
+  options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
+  options.name = string_from_r(list_element(hook, "name"));
+  options.hooks = hooks_from_r(list_element(hook, "hooks"));
+  auto made = std::make_shared<InMemoryEvaluatorHook>(
+      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn"), ""), options,
+      whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
+  SEXP record = Rf_getAttrib(hook, Rf_install("record"));
+  if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
+  return made;
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks;
+using namespace runhooks::r;
+
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_check(SEXP spec) {
+SEXP cpp_estimator_train(SEXP spec,
+                         SEXP config,
+                         SEXP input_fn,
+                         double steps,
+                         double max_steps,
+                         SEXP hooks,
+                         SEXP listeners,
+                         bool leaves_events,
+                         SEXP about) {
   return border([&]() -> SEXP {
-    const auto args = estimator_args(spec);
-    return labels_to_r(*make_canned_model(args->text("type"), *args).head);
+    Estimator estimator = estimator_from_r(spec, config);
+    TrainOptions options;
+    options.steps = whole_from_r(steps, "`steps`");
+    options.max_steps = whole_from_r(max_steps, "`max_steps`");
+    options.hooks = hooks_from_r(hooks);
+    options.saving_listeners = listeners_from_r(listeners);
+    options.leaves_events = leaves_events;
+    options.about = about_from_r(about);
+    const std::shared_ptr<MadeModel> model = model_from_r(spec);
+    if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
+    const std::string folder = estimator.config().model_dir;
+    const Estimator::TrainResult result =
+        estimator.train(input_fn_from_r(input_fn, folder), options);
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
+    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+                              Rcpp::_["was_skipped"] = result.was_skipped,
+                              Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
+                              Rcpp::_["history"] = history);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_evaluate(SEXP spec,
+                            SEXP config,
+                            SEXP input_fn,
+                            double steps,
+                            Text checkpoint_path,
+                            Text name,
+                            SEXP hooks) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    EvaluateOptions options;
+    options.steps = whole_from_r(steps, "`steps`");
+    options.checkpoint_path = checkpoint_path;
+    options.name = name;
+    options.hooks = hooks_from_r(hooks);
+    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
+    Rcpp::List values(metrics.size());
+    Rcpp::CharacterVector names(metrics.size());
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      values[i] = tensor_to_r(metrics[i].second);
+      names[i] = metrics[i].first;
+    }
+    values.names() = names;
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
+    return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
+  });
+}
+
+// The batches of a prediction: all of them, each as a named list of arrays; or, where they are
+// asked for one by one, a handle.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_predict(SEXP spec,
+                           SEXP config,
+                           SEXP input_fn,
+                           Text checkpoint_path,
+                           Texts predict_keys,
+                           SEXP hooks,
+                           bool all) {
+  return border([&]() -> SEXP {
+    Estimator estimator = estimator_from_r(spec, config);
+    PredictOptions options;
+    options.checkpoint_path = checkpoint_path;
+    options.predict_keys = predict_keys;
+    options.hooks = hooks_from_r(hooks);
+    std::shared_ptr<Predictions> predictions =
+        estimator.predict(input_fn_from_r(input_fn, ""), options);
+    if (!all) return make_handle(predictions, kPredictions);
+    std::vector<Held> batches;
+    for (;;) {
+      Rcpp::Shield<SEXP> batch(next_batch_to_r(*predictions));
+      if (batch == R_NilValue) break;
+      batches.emplace_back(batch);
+    }
+    Rcpp::List list(batches.size());
+    for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    return list;
+  });
+}
+
+// The next batch as a named list of arrays; NULL at the end.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_predictions_next(SEXP pointer) {
+  return border(
+      [&]() -> SEXP { return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_predictions_close(SEXP pointer) {
+  border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
+}
+
+// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
+// newest one; NULL where none is.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_save_running(Text folder, Text scratch) {
+  return border([&]() -> SEXP {
+    const std::string path = RunningTraining::save_now(folder, scratch);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_training(Text folder) {
+  return border([&] { return RunningTraining::is_in(folder); });
+}
+
+// A model that all calls are given from now on, and what it says of its labels. What is wrong with
+// the specification is found; nothing is run.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_model_make(SEXP spec) {
+  return border([&]() -> SEXP {
+    // first, for its errors name arguments as the constructor has them
+    Rcpp::Shield<SEXP> labels(labels_of_model(spec));
+    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
+    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
   });
 }
 
