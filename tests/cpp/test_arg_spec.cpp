@@ -71,6 +71,7 @@ TEST(arguments_are_known_by_their_targets) {
                "`units` of f() must be a positive whole number, not NULL");
   CHECK_THROWS(check_arguments(specs, Args("f()")), Code::kInvalidArgument,
                "`units` of f() is missing");
+  args.set("width", Value::of(2.0));
   args.set("other", Value::of(true));
   CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument, "Unused argument `other`");
 }
