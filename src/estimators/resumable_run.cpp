@@ -13,7 +13,8 @@ namespace {
 // One of a checkpoint that knows nothing of it begins anew, which is said.
 class InputPosition : public Saveable {
  public:
-  explicit InputPosition(const Output& handle) : position_(make_saveable_from_iterator(handle)) {}
+  InputPosition(const Output& handle, OnOtherData on_other_data)
+      : position_(make_saveable_from_iterator(handle, on_other_data)) {}
   const std::string& name() const override { return position_->name(); }
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     return position_->save(resources);
@@ -78,7 +79,7 @@ void check_begins(const Operation& iterator) {
 
 }  // namespace
 
-void keep_run_resumable(Graph& graph) {
+void keep_run_resumable(Graph& graph, OnOtherData on_other_data) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
@@ -96,7 +97,7 @@ void keep_run_resumable(Graph& graph) {
   for (const CollectionItem& item : iterators) {
     if (const auto* handle = std::get_if<Output>(&item)) {
       check_begins(*handle->op);
-      add(std::make_shared<InputPosition>(*handle));
+      add(std::make_shared<InputPosition>(*handle, on_other_data));
     }
   }
   add(std::make_shared<RandomPositions>(graph));

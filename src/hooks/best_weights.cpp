@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr const char* kBaseName = "model.ckpt";
+constexpr const char* kBestName = "model.ckpt";
 
 bool belongs_to(const std::string& name, const std::string& checkpoint) {
   return name.rfind(checkpoint + ".", 0) == 0;
@@ -22,7 +22,7 @@ BestWeights::BestWeights(std::string model_dir)
     : model_dir_(std::move(model_dir)), folder_(join_path(model_dir_, "best")) {}
 
 std::string BestWeights::path_of(int64_t step) const {
-  return join_path(folder_, str_cat(kBaseName, "-", step));
+  return join_path(folder_, str_cat(kBestName, "-", step));
 }
 
 void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
@@ -44,9 +44,9 @@ void BestWeights::keep(Session& session, int64_t step_now, int64_t step) {
     options.save_relative_paths = true;
     Saver saver(options);
     saver.build(session.graph());
-    saver.save(session, join_path(folder_, kBaseName), step, /*with_graph=*/false);
+    saver.save(session, join_path(folder_, kBestName), step, /*with_graph=*/false);
   } else if (!checkpoint_exists(path_of(step))) {
-    const std::string path = join_path(model_dir_, str_cat(kBaseName, "-", step));
+    const std::string path = join_path(model_dir_, str_cat(kBestName, "-", step));
     if (!checkpoint_exists(path)) return;
     copy_checkpoint(path, step);
   }
@@ -68,7 +68,7 @@ void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
 void BestWeights::forget_others(int64_t step) const {
   const std::string kept = base_name(path_of(step));
   for (const std::string& name : list_directory(folder_)) {
-    if (name.rfind(str_cat(kBaseName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
+    if (name.rfind(str_cat(kBestName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
     remove_file(join_path(folder_, name));
   }
 }

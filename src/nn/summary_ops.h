@@ -1,10 +1,11 @@
 // What lives here: tf.summary: operations that make summaries, named, tagged and collected as TensorFlow does it.
-// Who may use it: model functions, scaffolds, the bindings.
+// Who may use it: hooks, model functions, scaffolds, the bindings.
 // What it must not know: when summaries are computed and where they are written, R.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -37,6 +38,8 @@ Output add_histogram_summary(Graph& graph,
                              const std::string& name,
                              Output values,
                              const SummaryOptions& options = {});
+// Text as the value of a kernel's output.
+void set_text(Tensor& out, std::string_view text);
 // All of `inputs` in one Summary.
 Output merge_summaries(Graph& graph,
                        const std::vector<Output>& inputs,

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/held_errors.h"
 #include "estimators/estimator.h"
 #include "graph/args.h"
 #include "io/files/plain_data.h"
@@ -25,15 +26,18 @@ namespace r {
 // --- r/values/conditions.cpp: errors across the border
 
 // An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the
-// border is reached; where somebody drops it, it ends there.
+// border is reached; where somebody drops it, it ends there. It leads to a frame of the call that
+// is running, so nobody keeps it for another one: who keeps errors has them held
+// (base/held_errors.h).
 class RUnwind : public ForeignUnwind {
  public:
   RUnwind(SEXP token, bool is_interrupt);
-  // Rcpp lets go of the token when the jump goes on.
+  // Rcpp lets go of the token when the jump goes on. One of another call is an error.
   [[noreturn]] void go_on() const;
 
  private:
   std::shared_ptr<void> token_;
+  int64_t call_;  // of the core, by R
 };
 
 // Whether an interrupt is on its way to the border. R code may run all the same, but nobody else is
@@ -57,6 +61,9 @@ class BorderDepth {
   ~BorderDepth();
   BorderDepth(const BorderDepth&) = delete;
   BorderDepth& operator=(const BorderDepth&) = delete;
+
+ private:
+  LetErrorsGo errors_;  // they go to the R function that calls us
 };
 
 // The body of every exported function, `where`: no exception leaves it, no R jump crosses a C++
@@ -105,8 +112,8 @@ class UnwindToken {
 Error error_of_condition(SEXP condition, Code code);
 
 // Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the
-// conditions that steer a loop (out_of_range, aborted, ...), an Error that carries the condition.
-// The result is not protected.
+// conditions that steer a loop (out_of_range, aborted, ...), an Error that carries the condition,
+// as any error does while errors are held. The result is not protected.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
 // The same for a function of R's API that may jump.
@@ -294,6 +301,7 @@ std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
 DType dtype_from_r(SEXP x);
 // A numeric vector of dimensions, NA for an unknown one; NULL is an unknown rank.
 Shape shape_from_r(SEXP x);
+SEXP shape_to_r(const Shape& shape);
 std::string string_from_r(SEXP x);
 
 // A function of R that the core may call.

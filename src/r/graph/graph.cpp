@@ -70,6 +70,17 @@ SEXP handles_of(const Operation& op) {
   return VECTOR_ELT(all, id);
 }
 
+void set_classes(SEXP handle, const char* class1, const char* class2) {
+  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
+  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
+  Rf_setAttrib(handle, R_ClassSymbol, classes);
+}
+
+// For `%*%`, of which R before 4.3 has methods of S4 objects only (R/tensor_product.R); whatever
+// else R finds methods of, it finds S3's.
+void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
+
 SEXP make_element(void* address,
                   const HandleKind& kind,
                   SEXP graph,
@@ -78,10 +89,7 @@ SEXP make_element(void* address,
                   const char* class2) {
   Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
   Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, kind.tag(), owner));
-  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
-  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
-  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
-  Rf_setAttrib(handle, R_ClassSymbol, classes);
+  set_classes(handle, class1, class2);
   return handle;
 }
 
@@ -100,15 +108,33 @@ SEXP item_to_r(const CollectionItem& item) {
 
 namespace {
 
+int graphs_since_collection = 0;
+bool waits_for_collection = false;
+
+// An object that nobody holds: R lets go of it when it collects, which it then does on its own.
+void await_collection() {
+  if (waits_for_collection) return;
+  waits_for_collection = true;
+  Rcpp::Shield<SEXP> sentinel(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(
+      sentinel,
+      [](SEXP) {
+        graphs_since_collection = 0;
+        waits_for_collection = false;
+      },
+      FALSE);
+}
+
 // R's collector does not see what hangs on a graph that nobody needs any more: it is called after
-// so many graphs, or so much memory.
+// so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
+// longer than many a call.
 void collect_now_and_then() {
   constexpr int kGraphs = 32;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
-  static int graphs = 0;
   static uint64_t taken_before = 0;
-  if (++graphs < kGraphs && memory_taken() < taken_before + kBytes) return;
-  graphs = 0;
+  await_collection();
+  if (++graphs_since_collection < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs_since_collection = 0;
   R_gc();
   taken_before = memory_taken();
 }
@@ -152,6 +178,7 @@ SEXP tensor_handle(const Output& output) {
     SET_VECTOR_ELT(handles, place,
                    make_element(output.op, kTensor, graph, output.index, "tensorflow.tensor",
                                 "tensorflow.python.framework.ops.Tensor"));
+    mark_as_s4(VECTOR_ELT(handles, place));
   }
   return VECTOR_ELT(handles, place);
 }
@@ -173,10 +200,8 @@ SEXP variable_handle(const VariablePtr& variable) {
   if (VECTOR_ELT(handles, 1) == R_NilValue) {
     Rcpp::Shield<SEXP> handle(make_handle(variable, kVariable));
     R_SetExternalPtrProtected(handle, graph);
-    Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
-    SET_STRING_ELT(classes, 0, Rf_mkChar("tensorflow.variable"));
-    SET_STRING_ELT(classes, 1, Rf_mkChar("tensorflow.python.ops.variables.Variable"));
-    Rf_setAttrib(handle, R_ClassSymbol, classes);
+    set_classes(handle, "tensorflow.variable", "tensorflow.python.ops.variables.Variable");
+    mark_as_s4(handle);
     SET_VECTOR_ELT(handles, 1, handle);
   }
   return VECTOR_ELT(handles, 1);

@@ -14,13 +14,13 @@ struct MonitoredBinding {
   RequestedArgs requested;
 };
 
-MonitoredBinding& binding_of(SEXP pointer) {
+MonitoredBinding& monitored_binding(SEXP pointer) {
   return *from_handle<MonitoredBinding>(pointer, kMonitored);
 }
 
 // Kept by the caller while it is used: a session may be closed by what it calls.
 std::shared_ptr<MonitoredSession> open_session(SEXP pointer) {
-  const auto session = binding_of(pointer).session;
+  const auto session = monitored_binding(pointer).session;
   if (!session) fail(Code::kFailedPrecondition, "Session is already closed.");
   return session;
 }
@@ -92,7 +92,7 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
   return border([&]() -> SEXP {
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
-    RequestedArgs& requested = binding_of(pointer).requested;
+    RequestedArgs& requested = monitored_binding(pointer).requested;
     if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const RunArgs& args = *requested.update(request, session->graph());
@@ -127,7 +127,7 @@ int cpp_monitored_max_failures(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_should_stop(SEXP pointer) {
   return border([&] {
-    const auto session = binding_of(pointer).session;
+    const auto session = monitored_binding(pointer).session;
     return !session || session->should_stop();
   });
 }
@@ -140,7 +140,7 @@ void cpp_monitored_request_stop(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close(SEXP pointer) {
   border([&] {
-    MonitoredBinding& binding = binding_of(pointer);
+    MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
     const Release release{binding};
@@ -152,7 +152,7 @@ void cpp_monitored_close(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
   border([&] {
-    MonitoredBinding& binding = binding_of(pointer);
+    MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
     const Release release{binding};
