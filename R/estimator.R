@@ -183,22 +183,6 @@ core_spec <- function(object) {
   )
 }
 
-# Specifications within specifications as plain lists.
-core_value <- function(x) {
-  if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
-  }
-  if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
-  if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
-  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
-  if (is.function(x)) return(wrap_function(x))
-  x
-}
-
-# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
-# function again.
-wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
-
 core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)
   config <- config[names(config_defaults)]
@@ -220,4 +204,23 @@ check_model_dir <- function(folder, call = parent.frame()) {
       kind = "permission_denied", call = call
     )
   }
+}
+
+is_custom <- function(x) inherits(x, "tf_custom_estimator")
+
+# The numbers that are written down: all of them, or those of a sparse matrix.
+stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
+
+read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+
+# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
+# there is none. The core said so when the model was made.
+model_labels <- function(estimator) {
+  if (!is.null(estimator$spec)) made_model(estimator)$labels
+}
+
+# What the family of an estimator says of itself: its words, parts, optimizers with their rates.
+model_traits <- function(type) {
+  if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)
+  the$model_traits[[type]]
 }
