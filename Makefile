@@ -1,6 +1,8 @@
 # One word does one thing; CONTRIBUTING.md says when to use which. Not part of the source package.
 SHELL = /bin/sh
 export MAKEFLAGS += --no-print-directory
+# all trees share what ccache has
+export CCACHE_NOHASHDIR = true
 .DEFAULT_GOAL = help
 
 .PHONY: help
@@ -18,12 +20,15 @@ CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pr
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
-CORE_SOURCES = $(filter-out src/r/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
+# RUNHOOKS_OBJECTS=units: those of an install (tools/install.sh)
+CORE_UNITS = $(filter-out src/units/r_%,$(wildcard src/units/*.cpp src/kernels/*.cpp))
+CORE_FILES = $(filter-out src/r/% src/units/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
+CORE_SOURCES = $(if $(filter units,$(RUNHOOKS_OBJECTS)),$(CORE_UNITS),$(CORE_FILES))
 TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
 CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(SAN),$(BUILD)/%.o,%.o))
 CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
-$(BUILD)/src/ops/linalg/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
+$(BUILD)/src/ops/linalg/linalg_%.o $(BUILD)/src/units/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
@@ -85,7 +90,8 @@ fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
 deps: ## what building and testing need, if it is missing
 	@sh tools/deps.sh
 
-install: deps ## into R's library, compiling what changed
+install: ## into R's library, compiling what changed
+	@sh tools/deps.sh install
 	@sh tools/install.sh
 
 build: ## the source package, in .build/
@@ -101,24 +107,26 @@ document: docs
 
 # --- to see it work
 .PHONY: demo test golden interop bench
-demo: install ## the example of the README
+demo: ## the example of the README
+	@sh tools/deps.sh install
+	@RUNHOOKS_OBJECTS=$${RUNHOOKS_OBJECTS:-$$(cat .build/objects 2> /dev/null || echo units)} sh tools/install.sh
 	@Rscript inst/examples/run-hooks.R
 
 test: ## everything that must pass: core and R; the last line counts [T='part of a name']
 	@sh tools/test.sh '$(T)'
 
-golden: install ## how far we are from TensorFlow's figures
+golden: deps install ## how far we are from TensorFlow's figures
 	@Rscript tools/golden_table.R
 
 .PHONY: kills
 KILLS = 20
-kills: install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
+kills: deps install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
 	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
 
 interop: ## a real TensorFlow reads our files, where there is one
 	@sh tools/interop.sh
 
-bench: install ## the budgets of DESIGN
+bench: deps install ## the budgets of DESIGN
 	@for script in bench/*.R; do \
 	  if [ -f "$$script" ]; then echo "== $$script"; Rscript "$$script" || exit 1; \
 	  else echo "bench: there is no bench/*.R"; fi; \
@@ -133,7 +141,7 @@ warnings: ## gcc and clang read everything without a warning
 	@sh tools/warnings.sh
 
 format: ## clang-format over the C++
-	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' \
+	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' ! -path 'src/units/*' \
 	  -exec clang-format -i {} +
 
 sanitize: ## core and registry tests under address and undefined-behaviour sanitizers, a minute of fuzz
@@ -143,9 +151,9 @@ sanitize: ## core and registry tests under address and undefined-behaviour sanit
 sanitizer: sanitize ## the same, and the R tests (slow)
 	@sh tools/sanitize.sh $(T)
 
-valgrind: install ## the R tests under valgrind (slow)
+valgrind: deps install ## the R tests under valgrind (slow)
 	@sh tools/valgrind.sh $(T)
 
 clean: ## all that was built here (not what was installed)
-	rm -rf .build src/*.so src/*.dll src/deps.mk
+	rm -rf .build src/*.so src/*.dll src/*.mk
 	find src -name '*.o' -exec rm -f {} +

@@ -17,12 +17,12 @@ cpp_arrow_next <- function(reader) {
     .Call(`_runhooks_cpp_arrow_next`, reader)
 }
 
-cpp_all_finite <- function(x) {
-    .Call(`_runhooks_cpp_all_finite`, x)
+cpp_all_finite <- function(columns) {
+    .Call(`_runhooks_cpp_all_finite`, columns)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -37,8 +37,8 @@ cpp_dataset_maker <- function(dataset, builder) {
     .Call(`_runhooks_cpp_dataset_maker`, dataset, builder)
 }
 
-cpp_generator <- function(closures, dtypes, shapes) {
-    .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
+cpp_generator <- function(open, dtypes, shapes, declared) {
+    .Call(`_runhooks_cpp_generator`, open, dtypes, shapes, declared)
 }
 
 cpp_csv_peek <- function(path, compression_type, delim, use_quotes, skip, n) {
@@ -57,8 +57,8 @@ cpp_write_tfrecord <- function(data, path, compression_type) {
     .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
 }
 
-cpp_iterator_saveable <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
+cpp_iterator_saveable <- function(iterator, on_other_data) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator, on_other_data)
 }
 
 cpp_dataset <- function(type, args, owner) {
@@ -83,10 +83,6 @@ cpp_iterator_initializer <- function(iterator, dataset, name) {
 
 cpp_iterator_get_next <- function(iterator, name) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
-}
-
-cpp_carried_files <- function(folder) {
-    .Call(`_runhooks_cpp_carried_files`, folder)
 }
 
 cpp_write_carried_files <- function(folder, files) {
@@ -221,8 +217,8 @@ cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
     invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
 }
 
-cpp_column_name <- function(spec) {
-    .Call(`_runhooks_cpp_column_name`, spec)
+cpp_column_check <- function(spec) {
+    .Call(`_runhooks_cpp_column_check`, spec)
 }
 
 cpp_is_normalizing <- function() {
@@ -235,10 +231,6 @@ cpp_column_buckets <- function(spec) {
 
 cpp_columns_read <- function(columns) {
     .Call(`_runhooks_cpp_columns_read`, columns)
-}
-
-cpp_column_endpoints <- function() {
-    .Call(`_runhooks_cpp_column_endpoints`)
 }
 
 cpp_input_layer <- function(features, columns, collections, trainable) {
@@ -521,8 +513,16 @@ cpp_graph_group <- function(inputs, name) {
     .Call(`_runhooks_cpp_graph_group`, inputs, name)
 }
 
-cpp_specs <- function(what) {
-    .Call(`_runhooks_cpp_specs`, what)
+cpp_specs <- function(what, type) {
+    .Call(`_runhooks_cpp_specs`, what, type)
+}
+
+cpp_endpoints <- function(what) {
+    .Call(`_runhooks_cpp_endpoints`, what)
+}
+
+cpp_model_traits <- function(estimator) {
+    .Call(`_runhooks_cpp_model_traits`, estimator)
 }
 
 cpp_tf_call <- function(endpoint, given) {
@@ -533,16 +533,16 @@ cpp_tf_symbols <- function() {
     .Call(`_runhooks_cpp_tf_symbols`)
 }
 
-cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
-    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
+cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about) {
+    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about)
 }
 
 cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
     .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
 }
 
-cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks) {
-    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks)
+cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all) {
+    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks, all)
 }
 
 cpp_predictions_next <- function(pointer) {
@@ -561,12 +561,20 @@ cpp_is_training <- function(folder) {
     .Call(`_runhooks_cpp_is_training`, folder)
 }
 
-cpp_estimator_check <- function(spec) {
-    invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
+cpp_model_make <- function(spec) {
+    .Call(`_runhooks_cpp_model_make`, spec)
 }
 
-cpp_estimator_labels <- function(spec) {
-    .Call(`_runhooks_cpp_estimator_labels`, spec)
+cpp_head_check <- function(head) {
+    invisible(.Call(`_runhooks_cpp_head_check`, head))
+}
+
+cpp_model_memory <- function(spec) {
+    .Call(`_runhooks_cpp_model_memory`, spec)
+}
+
+cpp_estimator_coefficients <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_coefficients`, spec)
 }
 
 cpp_history_new <- function() {
@@ -665,6 +673,26 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
+cpp_run_folder <- function(path, writes) {
+    .Call(`_runhooks_cpp_run_folder`, path, writes)
+}
+
+cpp_folder_reads <- function() {
+    .Call(`_runhooks_cpp_folder_reads`)
+}
+
+cpp_remember <- function(folder, memory) {
+    invisible(.Call(`_runhooks_cpp_remember`, folder, memory))
+}
+
+cpp_run_rows <- function(folder) {
+    .Call(`_runhooks_cpp_run_rows`, folder)
+}
+
+cpp_note_error <- function(text) {
+    invisible(.Call(`_runhooks_cpp_note_error`, text))
+}
+
 cpp_session_new <- function(graph) {
     .Call(`_runhooks_cpp_session_new`, graph)
 }
@@ -733,6 +761,10 @@ cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
     invisible(.Call(`_runhooks_cpp_add_to_checkpoint`, path, name, bytes, is_string))
 }
 
+cpp_test_throw <- function(kind) {
+    invisible(.Call(`_runhooks_cpp_test_throw`, kind))
+}
+
 #' How many R objects the core holds; for tests.
 #' @noRd
 cpp_held_count <- function() {
@@ -763,5 +795,9 @@ cpp_read_plain_file <- function(path) {
 
 cpp_batch_cells <- function(values) {
     .Call(`_runhooks_cpp_batch_cells`, values)
+}
+
+cpp_batch_examples <- function(batches) {
+    .Call(`_runhooks_cpp_batch_examples`, batches)
 }
 

@@ -11,15 +11,21 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
-    check_column(value, name, FALSE, call, missing = TRUE)
     value
   })
+  response <- if (with_response) response_value(data, blueprint, call)
+  finite <- all_finite(c(values, if (with_response) list(response)))
+  for (i in seq_along(names)) {
+    check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
+  }
   omits_words <- blueprint$na$kind %in% c("omit", "exclude")
   missing <- lapply(values, is_missing_row, words = omits_words)
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
   if (with_response) {
-    frame$response <- response_value(data, blueprint, call)
-    check_column(frame$response, blueprint$response$name, TRUE, call, missing = TRUE)
+    frame$response <- response
+    check_column(
+      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
+    )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     frame$weight <- if (!is.null(blueprint$weight)) required_column(data, blueprint$weight, call)
   }
@@ -118,17 +124,13 @@ blueprint_input_fn <- function(
 
 # --- how training reads data
 
-# So many rows and steps converge, and take less than a second. Deep models have enough of fewer:
-# after that they learn the noise by heart.
-default_batch <- function(model, n) min(n, if (is_deep(model)) 64 else 512)
+# So many rows and steps converge, and take less than a second; how many says the kind of model.
+default_batch <- function(model, n) min(n, model_traits(model$spec$type)$batch_size)
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
-  steps <- if (is_deep(model)) 2000 else 5000
-  max(1, ceiling(steps * batch_size / n))
+  max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
-
-is_deep <- function(model) startsWith(model$spec$type, "dnn")
 
 refuse_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())

@@ -2,7 +2,7 @@
 # They are numbers in the columns and in the head, so the graph takes the data as they are; the
 # model's folder remembers them, for a model that is made again of other data.
 
-add_scales <- function(blueprint, frame, is_scaled, head) {
+add_scales <- function(blueprint, frame, is_scaled, scales_labels) {
   known <- blueprint$known
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
@@ -16,11 +16,16 @@ add_scales <- function(blueprint, frame, is_scaled, head) {
     }
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
-  if (is_scaled && identical(head$type, "regression_head") && is.numeric(frame$response)) {
+  if (is_scaled && scales_labels && is.numeric(frame$response)) {
     scale <- if (is.null(known)) column_scale(frame$response, TRUE) else known$response
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
+}
+
+# A head that can be given standardized labels says so by its arguments.
+head_scales_labels <- function(head) {
+  is_head(head) && "label_scale" %in% cpp_specs("head", head$type)$name
 }
 
 # The product of numbers as it is fed.
@@ -50,17 +55,10 @@ label_scale_arguments <- function(blueprint) {
 
 # NULL where no model of a formula was trained there.
 remembered_formula <- function(folder) {
-  path <- file.path(folder, record_file)
   # what was not trained, nobody has to follow
-  if (!file.exists(path) || is.null(cpp_latest_checkpoint(folder))) return(NULL)
-  known <- training_record(structure(list(estimator = folder_engine(folder)),
-    class = "tf_estimator"
-  ))$formula
+  if (!folder$has_memory || !folder$has_checkpoint) return(NULL)
+  known <- folder_memory(folder)$formula
   if (is_known_formula(known)) known
-}
-
-folder_engine <- function(folder) {
-  structure(list(model_dir = folder, kept = new.env(parent = emptyenv())), class = "runhooks_engine")
 }
 
 is_known_formula <- function(x) {
@@ -108,14 +106,13 @@ check_known_basis <- function(name, expr, known, call) {
 # What was given, or what the folder says.
 is_normalized <- function(settled, known, folder, call) {
   normalize <- settled$args$normalize
-  is_trained <- !is.null(cpp_latest_checkpoint(folder))
-  if (!is_trained) return(normalize)
+  if (!folder$has_checkpoint) return(normalize)
   was <- !is.null(known$response$scale) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% settled$given) return(was)
   stop_runhooks(
     c(
-      "The model in {.path {folder}} was trained with {.code normalize = {was}}.",
+      "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
       i = "Go on with {.code normalize = {was}}, or give another {.arg model_dir}."
     ),
     call = call
@@ -125,16 +122,16 @@ is_normalized <- function(settled, known, folder, call) {
 # An error where the folder holds the weights of numbers that were standardized otherwise: the
 # object was made before another one was trained there.
 check_scales <- function(object, call) {
-  folder <- model_dir(object)
-  if (is.null(cpp_latest_checkpoint(folder))) return(invisible())
+  folder <- current_folder(object)
+  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   scales <- function(record) {
     Filter(length, c(record$terms, list(response = record$response)))
   }
-  known <- scales(training_record(object)$formula)
+  known <- scales(folder_memory(folder)$formula)
   if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
   stop_runhooks(
     c(
-      "The model in {.path {folder}} was trained with numbers that were standardized in another
+      "The model in {.path {folder$path}} was trained with numbers that were standardized in another
        way than those of this object.",
       i = "Make the object again on this {.arg model_dir}, or give another one."
     ),

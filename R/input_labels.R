@@ -4,13 +4,19 @@
 # What heads take as labels comes from the core, see model_labels(); models with several heads, and
 # those without one, take what they are given.
 as_labels <- function(x, name, known, labels, type) {
-  if (identical(the$mode, "infer") || is.null(labels)) return(x)
-  switch(labels$kind,
-    numbers = number_labels(x, name, labels, type),
-    class = class_labels_of(x, name, known, labels),
-    classes = several_labels(x, name, labels),
-    x
-  )
+  if (identical(the$mode, "infer")) return(x)
+  if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
+  if (labels$is_by_head) return(x)
+  if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
+  if (labels$has_one_class) return(class_labels_of(x, name, known, labels))
+  several_labels(x, name, labels)
+}
+
+# A factor's codes are those of the training, whatever levels it has now.
+known_codes <- function(x, name, known) {
+  classes <- known$classes
+  if (is.null(classes) || identical(levels(x), classes)) return(x)
+  as_class_codes(x, name, classes, length(classes))
 }
 
 # Numbers as the head of a regressor takes them.
@@ -199,7 +205,7 @@ as_class_codes <- function(x, name, classes, n_classes) {
 # The words of a classifier's classes in order; NULL where they are numbers.
 class_labels <- function(object, labels = model_labels(object)) {
   if (length(labels$vocabulary)) return(labels$vocabulary)
-  if (!identical(labels$kind, "class")) return(NULL)
+  if (!isTRUE(labels$has_one_class)) return(NULL)
   classes <- training_record(object)$response$classes
   if (is.null(classes)) return(NULL)
   n <- labels$n_classes

@@ -2,34 +2,35 @@
 
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
-  kind <- labels$kind
-  if (is.null(kind) || kind == "by_head") stop_no_kind(call)
-  choices <- switch(kind, numbers = "numeric", class = c("class", "prob"), "prob")
+  forms <- labels$predictions
+  if (length(forms) == 0) stop_no_kind(call)
+  names(forms) <- vapply(forms, `[[`, "", "type")
+  choices <- names(forms)
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (is.null(type)) type <- choices
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   ready <- new_features(object, data, call)
-  keys <- switch(kind,
-    numbers = "predictions", classes = "probabilities", c("class_ids", "probabilities")
-  )
+  keys <- vapply(forms, `[[`, "", "key")
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   values <- lapply(values, spread_rows, ready$rows)
-  if (kind == "numbers") {
-    return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
+  tables <- lapply(unname(forms[type]), function(form) {
+    tidy_prediction(values[[form$key]], form, object, labels)
+  })
+  quick_tibble(do.call(c, tables), length(ready$rows))
+}
+
+# One form of the predictions as named columns: the class, a number for each class, or numbers that
+# have the names that the head gives them.
+tidy_prediction <- function(values, form, object, labels) {
+  if (form$columns == "class") {
+    ids <- as.integer(values) + 1L
+    class <- structure(ids, levels = tidy_classes(object, labels), class = "factor")
+    return(list(.pred_class = class))
   }
-  words <- tidy_classes(object, labels)
-  tables <- list()
-  if ("class" %in% type) {
-    ids <- as.integer(values$class_ids) + 1L
-    class <- structure(ids, levels = words, class = "factor")
-    tables$class <- tibble::tibble(.pred_class = class)
-  }
-  if ("prob" %in% type) {
-    tables$prob <- as_prediction_tibble(values$probabilities, paste0(".pred_", words))
-  }
-  tibble::as_tibble(do.call(c, unname(tables)), .name_repair = "minimal")
+  names <- if (form$columns == "by_class") tidy_classes(object, labels) else form$names
+  prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 
 stop_no_kind <- function(call) {
@@ -67,7 +68,10 @@ new_features <- function(object, data, call) {
     if (length(missing)) stop_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
     columns <- fill_by_columns(columns, reads)
-    for (key in keys) check_column(columns[[key]], key, FALSE, call, missing = TRUE)
+    finite <- all_finite(columns)
+    for (key in keys) {
+      check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
+    }
     rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
     columns <- lapply(columns, keep_rows, rows)
   }
@@ -92,9 +96,8 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   input <- new_input_fn(
     columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
   )
-  batches <- iterate(predict(
-    object, input, checkpoint_path, keys, hooks, as_iterable = TRUE, yield_single_examples = FALSE
-  ))
+  input <- as_model_input(input, object, call = call)
+  batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
   lapply(setNames(nm = keys), function(key) {
     do.call(rbind, lapply(batches, function(batch) {
       values <- batch[[key]]
@@ -103,10 +106,14 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   })
 }
 
+# As wide as those of rows would be.
 no_predictions <- function(labels, keys) {
-  width <- if (labels$kind == "numbers") labels$width else labels$n_classes
   lapply(setNames(nm = keys), function(key) {
-    matrix(numeric(), 0, if (key == "class_ids") 1 else width)
+    form <- Find(function(form) form$key == key, labels$predictions)
+    width <- switch(form$columns,
+      class = 1, by_class = labels$n_classes, max(length(form$names), labels$width)
+    )
+    matrix(numeric(), 0, width)
   })
 }
 
@@ -119,7 +126,10 @@ numbered_names <- function(values) {
   if (ncol(values) == 1) ".pred" else paste0(".pred_", seq_len(ncol(values)))
 }
 
-as_prediction_tibble <- function(values, names) {
-  columns <- lapply(seq_len(ncol(values)), function(i) values[, i])
-  tibble::as_tibble(setNames(columns, names), .name_repair = "minimal")
+prediction_columns <- function(values, names) {
+  setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
+
+# A tibble of columns that are as long as they have to be: looking again takes longer than
+# predicting a row.
+quick_tibble <- function(columns, n) tibble::new_tibble(columns, nrow = n)

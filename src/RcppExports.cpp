@@ -51,18 +51,18 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_all_finite
-bool cpp_all_finite(SEXP x);
-RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
+SEXP cpp_all_finite(SEXP columns);
+RcppExport SEXP _runhooks_cpp_all_finite(SEXP columnsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(x));
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(columns));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -71,8 +71,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type num_epochs(num_epochsSEXP);
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< bool >::type resumes(resumesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes));
+    Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -112,14 +112,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_generator
-SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes);
-RcppExport SEXP _runhooks_cpp_generator(SEXP closuresSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
+SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared);
+RcppExport SEXP _runhooks_cpp_generator(SEXP openSEXP, SEXP dtypesSEXP, SEXP shapesSEXP, SEXP declaredSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type closures(closuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type open(openSEXP);
     Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_generator(closures, dtypes, shapes));
+    Rcpp::traits::input_parameter< Text >::type declared(declaredSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_generator(open, dtypes, shapes, declared));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -176,12 +177,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_saveable
-SEXP cpp_iterator_saveable(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
+SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data);
+RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP, SEXP on_other_dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
+    Rcpp::traits::input_parameter< Text >::type on_other_data(on_other_dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator, on_other_data));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -250,16 +252,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_carried_files
-SEXP cpp_carried_files(Text folder);
-RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -630,13 +622,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_column_name
-std::string cpp_column_name(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
+// cpp_column_check
+SEXP cpp_column_check(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_check(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_column_check(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -666,15 +658,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_column_endpoints
-SEXP cpp_column_endpoints();
-RcppExport SEXP _runhooks_cpp_column_endpoints() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1447,12 +1430,33 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_specs
-SEXP cpp_specs(Text what);
-RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+SEXP cpp_specs(Text what, Text type);
+RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP, SEXP typeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_specs(what, type));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_endpoints
+SEXP cpp_endpoints(Text what);
+RcppExport SEXP _runhooks_cpp_endpoints(SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_endpoints(what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_model_traits
+SEXP cpp_model_traits(Text estimator);
+RcppExport SEXP _runhooks_cpp_model_traits(SEXP estimatorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type estimator(estimatorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_traits(estimator));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1477,8 +1481,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events, SEXP about);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP, SEXP aboutSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1489,7 +1493,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
     Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
+    Rcpp::traits::input_parameter< SEXP >::type about(aboutSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1510,8 +1515,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_predict
-SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP) {
+SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks, bool all);
+RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP, SEXP allSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1520,7 +1525,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
     Rcpp::traits::input_parameter< Texts >::type predict_keys(predict_keysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks));
+    Rcpp::traits::input_parameter< bool >::type all(allSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1564,22 +1570,42 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_estimator_check
-void cpp_estimator_check(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_check(SEXP specSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    cpp_estimator_check(spec);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_estimator_labels
-SEXP cpp_estimator_labels(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+// cpp_model_make
+SEXP cpp_model_make(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_model_make(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_head_check
+void cpp_head_check(SEXP head);
+RcppExport SEXP _runhooks_cpp_head_check(SEXP headSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type head(headSEXP);
+    cpp_head_check(head);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_model_memory
+SEXP cpp_model_memory(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_memory(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_memory(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_coefficients
+SEXP cpp_estimator_coefficients(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_coefficients(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_coefficients(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1833,6 +1859,55 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_run_folder
+SEXP cpp_run_folder(Text path, bool writes);
+RcppExport SEXP _runhooks_cpp_run_folder(SEXP pathSEXP, SEXP writesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type writes(writesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_folder(path, writes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_folder_reads
+double cpp_folder_reads();
+RcppExport SEXP _runhooks_cpp_folder_reads() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_folder_reads());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_remember
+void cpp_remember(Text folder, SEXP memory);
+RcppExport SEXP _runhooks_cpp_remember(SEXP folderSEXP, SEXP memorySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type memory(memorySEXP);
+    cpp_remember(folder, memory);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_run_rows
+SEXP cpp_run_rows(Text folder);
+RcppExport SEXP _runhooks_cpp_run_rows(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_rows(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_note_error
+void cpp_note_error(Text text);
+RcppExport SEXP _runhooks_cpp_note_error(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
+    cpp_note_error(text);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_session_new
 SEXP cpp_session_new(SEXP graph);
 RcppExport SEXP _runhooks_cpp_session_new(SEXP graphSEXP) {
@@ -2007,6 +2082,15 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_test_throw
+void cpp_test_throw(Text kind);
+RcppExport SEXP _runhooks_cpp_test_throw(SEXP kindSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
+    cpp_test_throw(kind);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_held_count
 int cpp_held_count();
 RcppExport SEXP _runhooks_cpp_held_count() {
@@ -2080,6 +2164,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_batch_examples
+SEXP cpp_batch_examples(SEXP batches);
+RcppExport SEXP _runhooks_cpp_batch_examples(SEXP batchesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type batches(batchesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_examples(batches));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
@@ -2091,19 +2185,18 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
-    {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
+    {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 4},
     {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
     {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
     {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
-    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
+    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
-    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
@@ -2137,11 +2230,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
-    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
     {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
-    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
@@ -2212,18 +2304,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
-    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
+    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 2},
+    {"_runhooks_cpp_endpoints", (DL_FUNC) &_runhooks_cpp_endpoints, 1},
+    {"_runhooks_cpp_model_traits", (DL_FUNC) &_runhooks_cpp_model_traits, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
-    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
+    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 7},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
-    {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
-    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
+    {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
+    {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
+    {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
@@ -2248,6 +2344,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
+    {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
+    {"_runhooks_cpp_folder_reads", (DL_FUNC) &_runhooks_cpp_folder_reads, 0},
+    {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
+    {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
+    {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
@@ -2265,6 +2366,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
     {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
     {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
+    {"_runhooks_cpp_test_throw", (DL_FUNC) &_runhooks_cpp_test_throw, 1},
     {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
     {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
@@ -2272,6 +2374,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
+    {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {NULL, NULL, 0}
 };
 

@@ -9,9 +9,7 @@ package=$(sed -n 's/^Package: *//p' DESCRIPTION)
 version=$(sed -n 's/^Version: *//p' DESCRIPTION)
 tarball=.build/${package}_$version.tar.gz
 
-# ccache for the two compilations ahead; the folder of a build is a new one each time and must not
-# count
-export CCACHE_NOHASHDIR=true
+# ccache for the two compilations ahead
 . tools/compiler.sh
 write_makevars .build/check/Makevars
 export R_MAKEVARS_USER="$PWD/.build/check/Makevars" MAKEFLAGS=-j2

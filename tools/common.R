@@ -34,7 +34,7 @@ tree_files <- function(root, folders, pattern, recursive = TRUE) {
     inside <- list.files(file.path(root, folder), pattern, recursive = recursive, all.files = TRUE)
     if (length(inside)) file.path(folder, inside)
   }))
-  files <- files[!grepl("(^|/)RcppExports[.](cpp|R)$", files)]
+  files <- files[!grepl("(^|/)RcppExports[.](cpp|R)$|^src/units/", files)]
   files[!dir.exists(file.path(root, files))]
 }
 

@@ -1,6 +1,10 @@
-# Sourced by the tools that compile the package. write_makevars <file> [flags of the compiler] The
-# user's own Makevars first, then what we put before and behind his compiler: ccache, and perhaps
-# flags.
+# Sourced by the tools that compile the package.
+
+# All trees share what ccache has: a tree's folder shows in debug information alone.
+export CCACHE_NOHASHDIR=true
+
+# write_makevars <file> [flags of the compiler] The user's own Makevars first, then what we put before
+# and behind his compiler: ccache, and perhaps flags.
 write_makevars() {
   cat > "$1" << END
 -include ${R_MAKEVARS_USER:-$HOME/.R/Makevars}
@@ -20,4 +24,47 @@ prepare_makevars() {
     rm -f src/*.so src/*.dll
     echo "$flags" > .build/flags
   fi
+}
+
+# What make reads before Makevars: headers count, and, where $1 is `separate`, each source is an
+# object of its own. A library of the other kind is linked anew.
+prepare_objects() {
+  if [ "$1" != "$(cat .build/objects 2> /dev/null)" ]; then
+    rm -f src/*.so src/*.dll
+    echo "$1" > .build/objects
+  fi
+  MAKEFILES=deps.mk
+  [ "$1" = units ] || MAKEFILES="deps.mk separate.mk"
+  export MAKEFILES
+}
+
+# In place of the compiler's lines: `what: n of N: source`, N being what is compiled for the first
+# time; the rest passes.
+progress() {
+  n=0
+  while IFS= read -r line; do
+    case $line in
+      *" -c "*.cpp" -o "*)
+        source=${line##* -c }
+        n=$((n + 1))
+        place=
+        [ "$2" -lt "$n" ] || place="$n of $2: "
+        echo "$1: $place${source%% *}"
+        ;;
+      *" -shared "* | *"strip -S"*) ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done
+}
+
+# How many of the objects of $1 (`units` or `separate`) there are none of yet.
+missing_objects() {
+  if [ "$1" = units ]; then
+    sources=$(cd src && ls units/*.cpp kernels/*.cpp)
+  else
+    sources=$(cd src && find . -name '*.cpp' ! -path './units/*')
+  fi
+  for source in $sources; do
+    [ -f "src/${source%.cpp}.o" ] || echo "$source"
+  done | wc -l
 }

@@ -7,13 +7,19 @@ mkdir -p .build
 
 Rscript tools/prepare.R || exit 1
 prepare_makevars
+kind=${RUNHOOKS_OBJECTS:-separate}
+prepare_objects "$kind"
 cd src || exit 1
+# objects of layers only: the bindings come with the install
+if [ "$kind" = units ]; then
+  sources=$(ls units/*.cpp kernels/*.cpp | grep -v '^units/r_')
+else
+  sources=$(find . -mindepth 2 -name '*.cpp' ! -path './r/*' ! -path './units/*' | sed 's,^[.]/,,')
+fi
 home=$(R RHOME)
 # what R CMD INSTALL makes of DESCRIPTION's LinkingTo; the core uses Eigen of it
 CLINK_CPPFLAGS="-I'$(Rscript -e 'cat(system.file("include", package = "RcppEigen"))')'"
 export CLINK_CPPFLAGS
-# objects of layers only: the bindings come with the install
 exec R CMD make -s -j2 --no-print-directory -f Makevars -f "$home/etc${R_ARCH}/Makeconf" \
-  -f deps.mk -f ../.build/Makevars CXX='$(CXX17) $(CXX17STD)' CXXFLAGS='$(CXX17FLAGS)' \
-  CXXPICFLAGS='$(CXX17PICFLAGS)' \
-  $(find . -mindepth 2 -name '*.cpp' ! -path './r/*' | sed 's,^[.]/\(.*\)[.]cpp$,\1.o,' | LC_ALL=C sort)
+  -f ../.build/Makevars CXX='$(CXX17) $(CXX17STD)' CXXFLAGS='$(CXX17FLAGS)' \
+  CXXPICFLAGS='$(CXX17PICFLAGS)' $(echo "$sources" | sed 's/[.]cpp$/.o/' | LC_ALL=C sort)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building and testing need and this machine lacks: R and a compiler, DESCRIPTION's
-# packages, tools. As root on Debian or Ubuntu by apt-get, elsewhere by install.packages(). Quick
-# when nothing is missing.
+# packages, tools; `deps.sh install`: only what installing needs. As root on Debian or Ubuntu by
+# apt-get, elsewhere by install.packages(). Quick when nothing is missing.
 cd "$(dirname "$0")/.." || exit 1
 
 say() { echo "deps: $*"; }
@@ -17,6 +17,11 @@ field() {
 required="$(field Imports) $(field LinkingTo) testthat"
 optional="$(field Suggests) roxygen2 lintr"
 optional_tools="pandoc qpdf ccache clang-format"
+if [ "$1" = install ]; then
+  required="$(field Imports) $(field LinkingTo)"
+  optional=
+  optional_tools=
+fi
 # what was sought in vain is not sought on every run; `make clean` forgets it
 unavailable=.build/deps.unavailable
 

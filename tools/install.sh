@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the package into R's first library (or the user's, when that one is not writable), if
-# anything changed. Objects stay in src/, so that only what changed is compiled; MAKEFILES=deps.mk
-# makes headers count.
+# anything changed. Objects stay in src/, so that only what changed is compiled, each source by
+# itself. RUNHOOKS_OBJECTS=units compiles what an install of the source package does: few units,
+# which is three times as quick where all is to be compiled, and slow where one line changed.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build
 . tools/compiler.sh
@@ -21,7 +22,7 @@ state() {
   {
     echo "$place $CXX17 $R_MAKEVARS_USER"
     for part in DESCRIPTION NAMESPACE R src inst man data; do
-      [ -e "$part" ] && find "$part" -type f ! -name '*.o' ! -name '*.so' ! -name deps.mk
+      [ -e "$part" ] && find "$part" -type f ! -name '*.o' ! -name '*.so' ! -name '*.mk'
     done | LC_ALL=C sort | tr '\n' '\0' | xargs -0 cksum
     cksum "$lib/runhooks/Meta/package.rds" "$lib/runhooks/libs/"* 2>&1
   } | cksum
@@ -35,7 +36,14 @@ fi
 Rscript tools/prepare.R || exit 1
 
 prepare_makevars
+kind=${RUNHOOKS_OBJECTS:-separate}
+prepare_objects "$kind"
+missing=$(missing_objects "$kind")
 rm -f .build/installed
-MAKEFLAGS="-j2 --no-print-directory" MAKEFILES=deps.mk R_MAKEVARS_USER="$PWD/.build/Makevars" \
-  R CMD INSTALL --no-multiarch --library="$lib" . || exit 1
+{
+  MAKEFLAGS="-j2 --no-print-directory" R_MAKEVARS_USER="$PWD/.build/Makevars" \
+    R CMD INSTALL --no-multiarch --library="$lib" . 2>&1
+  echo $? > .build/status
+} | progress install "$missing"
+[ "$(cat .build/status)" = 0 ] || exit 1
 state > .build/installed

@@ -1,8 +1,10 @@
-# Writes src/Makevars and src/Makevars.win from the folders of src/: `Rscript tools/objects.R
-# [--check]`. R CMD check wants explicit lists and no GNU extensions; this keeps them from being a
-# hand edit.
+# Writes src/units/, src/Makevars and src/Makevars.win from the folders of src/: `Rscript
+# tools/objects.R [--check]`. R CMD check wants explicit lists and no GNU extensions; this keeps them
+# from being a hand edit. An install compiles units (tools/units.R); who develops has separate
+# objects, by src/separate.mk, which is neither committed nor in the tarball.
 source("tools/common.R")
 source("tools/layers.R")
+source("tools/units.R")
 
 # One make variable, wrapped at 100 columns with continuations.
 make_list <- function(name, words) {
@@ -13,17 +15,16 @@ make_list <- function(name, words) {
   paste0(lines, c(rep(" \\", length(lines) - 1), ""))
 }
 
-# The objects of each list: layers in their order, then the bindings.
+object_of <- function(files) sub("[.]cpp$", ".o", files)
+
+# The objects of an install: units, and what stands apart of them.
 object_lists <- function(root) {
-  objects <- lapply(names(layers), function(layer) {
-    folder <- file.path(root, "src", layer)
-    sources <- sort(list.files(folder, "[.]cpp$", recursive = TRUE), method = "radix")
-    if (length(sources)) file.path(layer, sub("[.]cpp$", ".o", sources))
-  })
-  names(objects) <- paste0("O_", toupper(names(layers)))
-  bindings <- sub("^src/(.*)[.]cpp$", "\\1.o", binding_files(root))
-  if (length(bindings)) objects$O_R <- c("RcppExports.o", bindings)
-  Filter(length, objects)
+  files <- unit_sources(root)
+  lists <- list(
+    O_UNITS = object_of(names(all_units(root))),
+    O_APART = object_of(files[is.na(group_of(files))])
+  )
+  Filter(length, lists)
 }
 
 # zlib is linked when DESCRIPTION's SystemRequirements names it.
@@ -49,6 +50,7 @@ makevars <- function(root) {
   lists <- Map(make_list, names(objects), objects)
   c(
     "# Written by tools/objects.R from the folders of src/; do not edit.",
+    "# Each unit holds many sources, so that an install compiles few.",
     "CXX_STD = CXX17",
     "PKG_CPPFLAGS = -I.",
     # threads are a library of their own where glibc is older than 2.34
@@ -62,7 +64,7 @@ makevars <- function(root) {
   )
 }
 
-# Which of the two files differ from what the folders say.
+# Which of the files differ from what the folders say.
 stale_makevars <- function(root) {
   wanted <- makevars(root)
   files <- c("src/Makevars", "src/Makevars.win")
@@ -72,18 +74,29 @@ stale_makevars <- function(root) {
 }
 
 write_makevars <- function(root) {
-  stale <- stale_makevars(root)
-  for (file in stale) writeLines(makevars(root), file.path(root, file))
+  stale <- write_units(root)
+  for (file in stale_makevars(root)) {
+    writeLines(makevars(root), file.path(root, file))
+    stale <- c(stale, file)
+  }
   stale
+}
+
+# Read before Makevars (MAKEFILES), it has make compile each source by itself.
+write_separate <- function(root) {
+  path <- file.path(root, "src/separate.mk")
+  lines <- make_list("override OBJECTS", object_of(unit_sources(root)))
+  if (!file.exists(path) || !identical(readLines(path), lines)) writeLines(lines, path)
 }
 
 run_tool(function(arguments) {
   if ("--check" %in% arguments) {
-    stale <- stale_makevars(".")
+    stale <- c(stale_units("."), stale_makevars("."))
     message <- "differs from the folders of src/: run `Rscript tools/objects.R` and commit it"
     found <- violations(stale, rep(1L, length(stale)), "objects", message)
-    return(report("objects", found, "src/Makevars agree with the folders of src/"))
+    return(report("objects", found, "units and Makevars agree with the folders of src/"))
   }
   for (file in write_makevars(".")) cat("objects: rewrote", file, "\n")
+  write_separate(".")
   0L
 }, sys.nframe())

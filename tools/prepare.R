@@ -1,4 +1,5 @@
-# Brings the generated files up to date before an install: Makevars, deps.mk, Rcpp's wrappers.
+# Brings the generated files up to date before an install: units, Makevars, what make reads before
+# them (deps.mk, separate.mk), Rcpp's wrappers.
 source("tools/objects.R")
 source("tools/deps.R")
 source("tools/attributes.R")
@@ -7,7 +8,9 @@ if (!file.exists("NAMESPACE")) {
   cat("install: there is no NAMESPACE; `make docs` writes it\n")
   quit(save = "no", status = 1)
 }
-stale <- write_makevars(".")
-if (length(binding_files("."))) stale <- c(stale, write_wrappers("."))
+# the units hold the wrappers
+stale <- if (length(binding_files("."))) write_wrappers(".")
+stale <- c(stale, write_makevars("."))
 if (length(stale)) cat("install: rewrote", paste(stale, collapse = ", "), "(commit it)\n")
 write_deps(".")
+write_separate(".")

@@ -1,7 +1,7 @@
 # Tests of the tools themselves: a scratch tree that is in order passes, and each deliberate break
 # fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
-  "objects", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
+  "objects", "check_units", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
@@ -163,28 +163,101 @@ silent(check_rules, "generated files", list(
   "src/RcppExports.cpp" = 'void f() { Rf_error("x"); }', "R/RcppExports.R" = "cat(1)"
 ))
 
-# --- object lists
+# --- units and object lists
 root <- scratch()
 expect("absent Makevars are stale", length(stale_makevars(root)) == 2)
+expect("absent units are stale", length(stale_units(root)) == 3)
 invisible(write_makevars(root))
-expect("written Makevars are fresh", length(stale_makevars(root)) == 0)
+expect("written ones are fresh", length(c(stale_units(root), stale_makevars(root))) == 0)
 lines <- readLines(file.path(root, "src/Makevars"))
-expect("lists by layer, ground first", identical(grep("^O_", lines, value = TRUE), c(
-  "O_TENSOR = tensor/tensor.o", "O_KERNELS = kernels/gemm_base.o", "O_GRAPH = graph/graph.o",
-  "O_R = RcppExports.o r/values/tensor.o"
+expect("units, and kernels apart", identical(grep("^O_", lines, value = TRUE), c(
+  "O_UNITS = units/ground_1.o units/graph_1.o units/r_1.o", "O_APART = kernels/gemm_base.o"
 )))
-expect("OBJECTS", "OBJECTS = $(O_TENSOR) $(O_KERNELS) $(O_GRAPH) $(O_R)" %in% lines)
+expect("OBJECTS", "OBJECTS = $(O_UNITS) $(O_APART)" %in% lines)
 expect("no zlib unless told", !any(grepl("-lz", lines)))
-gnu <- "[+:?!]=|\\$\\((shell|wildcard|patsubst)|^if(eq|neq|def)|%"
+gnu <- "[+:?!]=|\\$\\((shell|wildcard|patsubst)|^if(eq|neq|def)|%|override"
 expect("no GNU extension", !any(grepl(gnu, lines)))
-invisible(file.create(file.path(root, "src/graph/scope.cpp")))
-expect("a new file makes them stale", length(stale_makevars(root)) == 2)
-many <- stats::setNames(as.list(rep("int a;", 40)), sprintf("src/ops/family_%02d.cpp", 1:40))
+unit_lines <- function(unit) readLines(file.path(root, "src/units", unit))[-1]
+expect("a unit's sources", identical(unit_lines("ground_1.cpp"), '#include "tensor/tensor.cpp"'))
+invisible(file.create(file.path(root, "src/tensor/dtype.cpp")))
+expect("a new file makes its unit stale", identical(stale_units(root), "src/units/ground_1.cpp"))
+invisible(write_makevars(root))
+expect("it joins in order", identical(
+  unit_lines("ground_1.cpp"), sprintf('#include "tensor/%s.cpp"', c("dtype", "tensor"))
+))
+family <- stats::setNames(
+  rep(list(rep("int a;", 500)), 12), sprintf("src/ops/family/%s.cpp", letters[1:12])
+)
+family[["src/ops/linalg/solve.cpp"]] <- "int a;"
+root <- scratch(family)
+invisible(write_makevars(root))
+ops <- sprintf("units/ops_%d.cpp", seq_len(ceiling(6000 / (0.9 * longest_unit))))
+before <- all_units(root)
+expect("a long group is cut evenly", diff(range(lengths(before[ops]))) <= 1)
+expect("none is lost", identical(unlist(before[ops], use.names = FALSE), sub("src/", "", names(family))[1:12]))
+expect("a family may stand for itself", before[["units/linalg_1.cpp"]] == "ops/linalg/solve.cpp")
+writeLines("int a;", file.path(root, "src/ops/family/l.cpp"))
+writeLines("int a;", file.path(root, "src/ops/family/a_new.cpp"))
+after <- all_units(root)
+last <- ops[length(ops)]
+expect("a new file joins the shortest unit", "ops/family/a_new.cpp" %in% after[[last]])
+expect("the rest stays", identical(after[ops[-length(ops)]], before[ops[-length(ops)]]))
+unlink(file.path(root, "src/ops"), recursive = TRUE)
+invisible(write_makevars(root))
+expect("units of nothing go", !any(grepl("ops", list.files(file.path(root, "src/units")))))
+wrapped <- scratch(list("src/RcppExports.cpp" = "using namespace Rcpp;", "src/r/z.cpp" = "int z;"))
+expect("the wrappers come last", identical(
+  all_units(wrapped)[["units/r_1.cpp"]], c("r/values/tensor.cpp", "r/z.cpp", "RcppExports.cpp")
+))
+many <- stats::setNames(as.list(rep("int a;", 40)), sprintf("src/kernels/family_%02d.cpp", 1:40))
 many$DESCRIPTION <- c("Package: scratch", "SystemRequirements: C++17, zlib")
 lines <- makevars(scratch(many))
 expect("long lists wrap at 100 columns", max(nchar(lines)) <= 100)
 expect("wrapped lines go on", sum(grepl(" \\\\$", lines)) >= 5)
 expect("zlib when DESCRIPTION names it", "PKG_LIBS = -pthread -lz" %in% lines)
+root <- scratch()
+write_separate(root)
+separate <- readLines(file.path(root, "src/separate.mk"))
+expect("separate objects override", identical(
+  separate, "override OBJECTS = graph/graph.o kernels/gemm_base.o r/values/tensor.o tensor/tensor.o"
+))
+
+# --- names that two sources of a unit have in common
+own <- function(...) c("namespace {", ..., "}  // namespace")
+silent(check_units, "the good tree", list())
+silent(check_units, "what is each file's own", list(
+  "src/graph/a.cpp" = own("int f(int x) {", "  return x;", "}", "using A = int;", "class C;"),
+  "src/graph/b.cpp" = c(own("using A = int;", "class C {};", "void g();"), "int f(int x);"),
+  "src/graph/c.cpp" = c("#define M 1", "#undef M"), "src/graph/d.cpp" = "#define M 2",
+  "src/kernels/c.cpp" = own("int f(int x) { return x; }"),
+  "src/nn/a.cpp" = own("int f(int x) { return x; }")
+))
+same_names <- list(
+  c("int same(int x);", "double same(std::vector<std::pair<int, int>> x) { return 1; }"),
+  c("template <typename T>", "struct same {", "};"),
+  c("const std::map<int, int> same = {", "};"),
+  c("constexpr size_t first = 1, same[2] = {1, 2};", "enum Other : int { one = 1, same, two };"),
+  c("enum Other : int {", "  one = 1,", "  same,", "};"),
+  c("std::map<std::string, std::function<int(int)>>& same(", "    int x) {", "}"),
+  c("int (*same)(double) = nullptr;", "using Other = int;")
+)
+for (lines in same_names) {
+  found <- check_units(scratch(list(
+    "src/graph/graph.cpp" = own("class same {};"), "src/graph/b.cpp" = own(lines)
+  )))
+  expect(
+    paste("a name that is twice:", lines[1], found$message),
+    nrow(found) == 1 && grepl("^`same` is in src/graph/b.cpp", found$message)
+  )
+}
+aliases <- list(
+  "src/graph/graph.cpp" = own("using A = double;"), "src/graph/b.cpp" = own("using A = int;")
+)
+expect("an alias of something else", nrow(check_units(scratch(aliases))) == 1)
+macros <- list("src/graph/graph.cpp" = "#define M 1", "src/graph/b.cpp" = "#define M 1")
+expect("a macro", nrow(check_units(scratch(macros))) == 1)
+statics <- list("src/graph/graph.cpp" = "static int s() {", "src/graph/b.cpp" = "static int s = 1;")
+expect("what is static", nrow(check_units(scratch(statics))) == 1)
 
 # --- header dependencies
 root <- scratch()

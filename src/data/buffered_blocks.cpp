@@ -4,15 +4,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "data/elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
 
 namespace {
-
-std::string component_name(size_t k) {
-  return str_cat("component_", static_cast<unsigned long>(k));
-}
 
 Shape stacked_shape(const Shape& element, int64_t n) { return batched_shapes({element}, n)[0]; }
 

@@ -3,6 +3,7 @@
 // What it must not know: where elements come from, R.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
@@ -22,6 +23,9 @@ Tensor row_of(const Tensor& tensor, int64_t i);
 std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
                                                 std::vector<DType> dtypes,
                                                 std::vector<Shape> shapes);
+
+// What component `k` is called in a state.
+std::string component_name(size_t k);
 
 // Elements as they are kept in a state: component by component, in one tensor where all have one
 // shape. Components that are datasets must be of elements at hand.

@@ -32,12 +32,12 @@ bool register_graph_function(const char* signature,
 // Registers a function with its signature below `tf`, see signature.h:
 // RUNHOOKS_REGISTER_FUNCTION("nn.top_k(input, k = 1, sorted = TRUE, name = NULL)",
 //                            "The k largest elements along the last dimension.", call_top_k).
-#define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                            \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __LINE__) = \
+#define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                               \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, false)
 // The same for a function that knows nothing of `name`.
-#define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                     \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __LINE__) = \
+#define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                        \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, true)
 
 // Calls a function as scripts do. An argument that it does not read must have been left at its
@@ -54,8 +54,8 @@ Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The value of a variable in this graph. In a function a resource variable is read where it is used,
-// since the function may have changed it.
+// The value of a variable in this graph. In a function a resource variable is read where it is
+// used, since the function may have changed it.
 Output variable_value(Graph& graph, const Variable& variable);
 Output tensor_of_value(Graph& graph,
                        const Value& value,

@@ -13,7 +13,7 @@ std::map<std::string, OpDef>& registry() {
   return *ops;
 }
 
-std::string trim(const std::string& text) {
+std::string without_spaces(const std::string& text) {
   size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
@@ -23,7 +23,7 @@ std::vector<std::string> split(const std::string& text, char mark) {
   size_t begin = 0;
   while (true) {
     const size_t end = text.find(mark, begin);
-    parts.push_back(trim(text.substr(begin, end - begin)));
+    parts.push_back(without_spaces(text.substr(begin, end - begin)));
     if (end == std::string::npos) return parts;
     begin = end + 1;
   }
@@ -49,7 +49,7 @@ AttrValue parse_default(const std::string& type, const std::string& text) {
   if (type == "string") return unquote(text);
   if (type == "type") return parse_dtype(text);
   if (type == "shape") return text == "unknown" ? Shape::unknown() : Shape();
-  const std::string inside = trim(text.substr(1, text.size() - 2));
+  const std::string inside = without_spaces(text.substr(1, text.size() - 2));
   if (type == "list(int)") {
     std::vector<int64_t> values;
     if (!inside.empty()) {
@@ -89,7 +89,7 @@ void parse_arg_word(const std::string& word, ArgDef* arg) {
   } else if (word == "vector") {
     arg->min_rank = arg->max_rank = 1;
   } else if (word.rfind("rank ", 0) == 0) {
-    parse_rank(trim(word.substr(5)), arg);
+    parse_rank(without_spaces(word.substr(5)), arg);
   } else if (word == "not empty") {
     arg->not_empty = true;
   } else if (word == "or handle") {
@@ -97,7 +97,7 @@ void parse_arg_word(const std::string& word, ArgDef* arg) {
   } else if (!parse_limit(word, &arg->values)) {
     const size_t of = word.find(" of ");
     arg->handle_of = word.substr(0, of);
-    if (of != std::string::npos) arg->handle_type_attr = trim(word.substr(of + 4));
+    if (of != std::string::npos) arg->handle_type_attr = without_spaces(word.substr(of + 4));
   }
 }
 
@@ -117,18 +117,18 @@ std::string Range::to_string() const {
 ArgDef parse_arg(const std::string& spec) {
   const size_t colon = spec.find(':');
   ArgDef arg;
-  arg.name = trim(spec.substr(0, colon));
+  arg.name = without_spaces(spec.substr(0, colon));
   const std::vector<std::string> words = split(spec.substr(colon + 1), ',');
   for (size_t i = 1; i < words.size(); ++i) parse_arg_word(words[i], &arg);
   std::string type = words[0];
   if (type.rfind("Ref(", 0) == 0) {
     arg.is_ref = true;
-    type = trim(type.substr(4, type.size() - 5));
+    type = without_spaces(type.substr(4, type.size() - 5));
   }
   const size_t star = type.find('*');
   if (star != std::string::npos) {
-    arg.number_attr = trim(type.substr(0, star));
-    type = trim(type.substr(star + 1));
+    arg.number_attr = without_spaces(type.substr(0, star));
+    type = without_spaces(type.substr(star + 1));
   }
   arg.dtype = parse_dtype(type);
   if (arg.dtype == DType::kInvalid) arg.type_attr = type;
@@ -138,18 +138,18 @@ ArgDef parse_arg(const std::string& spec) {
 AttrDef parse_attr(const std::string& spec) {
   AttrDef attr;
   const size_t colon = spec.find(':');
-  attr.name = trim(spec.substr(0, colon));
-  std::string rest = trim(spec.substr(colon + 1)), default_text;
+  attr.name = without_spaces(spec.substr(0, colon));
+  std::string rest = without_spaces(spec.substr(colon + 1)), default_text;
   const size_t brace = rest.find('}');
   const size_t equals = rest.find(" = ", brace == std::string::npos ? 0 : brace);
   if (equals != std::string::npos) {
-    default_text = trim(rest.substr(equals + 3));
-    rest = trim(rest.substr(0, equals));
+    default_text = without_spaces(rest.substr(equals + 3));
+    rest = without_spaces(rest.substr(0, equals));
   }
   const size_t limit = std::min(rest.find(">="), rest.find("<="));
   if (limit != std::string::npos) {
     for (const std::string& word : split(rest.substr(limit), ',')) parse_limit(word, &attr.range);
-    rest = trim(rest.substr(0, limit));
+    rest = without_spaces(rest.substr(0, limit));
   }
   if (rest[0] == '{') {
     for (const auto& word : split(rest.substr(1, rest.find('}') - 1), ',')) {

@@ -239,7 +239,7 @@ class OpRegistration {
 #define RUNHOOKS_CONCAT(a, b) RUNHOOKS_CONCAT_(a, b)
 #define RUNHOOKS_REGISTER_OP(type)                                          \
   [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT( \
-      op_registration_, __LINE__) = ::runhooks::OpRegistration(type)
+      op_registration_, __COUNTER__) = ::runhooks::OpRegistration(type)
 
 // A kernel class template, instantiated for the value of a type attribute.
 template <template <typename> class KernelFor, typename... Types>

@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr const char* kBaseName = "model.ckpt";
+constexpr const char* kBestName = "model.ckpt";
 
 bool belongs_to(const std::string& name, const std::string& checkpoint) {
   return name.rfind(checkpoint + ".", 0) == 0;
@@ -22,15 +22,17 @@ BestWeights::BestWeights(std::string model_dir)
     : model_dir_(std::move(model_dir)), folder_(join_path(model_dir_, "best")) {}
 
 std::string BestWeights::path_of(int64_t step) const {
-  return join_path(folder_, str_cat(kBaseName, "-", step));
+  return join_path(folder_, str_cat(kBestName, "-", step));
 }
 
 void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
-  variables_.clear();
+  saveables_.clear();
   kept_step_ = -1;
-  for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
-    const bool stays = std::find(left_out.begin(), left_out.end(), variable) != left_out.end();
-    if (!stays) variables_.push_back(variable);
+  for (const SaveablePtr& saveable : model_saveables_in(graph)) {
+    const bool stays = std::any_of(
+        left_out.begin(), left_out.end(),
+        [&saveable](const VariablePtr& one) { return one->handle.op == saveable->op(); });
+    if (!stays) saveables_.push_back(saveable);
   }
 }
 
@@ -42,9 +44,9 @@ void BestWeights::keep(Session& session, int64_t step_now, int64_t step) {
     options.save_relative_paths = true;
     Saver saver(options);
     saver.build(session.graph());
-    saver.save(session, join_path(folder_, kBaseName), step, /*with_graph=*/false);
+    saver.save(session, join_path(folder_, kBestName), step, /*with_graph=*/false);
   } else if (!checkpoint_exists(path_of(step))) {
-    const std::string path = join_path(model_dir_, str_cat(kBaseName, "-", step));
+    const std::string path = join_path(model_dir_, str_cat(kBestName, "-", step));
     if (!checkpoint_exists(path)) return;
     copy_checkpoint(path, step);
   }
@@ -66,15 +68,14 @@ void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
 void BestWeights::forget_others(int64_t step) const {
   const std::string kept = base_name(path_of(step));
   for (const std::string& name : list_directory(folder_)) {
-    if (name.rfind(str_cat(kBaseName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
+    if (name.rfind(str_cat(kBestName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
     remove_file(join_path(folder_, name));
   }
 }
 
 bool BestWeights::restore(Session& session, int64_t step) const {
   if (step != kept_step_) return false;
-  const std::vector<Tensor> values = read_variables(path_of(step), variables_);
-  for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
+  restore_saveables(saveables_, *open_checkpoint(path_of(step)), session.resources());
   session.note_change();
   return true;
 }

@@ -19,13 +19,13 @@ HookPtr make_hook(const std::string& type, const Args& args);
 // Class, how scripts call its constructor ("hook_x, train.XHook"), and its arguments as ArgSpec has
 // them. Rules between arguments are the constructor's: it throws, and has no other effect, because
 // a hook is also made to see whether it can be.
-#define RUNHOOKS_REGISTER_HOOK(Class, ...)                                           \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __LINE__) =   \
-      ::runhooks::Factory<::runhooks::RunHook>::instance().add(                      \
-          #Class,                                                                    \
-          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::RunHook> { \
-            return std::make_shared<Class>(args);                                    \
-          },                                                                         \
+#define RUNHOOKS_REGISTER_HOOK(Class, ...)                                            \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __COUNTER__) = \
+      ::runhooks::Factory<::runhooks::RunHook>::instance().add(                       \
+          #Class,                                                                     \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::RunHook> {  \
+            return std::make_shared<Class>(args);                                     \
+          },                                                                          \
           __VA_ARGS__)
 
 // The global step as hooks use it: a tensor to fetch, and the value at this moment.

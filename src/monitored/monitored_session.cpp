@@ -110,7 +110,21 @@ void MonitoredSession::forget_saver() {
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
   const RunWhere::Scope scope(where_, hook.get(), method);
-  call(*hook);
+  try {
+    call(*hook);
+  } catch (...) {
+    note_ender(*hook, method);
+    throw;
+  }
+}
+
+// The first one counts: what comes after it only follows.
+void MonitoredSession::note_ender(const RunHook& hook, const char* method) {
+  if (!ender_.hook) ender_ = {&hook, method};
+}
+
+void MonitoredSession::note_stop(const RunHook& hook, const char* method, bool is_requested) {
+  if (is_requested || coordinator_.should_stop()) note_ender(hook, method);
 }
 
 bool MonitoredSession::is_recoverable(const Error& error) const {
@@ -124,13 +138,16 @@ void MonitoredSession::create_session() {
       attach_hooks();
       session_ = creator_->create_session();
       where_.session = session_.get();
+      if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
+      ender_ = LoopEnder();
       requests_.clear();
       hand_over_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
+        note_stop(*hook, "after_create_session", false);
       }
       return;
     } catch (const Error& error) {
@@ -163,11 +180,13 @@ void MonitoredSession::make_hook_saveables() {
         call_hook(hook, "restore_state", [&take_over](RunHook&) { take_over(); });
       };
     };
+    const std::string key = hook->state_key();
     const auto same = std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
-                                    [&hook](const auto& s) { return s->hook() == hook->name(); });
+                                    [&key](const auto& other) { return other->key() == key; });
     hook_saveables_.push_back(
-        std::make_shared<HookSaveable>(hook->name(), static_cast<int>(same), calls));
+        std::make_shared<HookSaveable>(hook->name(), key, static_cast<int>(same), calls));
   }
+  HookSaveable::know_each_other(hook_saveables_);
 }
 
 void MonitoredSession::attach_hooks() {
@@ -181,8 +200,29 @@ void MonitoredSession::hand_over_states() {
   for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
+// An interrupt breaks nothing: what is saved after it are the variables of this step, and with them
+// belongs what the hooks have at it.
+void MonitoredSession::note_states() {
+  for (const auto& saveable : hook_saveables_) {
+    std::string problem = "it was left by a jump";
+    try {
+      saveable->note_state();
+      continue;
+    } catch (const std::exception& error) {
+      problem = error.what();
+    } catch (const ForeignUnwind&) {
+    }
+    warn("hook",
+         str_cat("What hook `", saveable->hook(),
+                 "` has at the interrupt is not known, so a checkpoint of this step has its "
+                 "state as it was last saved. save_state() failed: ",
+                 problem));
+  }
+}
+
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
+  if (failure.is_interrupt && session_ && !has_failed_) note_states();
   has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
@@ -198,6 +238,7 @@ void MonitoredSession::tell_failure(const LoopFailure& failure) {
 void MonitoredSession::close_session() {
   requests_.clear();
   where_.session = nullptr;
+  chief_.reset();
   if (session_) session_->close();
   session_.reset();
 }
@@ -275,6 +316,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
     call_hook(hook, "before_run", [&](RunHook& h) { args = h.before_run(context); });
+    note_stop(*hook, "before_run", context.stop_requested());
     requests_.add(args);
   }
   session_->check_open();  // a hook may have closed it
@@ -292,6 +334,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
+    note_stop(*hooks_[i], "after_run", context.stop_requested());
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
   return executor;

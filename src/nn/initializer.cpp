@@ -7,6 +7,10 @@
 
 namespace runhooks {
 
+Seed seed_argument(const Args& args) {
+  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
+}
+
 OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
   if (!graph.has_seed() && !op_seed) return {0, 0};
   const int64_t kDefaultGraphSeed = 87654321;
@@ -301,10 +305,6 @@ Initializer identity_initializer(double gain) {
 }
 
 namespace {
-
-Seed seed_argument(const Args& args) {
-  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
-}
 
 // Values of one size for all elements, or one value.
 Initializer constant_of(const Args& args) {

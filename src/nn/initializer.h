@@ -19,6 +19,8 @@ struct OpSeeds {
 OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed);
 
 using Seed = std::optional<int64_t>;
+// The argument `seed`, which need not be given.
+Seed seed_argument(const Args& args);
 
 // Random tensors, under TensorFlow's names. The seed of an op without one counts the operations
 // before it, so these are made in TensorFlow's order.

@@ -322,10 +322,6 @@ DenseOptions dense_options(const Args& args) {
 
 namespace {
 
-Seed seed_argument(const Args& args) {
-  return args.has("seed") ? Seed(args.integer("seed")) : Seed();
-}
-
 Value call_dense(Graph& graph, const Args& args) {
   return Value::of(dense(graph, tensor_argument(graph, args, "inputs"), args.integer("units"),
                          dense_options(args), args.text("name", "")));
@@ -397,7 +393,7 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
   return Value::of(static_cast<Output>(graph.op("Identity", {inputs})));
 }
 
-Value call_batch_normalization(Graph& graph, const Args& args) {
+Value call_batch_normalization_layer(Graph& graph, const Args& args) {
   const Output inputs = tensor_argument(graph, args, "inputs");
   args.find("renorm_momentum");  // without `renorm`, which is refused
   BatchNormOptions options;
@@ -462,7 +458,7 @@ RUNHOOKS_REGISTER_FUNCTION(
     "trainable = TRUE, name = NULL, reuse = NULL, renorm = FALSE, renorm_clipping = NULL, "
     "renorm_momentum = 0.99, fused = NULL, virtual_batch_size = NULL, adjustment = NULL)",
     "A layer that normalizes each feature.",
-    call_batch_normalization);
+    call_batch_normalization_layer);
 RUNHOOKS_REGISTER_FUNCTION("layers.flatten(inputs, name = NULL, data_format = 'channels_last')",
                            "All dimensions but the first as one.",
                            call_flatten);

@@ -8,8 +8,6 @@ namespace runhooks {
 
 namespace {
 
-Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
-
 const std::string& scope_or(const LossOptions& options, const std::string& otherwise) {
   return options.scope.empty() ? otherwise : options.scope;
 }
@@ -300,12 +298,12 @@ Value call_mean_pairwise_squared_error(Graph& g, const Args& args) {
   return Value::of(mean_pairwise_squared_error(g, labels_of(g, args), predictions_of(g, args),
                                                options_of(g, args)));
 }
-Value call_sigmoid_cross_entropy(Graph& g, const Args& args) {
+Value call_sigmoid_cross_entropy_loss(Graph& g, const Args& args) {
   return Value::of(sigmoid_cross_entropy(g, labels_of(g, args, "multi_class_labels"),
                                          logits_of(g, args), args.number("label_smoothing", 0),
                                          options_of(g, args)));
 }
-Value call_softmax_cross_entropy(Graph& g, const Args& args) {
+Value call_softmax_cross_entropy_loss(Graph& g, const Args& args) {
   return Value::of(softmax_cross_entropy(g, labels_of(g, args, "onehot_labels"), logits_of(g, args),
                                          args.number("label_smoothing", 0), options_of(g, args)));
 }
@@ -371,12 +369,12 @@ RUNHOOKS_REGISTER_FUNCTION(
     "losses.sigmoid_cross_entropy(multi_class_labels, logits, weights = 1, label_smoothing = 0, "
     "scope = NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The cross entropy of independent classes.",
-    call_sigmoid_cross_entropy);
+    call_sigmoid_cross_entropy_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.softmax_cross_entropy(onehot_labels, logits, weights = 1, label_smoothing = 0, scope = "
     "NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The cross entropy of one class of several.",
-    call_softmax_cross_entropy);
+    call_softmax_cross_entropy_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.sparse_softmax_cross_entropy(labels, logits, weights = 1, scope = NULL, "
     "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",

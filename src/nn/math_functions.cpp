@@ -17,7 +17,7 @@ Output all_axes(Graph& g, Output x) {
   return g.op("Range", {g.scalar(DType::kInt32, 0), rank, g.scalar(DType::kInt32, 1)});
 }
 
-Value reduce(Graph& g, const Args& args, const char* type) {
+Value reduce_argument(Graph& g, const Args& args, const char* type) {
   const Output x = tensor_argument(g, args, "input_tensor");
   const Value* given = args.find("axis");
   Output axes;
@@ -33,13 +33,13 @@ Value reduce(Graph& g, const Args& args, const char* type) {
                                            .attr("keep_dims", args.flag("keepdims", false))
                                            .named(args.text("name", type))));
 }
-Value reduce_sum(Graph& g, const Args& args) { return reduce(g, args, "Sum"); }
-Value reduce_mean(Graph& g, const Args& args) { return reduce(g, args, "Mean"); }
-Value reduce_max(Graph& g, const Args& args) { return reduce(g, args, "Max"); }
-Value reduce_min(Graph& g, const Args& args) { return reduce(g, args, "Min"); }
-Value reduce_prod(Graph& g, const Args& args) { return reduce(g, args, "Prod"); }
-Value reduce_all(Graph& g, const Args& args) { return reduce(g, args, "All"); }
-Value reduce_any(Graph& g, const Args& args) { return reduce(g, args, "Any"); }
+Value reduce_sum(Graph& g, const Args& args) { return reduce_argument(g, args, "Sum"); }
+Value reduce_mean(Graph& g, const Args& args) { return reduce_argument(g, args, "Mean"); }
+Value reduce_max(Graph& g, const Args& args) { return reduce_argument(g, args, "Max"); }
+Value reduce_min(Graph& g, const Args& args) { return reduce_argument(g, args, "Min"); }
+Value reduce_prod(Graph& g, const Args& args) { return reduce_argument(g, args, "Prod"); }
+Value reduce_all(Graph& g, const Args& args) { return reduce_argument(g, args, "All"); }
+Value reduce_any(Graph& g, const Args& args) { return reduce_argument(g, args, "Any"); }
 
 Value extremum(Graph& g, const Args& args, const char* type) {
   const Output input = tensor_argument(g, args, "input");

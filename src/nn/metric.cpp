@@ -41,10 +41,10 @@ namespace {
 
 Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32); }
 
-struct Sides {
+struct FloatSides {
   Output labels, predictions;
 };
-Sides as_floats(Graph& graph, Output labels, Output predictions) {
+FloatSides compatible_floats(Graph& graph, Output labels, Output predictions) {
   if (!labels.shape().is_compatible_with(predictions.shape())) {
     invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
   }
@@ -96,7 +96,7 @@ Metric accuracy_metric(
 Metric mean_squared_error_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   const NameScope scope(graph, name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const FloatSides sides = compatible_floats(graph, labels, predictions);
   return mean_in_scope(graph, graph.op("SquaredDifference", {sides.labels, sides.predictions}),
                        weights);
 }
@@ -104,7 +104,7 @@ Metric mean_squared_error_metric(
 Metric root_mean_squared_error_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   const NameScope scope(graph, name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const FloatSides sides = compatible_floats(graph, labels, predictions);
   const Output squares = graph.op("SquaredDifference", {sides.labels, sides.predictions});
   return mapped(mean_in_scope(graph, squares, weights),
                 [&graph](Output x) -> Output { return graph.op("Sqrt", {x}); });
@@ -113,7 +113,7 @@ Metric root_mean_squared_error_metric(
 Metric mean_absolute_error_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   const NameScope scope(graph, name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const FloatSides sides = compatible_floats(graph, labels, predictions);
   const Output errors = graph.op("Abs", {subtract(graph, sides.predictions, sides.labels)});
   return mean_in_scope(graph, errors, weights);
 }
@@ -125,7 +125,7 @@ Metric mean_relative_error_metric(Graph& graph,
                                   Output weights,
                                   const std::string& name) {
   const NameScope scope(graph, name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const FloatSides sides = compatible_floats(graph, labels, predictions);
   const Output errors = graph.op("Abs", {subtract(graph, sides.labels, sides.predictions)});
   const Output relative = graph.op("DivNoNan", {errors, as_float(graph, normalizer)});
   return mean_in_scope(graph, relative, weights);
@@ -138,7 +138,7 @@ Metric mean_cosine_distance_metric(Graph& graph,
                                    Output weights,
                                    const std::string& name) {
   const NameScope scope(graph, name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const FloatSides sides = compatible_floats(graph, labels, predictions);
   const Output products = multiply(graph, sides.predictions, sides.labels);
   const Metric mean = mean_in_scope(graph, sum_along(graph, products, {dim}, true), weights);
   return mapped(

@@ -7,15 +7,13 @@ namespace runhooks {
 
 namespace {
 
-Output number(Graph& g, DType dtype, double value) { return g.scalar(dtype, value); }
-
 Output flat(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({-1})}); }
 
 // [examples, classes]
 Output hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(num_classes));
   return graph.op("OneHot",
-                  {flat(graph, classes), depth, number(graph, dtype, 1), number(graph, dtype, 0)});
+                  {flat(graph, classes), depth, graph.scalar(dtype, 1), graph.scalar(dtype, 0)});
 }
 
 Output as_column(Graph& graph, Output x) {
@@ -41,7 +39,7 @@ Output mean_iou_of(Graph& graph, Output confusion) {
   const Output hits =
       cast(graph, sum_along(graph, multiply(graph, confusion, mask), {0}), DType::kFloat32);
   const Output either = subtract(graph, add(graph, sum(0), sum(1)), hits);
-  const Output zero = number(graph, DType::kFloat32, 0);
+  const Output zero = graph.scalar(DType::kFloat32, 0);
   const Output valid = cast(graph, graph.op("NotEqual", {either, zero}), DType::kFloat32);
   const Output shares = graph.op("DivNoNan", {hits, either});
   return graph.op("DivNoNan", {sum_along(graph, shares, {}), sum_along(graph, valid, {})})

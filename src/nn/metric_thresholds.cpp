@@ -11,9 +11,9 @@ namespace {
 
 constexpr double kEpsilon = 1e-7;
 
-Output number(Graph& g, double value) { return g.scalar(DType::kFloat32, value); }
+Output float32_scalar(Graph& g, double value) { return g.scalar(DType::kFloat32, value); }
 
-Output add_epsilon(Graph& g, Output x) { return add(g, x, number(g, kEpsilon)); }
+Output add_epsilon(Graph& g, Output x) { return add(g, x, float32_scalar(g, kEpsilon)); }
 
 Output as_bool(Graph& graph, Output x) { return cast(graph, x, DType::kBool); }
 
@@ -28,7 +28,7 @@ Output is_or_not(Graph& graph, Output x, bool wanted) {
   return wanted ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
 }
 
-// The variable "count" and the number after the batch.
+// The variable "count" and the float32_scalar after the batch.
 struct Count {
   Output value, update;
 };
@@ -59,7 +59,7 @@ Metric share_metric(Graph& graph, const Count& hits, const Count& misses) {
                      share(graph, hits.update, misses.update, "update_op"));
 }
 
-void check_shapes(Output labels, Output predictions) {
+void check_compatible_shapes(Output labels, Output predictions) {
   if (labels.shape().is_compatible_with(predictions.shape())) return;
   invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
 }
@@ -82,17 +82,18 @@ StreamedConfusion confusion_at_thresholds(Graph& graph,
                                           Output predictions,
                                           const std::vector<float>& thresholds,
                                           Output weights) {
-  check_shapes(labels, predictions);
+  check_compatible_shapes(labels, predictions);
   const auto n = static_cast<int64_t>(thresholds.size());
   predictions = cast(graph, predictions, DType::kFloat32);
   const Output limits = graph.constant(Tensor::of<float>(Shape{n, 1}, thresholds), "thresholds");
   const Output above = graph.op("Greater", {row(graph, predictions), limits});
   const Output positive = cast(graph, above, DType::kFloat32);
-  const Output rest = subtract(graph, number(graph, 1), positive);
+  const Output rest = subtract(graph, float32_scalar(graph, 1), positive);
   const Output weight = row(graph, spread_weights(graph, weights, predictions));
   const Output is_true = cast(graph, as_bool(graph, row(graph, labels)), DType::kFloat32);
   const Output of_true = multiply(graph, weight, is_true);
-  const Output of_false = multiply(graph, weight, subtract(graph, number(graph, 1), is_true));
+  const Output of_false =
+      multiply(graph, weight, subtract(graph, float32_scalar(graph, 1), is_true));
 
   StreamedConfusion counts;
   auto stream = [&](const char* name, Output predicted, Output of_labels, Output* value,
@@ -135,7 +136,7 @@ Neighbours neighbours(Graph& graph, Output x, int64_t n) {
 // Davis and Goadrich (2006): between two points of the precision-recall curve counts, not
 // precisions, are linear.
 Output interpolated_pr_auc(Graph& graph, const Confusion& c, int64_t n) {
-  const Output zero = number(graph, 0);
+  const Output zero = float32_scalar(graph, 0);
   const Neighbours tp = neighbours(graph, c.tp, n), fn = neighbours(graph, c.fn, n);
   const Neighbours p = neighbours(graph, add(graph, c.tp, c.fp), n);
   const Output dtp = subtract(graph, tp.before, tp.after);
@@ -176,7 +177,7 @@ Output area_under_curve(Graph& graph, const Confusion& c, const AucOptions& opti
   } else if (options.summation_method == "majoring") {
     height = graph.op("Maximum", {ys.before, ys.after});
   } else {
-    height = divide(graph, add(graph, ys.before, ys.after), number(graph, 2));
+    height = divide(graph, add(graph, ys.before, ys.after), float32_scalar(graph, 2));
   }
   const Output steps = subtract(graph, xs.before, xs.after);
   return sum_along(graph, multiply(graph, steps, height), {});
@@ -204,7 +205,8 @@ Output share_at(Graph& graph, Output hits, Output misses) {
 // The element of `x` at a place.
 Output element(Graph& graph, Output x, Output place, int64_t n) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
-  const Output mask = graph.op("OneHot", {place, depth, number(graph, 1), number(graph, 0)});
+  const Output mask =
+      graph.op("OneHot", {place, depth, float32_scalar(graph, 1), float32_scalar(graph, 0)});
   return sum_along(graph, multiply(graph, x, mask), {});
 }
 
@@ -241,7 +243,7 @@ Metric count_metric(Graph& graph,
                     Output predictions,
                     Output weights,
                     const std::string& name) {
-  check_shapes(labels, predictions);
+  check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
   const Count count = count_in_scope(graph, outcome, labels, predictions, weights);
   return make_metric(count.value, count.update);
@@ -249,7 +251,7 @@ Metric count_metric(Graph& graph,
 
 Metric precision_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  check_shapes(labels, predictions);
+  check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
   const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
   return share_metric(graph, hits,
@@ -258,7 +260,7 @@ Metric precision_metric(
 
 Metric recall_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  check_shapes(labels, predictions);
+  check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
   const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
   return share_metric(graph, hits,
@@ -327,7 +329,8 @@ Metric sensitivity_at_specificity_metric(Graph& graph,
   // At the threshold whose specificity is nearest, the first of several.
   auto at = [&](const Confusion& c) {
     const Output found = share_at(graph, c.tn, c.fp);
-    const Output distance = graph.op("Abs", {subtract(graph, found, number(graph, specificity))});
+    const Output distance =
+        graph.op("Abs", {subtract(graph, found, float32_scalar(graph, specificity))});
     const Output place = graph.op("ArgMin", {distance, graph.scalar(DType::kInt32, 0)});
     return share_at(graph, element(graph, c.tp, place, num_thresholds),
                     element(graph, c.fn, place, num_thresholds));
@@ -352,7 +355,8 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
   // At the threshold whose sensitivity is nearest, the last of several.
   auto at = [&](const Confusion& c) {
     const Output found = share_at(graph, c.tp, c.fn);
-    const Output distance = graph.op("Abs", {subtract(graph, found, number(graph, sensitivity))});
+    const Output distance =
+        graph.op("Abs", {subtract(graph, found, float32_scalar(graph, sensitivity))});
     const Output least = graph.op("Min", {distance, graph.int_vector({0})});
     const Output hits = graph.op("SelectV2", {graph.op("Equal", {distance, least}), places, none});
     const Output place = graph.op("Max", {hits, graph.int_vector({0})});

@@ -9,13 +9,11 @@ namespace runhooks {
 
 namespace {
 
-Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
-
-Output reduce(Graph& g, const char* type, Output x, Output axes, bool keep_dims) {
+Output reduce_along(Graph& g, const char* type, Output x, Output axes, bool keep_dims) {
   return g.op(type, {x, axes}).attr("keep_dims", keep_dims);
 }
 
-Output zeros_like(Graph& g, Output x) { return g.op("ZerosLike", {x}); }
+Output zeros_of(Graph& g, Output x) { return g.op("ZerosLike", {x}); }
 
 bool is_last_axis(Output x, int64_t axis) {
   return axis == -1 || (x.shape().has_rank() && axis == x.shape().rank() - 1);
@@ -90,7 +88,7 @@ Output per_row(Graph& g, Output rows, Output logits) {
   return result;
 }
 
-void check_shapes(Output labels, Output logits) {
+void check_logits_shape(Output labels, Output logits) {
   if (!labels.shape().is_compatible_with(logits.shape())) {
     invalid_argument("logits and labels must have the same shape (", logits.shape(), " vs ",
                      labels.shape(), ").");
@@ -111,7 +109,7 @@ Output axes_of(Graph& graph, Output x, const std::vector<int64_t>& axes) {
 }
 
 Output sum_along(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims) {
-  return reduce(graph, "Sum", x, axes_of(graph, x, axes), keep_dims);
+  return reduce_along(graph, "Sum", x, axes_of(graph, x, axes), keep_dims);
 }
 
 Output activation(Graph& graph, const std::string& name, Output x) {
@@ -133,7 +131,7 @@ std::vector<std::string> activation_names() {
 Output softmax(Graph& graph, Output logits, int64_t axis) {
   if (is_last_axis(logits, axis)) return graph.op("Softmax", {logits});
   const NameScope scope(graph, "Softmax");
-  const Output largest = reduce(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
+  const Output largest = reduce_along(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
   const Output below = subtract(graph, logits, graph.op("StopGradient", {largest}));
   const Output e = graph.op("Exp", {below});
   return divide(graph, e, sum_along(graph, e, {axis}, true));
@@ -142,18 +140,18 @@ Output softmax(Graph& graph, Output logits, int64_t axis) {
 Output log_softmax(Graph& graph, Output logits, int64_t axis) {
   if (is_last_axis(logits, axis)) return graph.op("LogSoftmax", {logits});
   const NameScope scope(graph, "LogSoftmax");
-  const Output largest = reduce(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
+  const Output largest = reduce_along(graph, "Max", logits, axes_of(graph, logits, {axis}), true);
   const Output below = subtract(graph, logits, graph.op("StopGradient", {largest}));
   const Output sum = sum_along(graph, graph.op("Exp", {below}), {axis}, true);
   return subtract(graph, below, graph.op("Log", {sum}));
 }
 
 Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output logits) {
-  check_shapes(labels, logits);
+  check_logits_shape(labels, logits);
   const NameScope scope(graph, "logistic_loss");
   // Chosen by comparison and not by Relu and Abs: so the gradient at 0 is that of a smooth
   // function.
-  const Output zeros = zeros_like(graph, logits);
+  const Output zeros = zeros_of(graph, logits);
   const Output is_positive = graph.op("GreaterEqual", {logits, zeros});
   const Output relu = graph.op("SelectV2", {is_positive, logits, zeros}).named("Select");
   const Output below =
@@ -166,7 +164,7 @@ Output softmax_cross_entropy_with_logits(Graph& graph,
                                          Output labels,
                                          Output logits,
                                          bool differentiates_labels) {
-  check_shapes(labels, logits);
+  check_logits_shape(labels, logits);
   const NameScope scope(graph, "softmax_cross_entropy_with_logits");
   if (!differentiates_labels) labels = graph.op("StopGradient", {labels});
   Operation* op = graph.op("SoftmaxCrossEntropyWithLogits",
@@ -194,7 +192,7 @@ Output weighted_cross_entropy_with_logits(Graph& graph,
                                           Output targets,
                                           Output logits,
                                           Output pos_weight) {
-  check_shapes(targets, logits);
+  check_logits_shape(targets, logits);
   const NameScope scope(graph, "logistic_loss");
   const Output one = number(graph, logits, 1);
   const Output extra = multiply(graph, subtract(graph, pos_weight, one), targets);
@@ -206,7 +204,7 @@ Output weighted_cross_entropy_with_logits(Graph& graph,
 }
 
 Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool full) {
-  check_shapes(targets, log_input);
+  check_logits_shape(targets, log_input);
   const NameScope scope(graph, "log_poisson_loss");
   const Output product = multiply(graph, log_input, targets);
   Output loss = subtract(graph, graph.op("Exp", {log_input}), product);
@@ -222,7 +220,7 @@ Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool ful
       multiply(graph, number(graph, targets, 0.5),
                add(graph, number(graph, targets, 1.8378770664093453 /* log(2 pi) */), logs));
   const Output stirling = add(graph, term, half);
-  return add(graph, loss, graph.op("SelectV2", {is_small, zeros_like(graph, targets), stirling}));
+  return add(graph, loss, graph.op("SelectV2", {is_small, zeros_of(graph, targets), stirling}));
 }
 
 Output l2_normalize(Graph& graph, Output x, const std::vector<int64_t>& axes, double epsilon) {

@@ -13,13 +13,6 @@ namespace runhooks {
 
 namespace {
 
-// Every value has a dictionary of its own: texts of earlier steps do not pile up in one.
-void set_text(Tensor& out, std::string_view text) {
-  auto dictionary = std::make_shared<StringDictionary>();
-  *out.data<int32_t>() = dictionary->code(text);
-  out.set_dictionary(std::move(dictionary));
-}
-
 // "tag/image" of one, "tag/image/0" ... of several.
 std::string numbered(const std::string& tag, const char* kind, int64_t i, int64_t most) {
   return most > 1 ? str_cat(tag, "/", kind, "/", i) : str_cat(tag, "/", kind);

@@ -13,13 +13,6 @@ namespace runhooks {
 
 namespace {
 
-// Every value has a dictionary of its own: texts of earlier steps do not pile up in one.
-void set_text(Tensor& out, std::string_view text) {
-  auto dictionary = std::make_shared<StringDictionary>();
-  *out.data<int32_t>() = dictionary->code(text);
-  out.set_dictionary(std::move(dictionary));
-}
-
 class ScalarSummaryKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -127,6 +120,13 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .endpoint("raw_ops.MergeSummary")
     .summary("The values of several serialized Summaries in one.")
     .example("s: s:");
+
+// It has a dictionary of its own: texts of earlier steps do not pile up in one.
+void set_text(Tensor& out, std::string_view text) {
+  auto dictionary = std::make_shared<StringDictionary>();
+  *out.data<int32_t>() = dictionary->code(text);
+  out.set_dictionary(std::move(dictionary));
+}
 
 Output add_tagged_summary(Graph& graph,
                           const char* tag_input,

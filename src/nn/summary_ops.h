@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -37,6 +38,8 @@ Output add_histogram_summary(Graph& graph,
                              const std::string& name,
                              Output values,
                              const SummaryOptions& options = {});
+// Text as the value of a kernel's output.
+void set_text(Tensor& out, std::string_view text);
 // All of `inputs` in one Summary.
 Output merge_summaries(Graph& graph,
                        const std::vector<Output>& inputs,

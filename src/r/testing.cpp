@@ -252,6 +252,15 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   });
 }
 
+// Leaves by an exception that is none of the core's.
+// [[Rcpp::export(rng = false)]]
+void cpp_test_throw(Text kind) {
+  border([&] {
+    if (kind == "std") throw std::out_of_range("on purpose");
+    throw 1;
+  });
+}
+
 //' How many R objects the core holds; for tests.
 //' @noRd
 // [[Rcpp::export(rng = false)]]

@@ -242,8 +242,8 @@ bool register_apply_op(const char* name,
   return true;
 }
 
-#define RUNHOOKS_REGISTER_APPLY_OP(Rule, ...)                                       \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(apply_registered_, __LINE__) = \
+#define RUNHOOKS_REGISTER_APPLY_OP(Rule, ...)                                          \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(apply_registered_, __COUNTER__) = \
       ::runhooks::register_apply_op<Rule>(__VA_ARGS__)
 
 }  // namespace runhooks

@@ -109,13 +109,13 @@ std::vector<std::string> optimizer_names();
 // Registers an optimizer class under `type`, the name that estimators know it by, and says how
 // scripts make one and what its arguments may be, see ArgSpec. `use_locking` is taken and without
 // effect: the updates of one variable never overlap.
-#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class, ...)                                   \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __LINE__) = \
-      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                       \
-          type,                                                                         \
-          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> {  \
-            return std::make_shared<Class>(args);                                       \
-          },                                                                            \
+#define RUNHOOKS_REGISTER_OPTIMIZER(type, Class, ...)                                      \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __COUNTER__) = \
+      ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                          \
+          type,                                                                            \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Optimizer> {     \
+            return std::make_shared<Class>(args);                                          \
+          },                                                                               \
           __VA_ARGS__)
 
 }  // namespace runhooks

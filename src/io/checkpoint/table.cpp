@@ -9,8 +9,8 @@ namespace runhooks {
 
 namespace {
 
-constexpr uint64_t kMagic = 0xdb4775248b80fb57ull;
-constexpr size_t kFooterSize = 48, kTrailerSize = 5;
+constexpr uint64_t kTableMagic = 0xdb4775248b80fb57ull;
+constexpr size_t kTableFooterSize = 48, kTrailerSize = 5;
 
 size_t common_prefix(std::string_view a, std::string_view b) {
   const size_t n = std::min(a.size(), b.size());
@@ -110,8 +110,8 @@ std::string TableBuilder::finish() {
     append_varint(footer, handle.offset);
     append_varint(footer, handle.size);
   }
-  footer.resize(kFooterSize - 8, '\0');
-  append_fixed64(footer, kMagic);
+  footer.resize(kTableFooterSize - 8, '\0');
+  append_fixed64(footer, kTableMagic);
   return std::move(bytes_) + footer;
 }
 
@@ -122,12 +122,12 @@ class TableReader {
   TableReader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
 
   TableEntries read() {
-    if (bytes_.size() < kFooterSize) {
-      damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ", kFooterSize,
+    if (bytes_.size() < kTableFooterSize) {
+      damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ", kTableFooterSize,
                       ", so it may have been cut off"));
     }
-    std::string_view footer = bytes_.substr(bytes_.size() - kFooterSize);
-    if (load_fixed64(footer.data() + kFooterSize - 8) != kMagic) {
+    std::string_view footer = bytes_.substr(bytes_.size() - kTableFooterSize);
+    if (load_fixed64(footer.data() + kTableFooterSize - 8) != kTableMagic) {
       damaged("it does not end with a table's magic number, so it is no table or was cut off");
     }
     read_block(footer, "metaindex");
@@ -151,7 +151,7 @@ class TableReader {
   // Takes a block's handle off the front of `handle` and reads the block.
   TableEntries read_block(std::string_view& handle, const char* kind) {
     uint64_t offset, size;
-    const uint64_t end = bytes_.size() - kFooterSize;
+    const uint64_t end = bytes_.size() - kTableFooterSize;
     if (!take_varint(handle, &offset) || !take_varint(handle, &size) || offset > end ||
         size > end - offset || end - offset - size < kTrailerSize || size < 4) {
       damaged(str_cat("the place of its ", kind, " block is not in the file"));

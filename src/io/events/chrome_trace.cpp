@@ -15,7 +15,7 @@ enum Process { kAllocators, kCompute, kTensors, kInput };
 // What waits for input is on a line of its own: how long, and what computes meanwhile, shows.
 Process process_of(const NodeStats& node) { return node.is_input ? kInput : kCompute; }
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -53,15 +53,15 @@ class Trace {
 
   void add_process(Process pid, const std::string& name) {
     begin("process_name", "M", pid);
-    out_ += str_cat(", \"args\": {\"name\": ", quoted(name), "}}");
+    out_ += str_cat(", \"args\": {\"name\": ", json_text(name), "}}");
   }
   void add_spans() {
     for (const NodeStats& node : stats_.nodes) {
       begin(node.op, "X", process_of(node), "Op", node.start_ns);
       out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
-                      ", \"args\": {\"name\": ", quoted(node.name), ", \"op\": ", quoted(node.op));
+                      ", \"args\": {\"name\": ", json_text(node.name), ", \"op\": ", json_text(node.op));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        out_ += str_cat(", \"input", i, "\": ", quoted(node.inputs[i]));
+        out_ += str_cat(", \"input", i, "\": ", json_text(node.inputs[i]));
       }
       out_ += "}}";
     }
@@ -120,13 +120,13 @@ class Trace {
     }
     begin(node.name, "O", kTensors, "Tensor", node.end_ns);
     out_ += str_cat(", \"id\": ", id,
-                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", quoted(shown), "}}}");
+                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
     begin(node.name, "D", kTensors, "Tensor", last_use);
     out_ += str_cat(", \"id\": ", id, "}");
   }
   // The members that every event has; the object is left open.
   void begin(const std::string& name, const char* phase, Process pid) {
-    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", quoted(name), ", \"ph\": \"", phase,
+    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"", phase,
                     "\", \"pid\": ", static_cast<int>(pid));
   }
   void begin(

@@ -91,7 +91,7 @@ SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
 namespace {
 
 // Fields of Summary.Value.
-enum Field : int {
+enum ValueField : int {
   kTag = 1,
   kSimpleValue = 2,
   kOldHistogram = 3,
@@ -99,7 +99,7 @@ enum Field : int {
   kHistogram = 5,
   kAudio = 6,
   kNodeName = 7,
-  kTensor = 8,
+  kValueTensor = 8,
   kMetadata = 9,
 };
 
@@ -150,7 +150,7 @@ SummaryMetadata read_metadata(WireReader r) {
 void write_content(WireWriter& out, const SummaryValue& value, bool after_node_name) {
   const auto* raw = std::get_if<RawSummary>(&value.value);
   if (value.tensor()) {
-    if (after_node_name) out.put_message(kTensor, write_tensor(*value.tensor()));
+    if (after_node_name) out.put_message(kValueTensor, write_tensor(*value.tensor()));
   } else if (!after_node_name) {
     if (value.scalar()) out.put_float(kSimpleValue, *value.scalar());
     if (value.histogram()) out.put_message(kHistogram, write_histogram(*value.histogram()));
@@ -158,7 +158,7 @@ void write_content(WireWriter& out, const SummaryValue& value, bool after_node_n
   }
 }
 
-WireWriter write_value(const SummaryValue& value) {
+WireWriter write_summary_value(const SummaryValue& value) {
   WireWriter out;
   out.add_bytes(kTag, value.tag);
   write_content(out, value, false);
@@ -178,7 +178,7 @@ decltype(SummaryValue::value) read_tensor_or_raw(const WireReader& r) {
   }
 }
 
-SummaryValue read_value(WireReader r) {
+SummaryValue read_summary_value(WireReader r) {
   SummaryValue value;
   while (r.next()) {
     switch (r.field()) {
@@ -199,7 +199,7 @@ SummaryValue read_value(WireReader r) {
       case kNodeName:
         value.node_name = r.text();
         break;
-      case kTensor:
+      case kValueTensor:
         value.value = read_tensor_or_raw(r);
         break;
       case kMetadata:
@@ -214,14 +214,14 @@ SummaryValue read_value(WireReader r) {
 
 std::string write_summary(const Summary& summary) {
   WireWriter out;
-  for (const SummaryValue& value : summary) out.put_message(1, write_value(value));
+  for (const SummaryValue& value : summary) out.put_message(1, write_summary_value(value));
   return out.take();
 }
 
 Summary read_summary(std::string_view bytes, std::string_view where) {
   Summary summary;
   for (WireReader r(bytes, where); r.next();) {
-    if (r.field() == 1) summary.push_back(read_value(r.message()));
+    if (r.field() == 1) summary.push_back(read_summary_value(r.message()));
   }
   return summary;
 }

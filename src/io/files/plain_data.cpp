@@ -12,7 +12,7 @@ namespace {
 // string name = 1; Data value = 2; }. Whole bytes begin with field 15, the version.
 constexpr int kVersionField = 15;
 constexpr int64_t kVersion = 1;
-const std::string kMagic = "runhooks plain data\n";
+const std::string kPlainMagic = "runhooks plain data\n";
 
 using Kind = PlainData::Kind;
 using Text = PlainData::Text;
@@ -153,15 +153,15 @@ PlainData read_plain_data(std::string_view bytes, std::string_view where) {
 }
 
 void write_plain_file(const std::string& path, const PlainData& data) {
-  write_file_atomically(path, str_cat(kMagic, write_plain_data(data)));
+  write_file_atomically(path, str_cat(kPlainMagic, write_plain_data(data)));
 }
 
 PlainData read_plain_file(const std::string& path) {
   const std::string bytes = read_whole_file(path);
-  if (bytes.compare(0, kMagic.size(), kMagic) != 0) {
+  if (bytes.compare(0, kPlainMagic.size(), kPlainMagic) != 0) {
     fail(Code::kDataLoss, "'", path, "' is not a file of plain data.");
   }
-  return read_plain_data(std::string_view(bytes).substr(kMagic.size()), path);
+  return read_plain_data(std::string_view(bytes).substr(kPlainMagic.size()), path);
 }
 
 }  // namespace runhooks

@@ -8,56 +8,62 @@ namespace runhooks {
 namespace {
 
 // Fields of AttrValue; those of its ListValue have the same numbers, but for the list itself.
-enum Field : int {
-  kList = 1,
-  kString = 2,
-  kInt = 3,
-  kFloat = 4,
-  kBool = 5,
-  kType = 6,
-  kShape = 7,
-  kTensor = 8,
-  kFunction = 10,
+enum AttrField : int {
+  kAttrList = 1,
+  kAttrString = 2,
+  kAttrInt = 3,
+  kAttrFloat = 4,
+  kAttrBool = 5,
+  kAttrType = 6,
+  kAttrShape = 7,
+  kAttrTensor = 8,
+  kAttrFunction = 10,
 };
 
 struct AttrWriter {
   WireWriter operator()(std::monostate) const { return {}; }
-  WireWriter operator()(int64_t x) const { return WireWriter().put_int(kInt, x); }
-  WireWriter operator()(float x) const { return WireWriter().put_float(kFloat, x); }
-  WireWriter operator()(bool x) const { return WireWriter().put_int(kBool, x); }
-  WireWriter operator()(const std::string& x) const { return WireWriter().put_bytes(kString, x); }
-  WireWriter operator()(DType x) const { return WireWriter().put_int(kType, static_cast<int>(x)); }
+  WireWriter operator()(int64_t x) const { return WireWriter().put_int(kAttrInt, x); }
+  WireWriter operator()(float x) const { return WireWriter().put_float(kAttrFloat, x); }
+  WireWriter operator()(bool x) const { return WireWriter().put_int(kAttrBool, x); }
+  WireWriter operator()(const std::string& x) const {
+    return WireWriter().put_bytes(kAttrString, x);
+  }
+  WireWriter operator()(DType x) const {
+    return WireWriter().put_int(kAttrType, static_cast<int>(x));
+  }
   WireWriter operator()(const Shape& x) const {
-    return WireWriter().put_message(kShape, write_shape(x));
+    return WireWriter().put_message(kAttrShape, write_shape(x));
   }
   WireWriter operator()(const Tensor& x) const {
-    return WireWriter().put_message(kTensor, write_tensor(x));
+    return WireWriter().put_message(kAttrTensor, write_tensor(x));
   }
   WireWriter operator()(const std::vector<int64_t>& x) const {
-    return list(WireWriter().add_packed_ints(kInt, x));
+    return list(WireWriter().add_packed_ints(kAttrInt, x));
   }
   WireWriter operator()(const std::vector<float>& x) const {
-    return list(WireWriter().add_packed_floats(kFloat, x.data(), x.size()));
+    return list(WireWriter().add_packed_floats(kAttrFloat, x.data(), x.size()));
   }
   WireWriter operator()(const std::vector<std::string>& x) const {
     WireWriter items;
-    for (const std::string& item : x) items.put_bytes(kString, item);
+    for (const std::string& item : x) items.put_bytes(kAttrString, item);
     return list(items);
   }
   WireWriter operator()(const std::vector<DType>& x) const {
-    return list(WireWriter().add_packed_ints(kType, x));
+    return list(WireWriter().add_packed_ints(kAttrType, x));
   }
   WireWriter operator()(const std::vector<Shape>& x) const {
     WireWriter items;
-    for (const Shape& item : x) items.put_message(kShape, write_shape(item));
+    for (const Shape& item : x) items.put_message(kAttrShape, write_shape(item));
     return list(items);
   }
   WireWriter operator()(const FunctionPtr& x) const {
-    return WireWriter().put_message(kFunction, WireWriter().put_bytes(1, x->function_name()));
+    return WireWriter().put_message(kAttrFunction, WireWriter().put_bytes(1, x->function_name()));
   }
 
  private:
-  static WireWriter list(const WireWriter& items) { return WireWriter().put_message(kList, items); }
+  static WireWriter list(const WireWriter& items) {
+    return WireWriter().put_message(kAttrList, items);
+  }
 };
 
 AttrValue empty_list(const std::string& type) {
@@ -76,19 +82,19 @@ std::optional<AttrValue> read_list(WireReader r, const std::string& type) {
   std::vector<Shape> shapes;
   while (r.next()) {
     switch (r.field()) {
-      case kString:
+      case kAttrString:
         strings.push_back(r.text());
         break;
-      case kInt:
+      case kAttrInt:
         r.append_ints(ints);
         break;
-      case kFloat:
+      case kAttrFloat:
         r.append_floats(floats);
         break;
-      case kType:
+      case kAttrType:
         r.append_ints(types);
         break;
-      case kShape:
+      case kAttrShape:
         shapes.push_back(read_shape(r.message()));
         break;
       default:
@@ -122,28 +128,28 @@ std::optional<AttrValue> read_attr(WireReader r, const std::string& type) {
   std::optional<AttrValue> value = AttrValue();
   while (r.next()) {
     switch (r.field()) {
-      case kList:
+      case kAttrList:
         value = read_list(r.message(), type);
         break;
-      case kString:
+      case kAttrString:
         value = r.text();
         break;
-      case kInt:
+      case kAttrInt:
         value = r.integer();
         break;
-      case kFloat:
+      case kAttrFloat:
         value = r.float32();
         break;
-      case kBool:
+      case kAttrBool:
         value = r.boolean();
         break;
-      case kType:
+      case kAttrType:
         value = static_cast<DType>(r.int32());
         break;
-      case kShape:
+      case kAttrShape:
         value = read_shape(r.message());
         break;
-      case kTensor:
+      case kAttrTensor:
         value = read_tensor_attr(r);
         break;
       default:

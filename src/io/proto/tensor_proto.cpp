@@ -8,9 +8,9 @@ namespace runhooks {
 namespace {
 
 // Fields of TensorProto.
-enum Field : int {
+enum TensorField : int {
   kDType = 1,
-  kShape = 2,
+  kTensorShape = 2,
   kContent = 4,
   kFloats = 5,
   kDoubles = 6,
@@ -127,7 +127,7 @@ bool is_written_once(const Tensor& tensor) {
 }
 
 // What read_tensor() gathers before the type and shape are known for sure.
-struct Parts {
+struct TensorParts {
   DType dtype = DType::kInvalid;
   Shape shape;
   std::string_view content;
@@ -139,14 +139,14 @@ struct Parts {
   size_t count() const { return ints.size() + floats.size() + doubles.size() + strings.size(); }
 };
 
-Parts read_parts(WireReader& r) {
-  Parts parts;
+TensorParts read_parts(WireReader& r) {
+  TensorParts parts;
   while (r.next()) {
     switch (r.field()) {
       case kDType:
         parts.dtype = static_cast<DType>(r.int32());
         break;
-      case kShape:
+      case kTensorShape:
         parts.shape = read_shape(r.message());
         break;
       case kContent:
@@ -176,7 +176,7 @@ Parts read_parts(WireReader& r) {
 
 // The elements given one by one; the last one stands for all that are missing, none at all for
 // zeros.
-Tensor tensor_of_elements(const Parts& parts) {
+Tensor tensor_of_elements(const TensorParts& parts) {
   Tensor tensor = Tensor::zeros(parts.dtype, parts.shape);
   const auto last = static_cast<int64_t>(parts.count()) - 1;
   for (int64_t i = 0; last >= 0 && i < tensor.num_elements(); ++i) {
@@ -194,7 +194,7 @@ Tensor tensor_of_elements(const Parts& parts) {
   return tensor;
 }
 
-void check_parts(const Parts& parts, const WireReader& r) {
+void check_parts(const TensorParts& parts, const WireReader& r) {
   if (!parts.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", parts.shape));
   const int64_t count = checked_num_elements(parts.shape, r);
   const bool is_filled = parts.content.empty() && static_cast<int64_t>(parts.count()) < count;
@@ -279,7 +279,7 @@ int64_t checked_num_elements(const Shape& shape, const WireReader& r) {
 WireWriter write_tensor(const Tensor& tensor) {
   WireWriter out;
   out.put_int(kDType, static_cast<int>(tensor.dtype()));
-  out.put_message(kShape, write_shape(tensor.shape()));
+  out.put_message(kTensorShape, write_shape(tensor.shape()));
   const int64_t count = tensor.num_elements();
   const bool one_by_one =
       count <= 1 || tensor.dtype() == DType::kString || tensor.dtype() == DType::kBool;
@@ -296,7 +296,7 @@ WireWriter write_tensor(const Tensor& tensor) {
 }
 
 Tensor read_tensor(WireReader r) {
-  const Parts parts = read_parts(r);
+  const TensorParts parts = read_parts(r);
   if (dtype_size(parts.dtype) == 0) {
     fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has type number ",
          static_cast<int>(parts.dtype), ", which runhooks does not have.");

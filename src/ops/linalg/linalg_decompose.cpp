@@ -18,17 +18,17 @@ using linalg::Matrix;
 using linalg::read;
 using linalg::write;
 
-struct Dims {
+struct MatrixSize {
   int64_t m = -1, n = -1;
   int64_t least() const { return m < 0 || n < 0 ? Shape::kUnknownDim : std::min(m, n); }
 };
 
-Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
+MatrixSize matrix_size(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
 void qr_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return;
-  const Dims d = last_dims(x);
+  const MatrixSize d = matrix_size(x);
   const Shape outer = outer_dims(x, 2);
   const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
   c.set_output(0, with_dims(outer, {d.m, k}));
@@ -40,7 +40,7 @@ class QrKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const Dims d = last_dims(shape);
+    const MatrixSize d = matrix_size(shape);
     const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
     if (k == 0) return;
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
@@ -56,7 +56,7 @@ class QrKernel : public Kernel {
 void svd_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return;
-  const Dims d = last_dims(x);
+  const MatrixSize d = matrix_size(x);
   const Shape outer = outer_dims(x, 2);
   const bool full = c.op().attr_bool("full_matrices");
   c.set_output(0, with_dims(outer, {d.least()}));
@@ -74,7 +74,7 @@ class SvdKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const Dims d = last_dims(shape);
+    const MatrixSize d = matrix_size(shape);
     const bool vectors = c.op().attr_bool("compute_uv"), full = c.op().attr_bool("full_matrices");
     unsigned options = 0;
     if (vectors) {
@@ -94,7 +94,7 @@ class SvdKernel : public Kernel {
 
  private:
   // Of a matrix without elements every vector is one of the null space.
-  static void empty(KernelContext& c, const Dims& d, bool full) {
+  static void empty(KernelContext& c, const MatrixSize& d, bool full) {
     if (!full) return;
     for_each_matrix<T>(c, count_matrices(c.input(0).shape()), [&](auto, auto output) {
       write<T>(Matrix::Identity(d.m, d.m), output(1));
@@ -137,7 +137,7 @@ class SelfAdjointEigKernel : public Kernel {
 Grads qr_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output q = op.output(0), r = op.output(1), dq = dy[0], dr = dy[1];
   const Shape& x = op.input(0).shape();
-  const Dims d = x.has_rank() ? last_dims(x) : Dims();
+  const MatrixSize d = x.has_rank() ? matrix_size(x) : MatrixSize();
   if (d.least() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
     fail(Code::kUnimplemented, "The gradient of Qr is there for matrices of a known shape with as ",
          "many rows as columns or more, without full_matrices; got shape ", x, ".");

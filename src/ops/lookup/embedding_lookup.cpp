@@ -390,7 +390,7 @@ int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_p
 
 // Of what is looked up, [batch, width], where the table is input `first`; its parts are matrices of
 // one width.
-Shape result_shape(ShapeContext& c, int first) {
+Shape looked_up_shape(ShapeContext& c, int first) {
   const int at = first + num_params(c.op());
   Shape params = Shape::unknown_of_rank(2);
   for (int p = first; p < at; ++p) {
@@ -401,10 +401,10 @@ Shape result_shape(ShapeContext& c, int first) {
   return Shape{c.with_rank(at, 2).dim(0), params.dim(1)};
 }
 
-void lookup_shape(ShapeContext& c) { c.set_output(0, result_shape(c, 0)); }
+void lookup_shape(ShapeContext& c) { c.set_output(0, looked_up_shape(c, 0)); }
 
 void lookup_grad_shape(ShapeContext& c) {
-  const Shape result = c.input(0).merge_with(result_shape(c, 1));
+  const Shape result = c.input(0).merge_with(looked_up_shape(c, 1));
   const int n = num_params(c.op());
   for (int p = 0; p < n; ++p) {
     c.set_output(p, Shape{-1, result.dim(1)});
@@ -413,7 +413,7 @@ void lookup_grad_shape(ShapeContext& c) {
 }
 
 void lookup_weights_grad_shape(ShapeContext& c) {
-  c.input(0).merge_with(result_shape(c, 1));
+  c.input(0).merge_with(looked_up_shape(c, 1));
   c.set_output(0, c.input(num_params(c.op()) + 2));
 }
 

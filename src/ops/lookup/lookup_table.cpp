@@ -11,7 +11,7 @@ namespace runhooks {
 namespace {
 
 // A key as text; a table has keys of one type, so that is unique.
-std::string text_of(const Tensor& x, int64_t i) {
+std::string key_text(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::kString) return x.string_at(i);
   if (x.dtype() == DType::kInt64) return str_cat(x.data<int64_t>()[i]);
   return str_cat(x.data<int32_t>()[i]);
@@ -64,7 +64,7 @@ class LookupTable : public Resource {
                        keys.num_elements(), ".");
     }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
-      insert(text_of(keys, i), value_at(values, i));
+      insert(key_text(keys, i), value_at(values, i));
     }
   }
   void insert(const std::string& key, const TableValue& value) {
@@ -183,7 +183,7 @@ class FindKernel : public Kernel {
       out.set_dictionary(dictionary_.for_elements(keys.num_elements()));
     }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
-      const int64_t place = table.find(text_of(keys, i));
+      const int64_t place = table.find(key_text(keys, i));
       set(out, i, place < 0 ? value_at(otherwise, 0) : table.value(place));
     }
   }
@@ -200,7 +200,7 @@ class FindKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-class SizeKernel : public Kernel {
+class TableSizeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     *c.output(0).data<int64_t>() = c.input_resource<LookupTable>(0).size();
@@ -277,7 +277,7 @@ RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
     .input("table_handle: resource, table")
     .output("size: int64")
     .shape(scalar_shape)
-    .kernel(kernel_of<SizeKernel>())
+    .kernel(kernel_of<TableSizeKernel>())
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.LookupTableSizeV2")

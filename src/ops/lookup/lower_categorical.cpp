@@ -40,7 +40,7 @@ Output hash_bucket(Graph& g, Output x, int64_t num_buckets) {
   return g.op("StringToHashBucketFast", {text}).attr("num_buckets", num_buckets);
 }
 
-struct Table {
+struct LoweredTable {
   Output handle;
   int64_t size;
   DType key_dtype;
@@ -54,7 +54,10 @@ Output make_table(Graph& g, DType key_dtype) {
       .named("hash_table");
 }
 
-void finish_vocabulary_ids(Graph& g, const Operation& op, Output feature, const Table& table) {
+void finish_vocabulary_ids(Graph& g,
+                           const Operation& op,
+                           Output feature,
+                           const LoweredTable& table) {
   const int64_t num_oov = op.attr_int("num_oov_buckets");
   const Output x = as_matrix(g, feature);
   const int64_t otherwise = num_oov > 0 ? kUnknownId : op.attr_int("default_value");
@@ -119,7 +122,8 @@ void lower_hash_ids(Graph& g, const Operation& op, const Outputs& inputs) {
 
 void lower_vocabulary_ids(Graph& g, const Operation& op, const Outputs& inputs) {
   const Output words = inputs[1];
-  const Table table = {make_table(g, words.dtype()), words.shape().num_elements(), words.dtype()};
+  const LoweredTable table = {make_table(g, words.dtype()), words.shape().num_elements(),
+                              words.dtype()};
   const Output places =
       g.op("Range", {int64_scalar(g, 0), int64_scalar(g, table.size), int64_scalar(g, 1)});
   Operation* initializer =
@@ -132,7 +136,7 @@ void lower_vocabulary_file_ids(Graph& g, const Operation& op, const Outputs& inp
   constexpr int64_t kWholeLine = -2, kLineNumber = -1;
   const int64_t size = op.attr_int("vocab_size");
   const DType key_dtype = op.attr_type("key_dtype");
-  const Table table = {make_table(g, key_dtype), size, key_dtype};
+  const LoweredTable table = {make_table(g, key_dtype), size, key_dtype};
   const Output path =
       g.constant(Tensor::string_scalar(op.attr<std::string>("filename")), "hash_table/asset_path");
   Operation* initializer = g.op("InitializeTableFromTextFileV2", {table.handle, path})

@@ -9,9 +9,6 @@ namespace {
 
 using Outputs = std::vector<Output>;
 
-Output rows_at(Graph& g, Output table, Output indices) {
-  return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
-}
 Output column(Graph& g, Output x) { return g.op("ExpandDims", {x, g.scalar(DType::kInt32, 1)}); }
 Output row_sums(Graph& g, Output x, bool keep_dims = false) {
   return g.op("Sum", {x, g.int_vector({1})}).attr("keep_dims", keep_dims);

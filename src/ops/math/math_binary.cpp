@@ -103,12 +103,12 @@ struct Arithmetic {
 };
 
 template <typename F>
-KernelFactory all_numbers() {
+KernelFactory binary_of_numbers() {
   return kernel_by_type<Arithmetic<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
 template <typename F>
-KernelFactory floats() {
+KernelFactory binary_of_floats() {
   return kernel_by_type<Arithmetic<F>::template Kernel, float, double>();
 }
 
@@ -175,7 +175,7 @@ Grads squared_difference_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 RUNHOOKS_BINARY_OP("AddV2")
     .attr("T: numbertype")
-    .kernel(all_numbers<AddFn>())
+    .kernel(binary_of_numbers<AddFn>())
     .gradient(add_gradient)
     .endpoint("add")
     .summary("x + y, elementwise.")
@@ -186,7 +186,7 @@ RUNHOOKS_BINARY_OP("AddV2")
 
 RUNHOOKS_BINARY_OP("Add")
     .attr("T: numbertype")
-    .kernel(all_numbers<AddFn>())
+    .kernel(binary_of_numbers<AddFn>())
     .gradient(add_gradient)
     .endpoint("raw_ops.Add")
     .summary("x + y, elementwise.")
@@ -194,7 +194,7 @@ RUNHOOKS_BINARY_OP("Add")
 
 RUNHOOKS_BINARY_OP("Sub")
     .attr("T: numbertype")
-    .kernel(all_numbers<SubFn>())
+    .kernel(binary_of_numbers<SubFn>())
     .gradient(sub_gradient)
     .endpoint("subtract")
     .summary("x - y, elementwise.")
@@ -203,7 +203,7 @@ RUNHOOKS_BINARY_OP("Sub")
 
 RUNHOOKS_BINARY_OP("Mul")
     .attr("T: numbertype")
-    .kernel(all_numbers<MulFn>())
+    .kernel(binary_of_numbers<MulFn>())
     .gradient(mul_gradient)
     .endpoint("multiply")
     .summary("x * y, elementwise.")
@@ -213,7 +213,7 @@ RUNHOOKS_BINARY_OP("Mul")
 
 RUNHOOKS_BINARY_OP("RealDiv")
     .attr("T: {float, double}")
-    .kernel(floats<DivFn>())
+    .kernel(binary_of_floats<DivFn>())
     .gradient(div_gradient)
     .endpoint("realdiv")
     .summary("x / y for floating-point numbers, elementwise.")
@@ -221,7 +221,7 @@ RUNHOOKS_BINARY_OP("RealDiv")
 
 RUNHOOKS_BINARY_OP("DivNoNan")
     .attr("T: {float, double}")
-    .kernel(floats<DivNoNanFn>())
+    .kernel(binary_of_floats<DivNoNanFn>())
     .gradient(div_no_nan_gradient)
     .endpoint("div_no_nan")
     .endpoint("math.divide_no_nan")
@@ -230,7 +230,7 @@ RUNHOOKS_BINARY_OP("DivNoNan")
 
 RUNHOOKS_BINARY_OP("Maximum")
     .attr("T: numbertype")
-    .kernel(all_numbers<MaximumFn>())
+    .kernel(binary_of_numbers<MaximumFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return selection_gradient(g, op, dy, "GreaterEqual");
     })
@@ -239,7 +239,7 @@ RUNHOOKS_BINARY_OP("Maximum")
 
 RUNHOOKS_BINARY_OP("Minimum")
     .attr("T: numbertype")
-    .kernel(all_numbers<MinimumFn>())
+    .kernel(binary_of_numbers<MinimumFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return selection_gradient(g, op, dy, "LessEqual");
     })
@@ -248,14 +248,14 @@ RUNHOOKS_BINARY_OP("Minimum")
 
 RUNHOOKS_BINARY_OP("Pow")
     .attr("T: numbertype")
-    .kernel(all_numbers<PowFn>())
+    .kernel(binary_of_numbers<PowFn>())
     .gradient(pow_gradient)
     .summary("x to the power of y, elementwise.")
     .example("p[2,3] p[3]");
 
 RUNHOOKS_BINARY_OP("SquaredDifference")
     .attr("T: numbertype")
-    .kernel(all_numbers<SquaredDifferenceFn>())
+    .kernel(binary_of_numbers<SquaredDifferenceFn>())
     .gradient(squared_difference_gradient)
     .summary("(x - y)^2, elementwise.")
     .example("f[2,3] f[2,3]")
@@ -263,7 +263,7 @@ RUNHOOKS_BINARY_OP("SquaredDifference")
 
 RUNHOOKS_BINARY_OP("FloorDiv")
     .attr("T: numbertype")
-    .kernel(all_numbers<FloorDivFn>())
+    .kernel(binary_of_numbers<FloorDivFn>())
     .not_differentiable()
     .endpoint("floordiv")
     .summary("The largest integer not above x / y, elementwise.")
@@ -271,7 +271,7 @@ RUNHOOKS_BINARY_OP("FloorDiv")
 
 RUNHOOKS_BINARY_OP("FloorMod")
     .attr("T: numbertype")
-    .kernel(all_numbers<FloorModFn>())
+    .kernel(binary_of_numbers<FloorModFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       const Output whole = g.op("FloorDiv", {op.input(0), op.input(1)});
       return sum_to_operands(g, op, dy[0], negative(g, multiply(g, dy[0], whole)));

@@ -115,7 +115,7 @@ RUNHOOKS_BINARY_FN(MulNoNanFn, y == T(0) ? T(0) : x * y);
 #undef RUNHOOKS_BINARY_FN
 
 template <typename F>
-struct Of {
+struct OfNumbers {
   template <typename T>
   using Unary = UnaryKernel<T, T, F>;
   template <typename T>
@@ -126,13 +126,12 @@ using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
 // A gradient of the form dy * slope(x, y).
-GradientFn times(std::function<Output(Graph&, Output x, Output y)> slope) {
+GradientFn times_slope(std::function<Output(Graph&, Output x, Output y)> slope) {
   return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};
   };
 }
 
-Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
 Output square(Graph& g, Output x) { return g.op("Square", {x}); }
 Output inverse(Graph& g, Output x) { return g.op("Reciprocal", {x}); }
 Output rsqrt(Graph& g, Output x) { return g.op("Rsqrt", {x}); }
@@ -181,128 +180,132 @@ Grads mul_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 }  // namespace
 
-#define RUNHOOKS_UNARY_OP(type)   \
-  RUNHOOKS_REGISTER_OP(#type)     \
-      .input("x: T")              \
-      .output("y: T")             \
-      .attr("T: {float, double}") \
-      .shape(unchanged_shape)     \
-      .kernel(kernel_by_type<Of<type##Fn>::Unary, float, double>())
+#define RUNHOOKS_SPECIAL_UNARY_OP(type) \
+  RUNHOOKS_REGISTER_OP(#type)           \
+      .input("x: T")                    \
+      .output("y: T")                   \
+      .attr("T: {float, double}")       \
+      .shape(unchanged_shape)           \
+      .kernel(kernel_by_type<OfNumbers<type##Fn>::Unary, float, double>())
 
-RUNHOOKS_UNARY_OP(Tan)
-    .gradient(times([](Graph& g, Output, Output y) { return one_plus(g, square(g, y)); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Tan)
+    .gradient(times_slope([](Graph& g, Output, Output y) { return one_plus(g, square(g, y)); }))
     .summary("The tangent of x, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Asin)
-    .gradient(times([](Graph& g, Output x, Output) {
+RUNHOOKS_SPECIAL_UNARY_OP(Asin)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
       return rsqrt(g, one_minus(g, square(g, x)));
     }))
     .summary("The angle whose sine is x, elementwise.")
     .example("u[2,3]");
 
-RUNHOOKS_UNARY_OP(Acos)
-    .gradient(times([](Graph& g, Output x, Output) {
+RUNHOOKS_SPECIAL_UNARY_OP(Acos)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
       return negative(g, rsqrt(g, one_minus(g, square(g, x))));
     }))
     .summary("The angle whose cosine is x, elementwise.")
     .example("u[2,3]");
 
-RUNHOOKS_UNARY_OP(Atan)
-    .gradient(times([](Graph& g, Output x, Output) {
+RUNHOOKS_SPECIAL_UNARY_OP(Atan)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
       return inverse(g, one_plus(g, square(g, x)));
     }))
     .summary("The angle whose tangent is x, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Sinh)
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cosh", {x}); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Sinh)
+    .gradient(times_slope([](Graph& g, Output x, Output) -> Output { return g.op("Cosh", {x}); }))
     .summary("The hyperbolic sine of x, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Cosh)
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sinh", {x}); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Cosh)
+    .gradient(times_slope([](Graph& g, Output x, Output) -> Output { return g.op("Sinh", {x}); }))
     .summary("The hyperbolic cosine of x, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Asinh)
-    .gradient(times([](Graph& g, Output x, Output) { return rsqrt(g, one_plus(g, square(g, x))); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Asinh)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
+      return rsqrt(g, one_plus(g, square(g, x)));
+    }))
     .summary("The number whose hyperbolic sine is x, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Acosh)
-    .gradient(times([](Graph& g, Output x, Output) {
+RUNHOOKS_SPECIAL_UNARY_OP(Acosh)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
       return rsqrt(g, subtract(g, square(g, x), number(g, x, 1)));
     }))
     .summary("The number whose hyperbolic cosine is x, elementwise.")
     .example("o[2,3]");
 
-RUNHOOKS_UNARY_OP(Atanh)
-    .gradient(times([](Graph& g, Output x, Output) {
+RUNHOOKS_SPECIAL_UNARY_OP(Atanh)
+    .gradient(times_slope([](Graph& g, Output x, Output) {
       return inverse(g, one_minus(g, square(g, x)));
     }))
     .summary("The number whose hyperbolic tangent is x, elementwise.")
     .example("u[2,3]");
 
-RUNHOOKS_UNARY_OP(Expm1)
-    .gradient(times([](Graph& g, Output, Output y) { return one_plus(g, y); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Expm1)
+    .gradient(times_slope([](Graph& g, Output, Output y) { return one_plus(g, y); }))
     .summary("exp(x) - 1, elementwise, exact where x is close to 0.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Rint)
+RUNHOOKS_SPECIAL_UNARY_OP(Rint)
     .not_differentiable()
     .summary("The nearest integer, halves to the even one, elementwise.")
     .example("f[2,3]");
 
-RUNHOOKS_UNARY_OP(Lgamma)
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Digamma", {x}); }))
+RUNHOOKS_SPECIAL_UNARY_OP(Lgamma)
+    .gradient(times_slope([](Graph& g, Output x, Output) -> Output {
+      return g.op("Digamma", {x});
+    }))
     .summary("The logarithm of the absolute value of the gamma function, elementwise.")
     .example("p[2,3]");
 
-RUNHOOKS_UNARY_OP(Digamma)
-    .gradient(times([](Graph& g, Output x, Output) -> Output {
+RUNHOOKS_SPECIAL_UNARY_OP(Digamma)
+    .gradient(times_slope([](Graph& g, Output x, Output) -> Output {
       return g.op("Polygamma", {number(g, x, 1), x});
     }))
     .summary("The slope of Lgamma, elementwise.")
     .example("p[2,3]");
 
-#define RUNHOOKS_BINARY_OP(type, a, b) \
-  RUNHOOKS_REGISTER_OP(#type)          \
-      .input(a ": T")                  \
-      .input(b ": T")                  \
-      .output("z: T")                  \
-      .attr("T: {float, double}")      \
-      .shape(broadcast_shape)          \
-      .kernel(kernel_by_type<Of<type##Fn>::Binary, float, double>())
+#define RUNHOOKS_SPECIAL_BINARY_OP(type, a, b) \
+  RUNHOOKS_REGISTER_OP(#type)                  \
+      .input(a ": T")                          \
+      .input(b ": T")                          \
+      .output("z: T")                          \
+      .attr("T: {float, double}")              \
+      .shape(broadcast_shape)                  \
+      .kernel(kernel_by_type<OfNumbers<type##Fn>::Binary, float, double>())
 
-RUNHOOKS_BINARY_OP(Atan2, "y", "x")
+RUNHOOKS_SPECIAL_BINARY_OP(Atan2, "y", "x")
     .gradient(atan2_gradient)
     .summary("The angle of the point (x, y), elementwise.")
     .example("f[2,3] f[3]");
 
-RUNHOOKS_BINARY_OP(Zeta, "x", "q")
+RUNHOOKS_SPECIAL_BINARY_OP(Zeta, "x", "q")
     .gradient(zeta_gradient)
     .summary("The sum of (q + k)^-x over k from 0, elementwise.")
     .example("n{2,3} p[2]");
 
-RUNHOOKS_BINARY_OP(Polygamma, "a", "x")
+RUNHOOKS_SPECIAL_BINARY_OP(Polygamma, "a", "x")
     .gradient(polygamma_gradient)
     .summary("The derivative of order a of Digamma, elementwise.")
     .example("n{1,2} p[2]");
 
-RUNHOOKS_BINARY_OP(Xlogy, "x", "y")
+RUNHOOKS_SPECIAL_BINARY_OP(Xlogy, "x", "y")
     .gradient(xlogy_gradient)
     .endpoint("math.xlogy")
     .summary("x * log(y), 0 where x is 0, elementwise.")
     .example("f[2,3] p[3]");
 
-RUNHOOKS_BINARY_OP(Xdivy, "x", "y")
+RUNHOOKS_SPECIAL_BINARY_OP(Xdivy, "x", "y")
     .gradient(xdivy_gradient)
     .endpoint("math.xdivy")
     .summary("x / y, 0 where x is 0, elementwise.")
     .example("f[2,3] p[3]");
 
-RUNHOOKS_BINARY_OP(MulNoNan, "x", "y")
+RUNHOOKS_SPECIAL_BINARY_OP(MulNoNan, "x", "y")
     .gradient(mul_no_nan_gradient)
     .r("math.multiply_no_nan(x, y, name = NULL)")
     .summary("x * y, 0 where y is 0, elementwise.")

@@ -48,12 +48,12 @@ struct Same {
 };
 
 template <typename F>
-KernelFactory all_numbers() {
+KernelFactory unary_of_numbers() {
   return kernel_by_type<Same<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
 template <typename F>
-KernelFactory floats() {
+KernelFactory unary_of_floats() {
   return kernel_by_type<Same<F>::template Kernel, float, double>();
 }
 
@@ -96,8 +96,6 @@ GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
     return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};
   };
 }
-
-Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
 
 // height * exp(-x^2), the slope of the error functions: 2 / sqrt(pi) is the height of Erf's.
 Output bell(Graph& g, Output x, double height) {
@@ -152,7 +150,7 @@ std::unique_ptr<Kernel> make_cast_kernel(const Operation& op) {
 
 RUNHOOKS_UNARY_OP("Neg")
     .attr("T: numbertype")
-    .kernel(all_numbers<NegFn>())
+    .kernel(unary_of_numbers<NegFn>())
     .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads { return {negative(g, dy[0])}; })
     .endpoint("negative")
     .summary("-x, elementwise.")
@@ -160,21 +158,21 @@ RUNHOOKS_UNARY_OP("Neg")
 
 RUNHOOKS_UNARY_OP("Square")
     .attr("T: numbertype")
-    .kernel(all_numbers<SquareFn>())
+    .kernel(unary_of_numbers<SquareFn>())
     .gradient(times([](Graph& g, Output x, Output) { return multiply(g, x, number(g, x, 2)); }))
     .summary("x^2, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Abs")
     .attr("T: numbertype")
-    .kernel(all_numbers<AbsFn>())
+    .kernel(unary_of_numbers<AbsFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
     .summary("|x|, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sign")
     .attr("T: numbertype")
-    .kernel(all_numbers<SignFn>())
+    .kernel(unary_of_numbers<SignFn>())
     .gradient([](Graph& g, Operation& op, const Outputs&) -> Grads {
       return {g.op("ZerosLike", {op.input(0)})};
     })
@@ -183,14 +181,14 @@ RUNHOOKS_UNARY_OP("Sign")
 
 RUNHOOKS_UNARY_OP("Sqrt")
     .attr("T: {float, double}")
-    .kernel(floats<SqrtFn>())
+    .kernel(unary_of_floats<SqrtFn>())
     .gradient(through_output("SqrtGrad"))
     .summary("The square root of x, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_UNARY_OP("Rsqrt")
     .attr("T: {float, double}")
-    .kernel(floats<RsqrtFn>())
+    .kernel(unary_of_floats<RsqrtFn>())
     .gradient(through_output("RsqrtGrad"))
     .summary("1 / sqrt(x), elementwise.")
     .example("p[2,3]");
@@ -233,21 +231,21 @@ RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
 
 RUNHOOKS_UNARY_OP("Exp")
     .attr("T: {float, double}")
-    .kernel(floats<ExpFn>())
+    .kernel(unary_of_floats<ExpFn>())
     .gradient(times([](Graph&, Output, Output y) { return y; }))
     .summary("e to the power of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Log")
     .attr("T: {float, double}")
-    .kernel(floats<LogFn>())
+    .kernel(unary_of_floats<LogFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Reciprocal", {x}); }))
     .summary("The natural logarithm of x, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_UNARY_OP("Log1p")
     .attr("T: {float, double}")
-    .kernel(floats<Log1pFn>())
+    .kernel(unary_of_floats<Log1pFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output {
       return g.op("Reciprocal", {add(g, number(g, x, 1), x)});
     }))
@@ -256,14 +254,14 @@ RUNHOOKS_UNARY_OP("Log1p")
 
 RUNHOOKS_UNARY_OP("Reciprocal")
     .attr("T: {float, double}")
-    .kernel(floats<ReciprocalFn>())
+    .kernel(unary_of_floats<ReciprocalFn>())
     .gradient(through_output("ReciprocalGrad"))
     .summary("1 / x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Tanh")
     .attr("T: {float, double}")
-    .kernel(floats<TanhFn>())
+    .kernel(unary_of_floats<TanhFn>())
     .gradient(through_output("TanhGrad"))
     .endpoint("tanh")
     .endpoint("nn.tanh")
@@ -273,7 +271,7 @@ RUNHOOKS_UNARY_OP("Tanh")
 
 RUNHOOKS_UNARY_OP("Sigmoid")
     .attr("T: {float, double}")
-    .kernel(floats<SigmoidFn>())
+    .kernel(unary_of_floats<SigmoidFn>())
     .gradient(through_output("SigmoidGrad"))
     .endpoint("sigmoid")
     .endpoint("nn.sigmoid")
@@ -283,7 +281,7 @@ RUNHOOKS_UNARY_OP("Sigmoid")
 
 RUNHOOKS_UNARY_OP("Erf")
     .attr("T: {float, double}")
-    .kernel(floats<ErfFn>())
+    .kernel(unary_of_floats<ErfFn>())
     .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, 1.1283791670955126); }))
     .endpoint("erf")
     .endpoint("math.erf")
@@ -292,7 +290,7 @@ RUNHOOKS_UNARY_OP("Erf")
 
 RUNHOOKS_UNARY_OP("Erfc")
     .attr("T: {float, double}")
-    .kernel(floats<ErfcFn>())
+    .kernel(unary_of_floats<ErfcFn>())
     .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, -1.1283791670955126); }))
     .endpoint("erfc")
     .endpoint("math.erfc")
@@ -301,14 +299,14 @@ RUNHOOKS_UNARY_OP("Erfc")
 
 RUNHOOKS_UNARY_OP("Sin")
     .attr("T: {float, double}")
-    .kernel(floats<SinFn>())
+    .kernel(unary_of_floats<SinFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cos", {x}); }))
     .summary("The sine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Cos")
     .attr("T: {float, double}")
-    .kernel(floats<CosFn>())
+    .kernel(unary_of_floats<CosFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output {
       return negative(g, g.op("Sin", {x}));
     }))
@@ -317,21 +315,21 @@ RUNHOOKS_UNARY_OP("Cos")
 
 RUNHOOKS_UNARY_OP("Floor")
     .attr("T: {float, double}")
-    .kernel(floats<FloorFn>())
+    .kernel(unary_of_floats<FloorFn>())
     .not_differentiable()
     .summary("The largest integer not above x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Ceil")
     .attr("T: {float, double}")
-    .kernel(floats<CeilFn>())
+    .kernel(unary_of_floats<CeilFn>())
     .not_differentiable()
     .summary("The smallest integer not below x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Round")
     .attr("T: {float, double}")
-    .kernel(floats<RoundFn>())
+    .kernel(unary_of_floats<RoundFn>())
     .not_differentiable()
     .summary("The nearest integer, halves to the even one, elementwise.")
     .example("f[2,3]");

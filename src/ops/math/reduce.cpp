@@ -245,7 +245,7 @@ struct Reduce {
 };
 
 template <typename F>
-KernelFactory all_numbers() {
+KernelFactory reduce_of_numbers() {
   return kernel_by_type<Reduce<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
@@ -338,7 +338,7 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
       .may_forward()
 
 RUNHOOKS_REDUCTION("Sum")
-    .kernel(all_numbers<SumFn>())
+    .kernel(reduce_of_numbers<SumFn>())
     .gradient(sum_gradient)
     .summary("The sum along axes.")
     .example("f[2,3] i{0}")
@@ -347,24 +347,24 @@ RUNHOOKS_REDUCTION("Sum")
     .example("f[4,3,2] i{-1,0} | keep_dims=true")
     .example("f[4,3,2] i{1}");
 RUNHOOKS_REDUCTION("Mean")
-    .kernel(all_numbers<MeanFn>())
+    .kernel(reduce_of_numbers<MeanFn>())
     .gradient(mean_gradient)
     .summary("The mean along axes.")
     .example("f[2,3] i{0}")
     .example("f[2,3] i{0,1}")
     .example("f[4,3,2] i{1} | keep_dims=true");
 RUNHOOKS_REDUCTION("Max")
-    .kernel(all_numbers<MaxFn>())
+    .kernel(reduce_of_numbers<MaxFn>())
     .gradient(extremum_gradient)
     .summary("The maximum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Min")
-    .kernel(all_numbers<MinFn>())
+    .kernel(reduce_of_numbers<MinFn>())
     .gradient(extremum_gradient)
     .summary("The minimum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Prod")
-    .kernel(all_numbers<ProdFn>())
+    .kernel(reduce_of_numbers<ProdFn>())
     .gradient(prod_gradient)
     .summary("The product along axes.")
     .example("f[2,3] i{1}")

@@ -190,7 +190,7 @@ Grads extreme_gradient(Graph& g, Operation& op, const Outputs& dy) {
 }
 
 // The product of the others: with one element of 0 in the segment what the rest gives, with more 0.
-Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
+Grads segment_product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(x.dtype(), 0), n = number_of_segments(g, op);
   const Output is_zero = g.op("Equal", {x, zero});
   const Output zeros =
@@ -205,7 +205,7 @@ Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
 }
 
 template <typename How>
-struct Of {
+struct OfSegments {
   template <typename T>
   using Sorted = SortedKernel<T, How>;
   template <typename T>
@@ -241,18 +241,18 @@ struct Of {
 
 #define RUNHOOKS_ALL_NUMBERS float, double, int32_t, int64_t
 
-RUNHOOKS_SORTED_OP("SegmentMax", Of<Largest>::Sorted, RUNHOOKS_ALL_NUMBERS)
+RUNHOOKS_SORTED_OP("SegmentMax", OfSegments<Largest>::Sorted, RUNHOOKS_ALL_NUMBERS)
     .gradient(extreme_gradient)
     .endpoint("segment_max")
     .endpoint("math.segment_max")
     .summary("The largest elements of the rows of each segment; the segments are in order.");
-RUNHOOKS_SORTED_OP("SegmentMin", Of<Smallest>::Sorted, RUNHOOKS_ALL_NUMBERS)
+RUNHOOKS_SORTED_OP("SegmentMin", OfSegments<Smallest>::Sorted, RUNHOOKS_ALL_NUMBERS)
     .gradient(extreme_gradient)
     .endpoint("segment_min")
     .endpoint("math.segment_min")
     .summary("The smallest elements of the rows of each segment; the segments are in order.");
-RUNHOOKS_SORTED_OP("SegmentProd", Of<Product>::Sorted, RUNHOOKS_ALL_NUMBERS)
-    .gradient(product_gradient)
+RUNHOOKS_SORTED_OP("SegmentProd", OfSegments<Product>::Sorted, RUNHOOKS_ALL_NUMBERS)
+    .gradient(segment_product_gradient)
     .endpoint("segment_prod")
     .endpoint("math.segment_prod")
     .summary("The product of the rows of each segment; the segments are in order.");
@@ -279,18 +279,18 @@ RUNHOOKS_REGISTER_OP("SegmentMean")
     .summary("The mean of the rows of each segment; the segments are in order.")
     .example("f[4,2] i{0,0,1,3}");
 
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentMax", Of<Largest>::Unsorted)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentMax", OfSegments<Largest>::Unsorted)
     .gradient(extreme_gradient)
     .endpoint("unsorted_segment_max")
     .endpoint("math.unsorted_segment_max")
     .summary("The largest elements of the rows of each segment.");
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentMin", Of<Smallest>::Unsorted)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentMin", OfSegments<Smallest>::Unsorted)
     .gradient(extreme_gradient)
     .endpoint("unsorted_segment_min")
     .endpoint("math.unsorted_segment_min")
     .summary("The smallest elements of the rows of each segment.");
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentProd", Of<Product>::Unsorted)
-    .gradient(product_gradient)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentProd", OfSegments<Product>::Unsorted)
+    .gradient(segment_product_gradient)
     .endpoint("unsorted_segment_prod")
     .endpoint("math.unsorted_segment_prod")
     .summary("The product of the rows of each segment.");

@@ -104,13 +104,11 @@ GradientFn through_input(const char* type) {
     return {g.op(type, {dy[0], op.input(0)})};
   };
 }
-GradientFn through_output(const char* type) {
+GradientFn grad_op_of_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.output(0)})};
   };
 }
-
-Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
 
 // Second derivatives. The first input of these ops is the gradient from above.
 GradientFn again(const char* type, std::function<Gradient(Graph&, Operation&, Output)> of_second) {
@@ -163,7 +161,7 @@ Gradient softsign_curvature(Graph& g, Operation& op, Output d) {
 
 RUNHOOKS_ACTIVATION("Relu")
     .kernel(unary<ReluFn>())
-    .gradient(through_output("ReluGrad"))
+    .gradient(grad_op_of_output("ReluGrad"))
     .endpoint("nn.relu")
     .summary("max(x, 0), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
@@ -173,7 +171,7 @@ RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
 
 RUNHOOKS_ACTIVATION("Relu6")
     .kernel(unary<Relu6Fn>())
-    .gradient(through_output("Relu6Grad"))
+    .gradient(grad_op_of_output("Relu6Grad"))
     .endpoint("nn.relu6")
     .summary("min(max(x, 0), 6), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
@@ -183,7 +181,7 @@ RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
 
 RUNHOOKS_ACTIVATION("Elu")
     .kernel(unary<EluFn>())
-    .gradient(through_output("EluGrad"))
+    .gradient(grad_op_of_output("EluGrad"))
     .endpoint("nn.elu")
     .summary("exp(x) - 1 where x is negative, else x.");
 RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
@@ -193,7 +191,7 @@ RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
 
 RUNHOOKS_ACTIVATION("Selu")
     .kernel(unary<SeluFn>())
-    .gradient(through_output("SeluGrad"))
+    .gradient(grad_op_of_output("SeluGrad"))
     .endpoint("nn.selu")
     .summary("The scaled exponential linear function, which keeps mean 0 and variance 1.");
 RUNHOOKS_ACTIVATION_GRAD("SeluGrad", "outputs")

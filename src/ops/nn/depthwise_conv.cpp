@@ -142,7 +142,7 @@ class DepthwiseFilterKernel : public Kernel {
 
 // --- shapes
 
-Shape result_shape(const Operation& op, const Shape& x, const Shape& filter) {
+Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) {
   const Shape image = x.has_rank() ? x : Shape::unknown_of_rank(4);
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
   const int64_t channels = image.dim(3), depth = weights.dim(2);
@@ -157,7 +157,7 @@ Shape result_shape(const Operation& op, const Shape& x, const Shape& filter) {
   return Shape{image.dim(0), window.height.out, window.width.out, outputs};
 }
 
-Shape given_shape(ShapeContext& c, int i) {
+Shape depthwise_given_shape(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   if (!value) return Shape::unknown_of_rank(4);
   if (value->num_elements() != 4) {
@@ -166,8 +166,8 @@ Shape given_shape(ShapeContext& c, int i) {
   return Shape(value->integers());
 }
 
-void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
-  const Shape expected = result_shape(c.op(), x, filter);
+void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
+  const Shape expected = depthwise_shape(c.op(), x, filter);
   if (!expected.is_compatible_with(c.input(2))) {
     invalid_argument("out_backprop has shape ", c.input(2), " where the convolution gives ",
                      expected, ".");
@@ -176,11 +176,11 @@ void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
 
 // --- gradients: each of the three is linear in two of them
 
-Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output depthwise_for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
 }
 
-Output for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output depthwise_for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
@@ -192,11 +192,14 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
     .output("output: T")
     .attr(kStrides)
     .RUNHOOKS_CONVOLUTION_ATTRS
-    .shape([](ShapeContext& c) { c.set_output(0, result_shape(c.op(), c.input(0), c.input(1))); })
+    .shape([](ShapeContext& c) {
+      c.set_output(0, depthwise_shape(c.op(), c.input(0), c.input(1)));
+    })
     .kernel(kernel_by_type<DepthwiseKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), filter = op.input(1);
-      return {for_input(g, op, x, filter, dy[0]), for_filter(g, op, x, filter, dy[0])};
+      return {depthwise_for_input(g, op, x, filter, dy[0]),
+              depthwise_for_filter(g, op, x, filter, dy[0])};
     })
     .endpoint("nn.depthwise_conv2d_native")
     .summary("The convolution of each channel of images with filters of its own.")
@@ -212,14 +215,14 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .attr(kStrides)
     .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
-      const Shape x = given_shape(c, 0);
-      check_backprop(c, x, c.input(1));
+      const Shape x = depthwise_given_shape(c, 0);
+      depthwise_check_backprop(c, x, c.input(1));
       c.set_output(0, x);
     })
     .kernel(kernel_by_type<DepthwiseInputKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner = op.input(2);
-      return {Gradient(), for_filter(g, op, dy[0], filter, inner),
+      return {Gradient(), depthwise_for_filter(g, op, dy[0], filter, inner),
               windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_input")
@@ -236,14 +239,14 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .attr(kStrides)
     .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
-      const Shape filter = given_shape(c, 1);
-      check_backprop(c, c.input(0), filter);
+      const Shape filter = depthwise_given_shape(c, 1);
+      depthwise_check_backprop(c, c.input(0), filter);
       c.set_output(0, filter);
     })
     .kernel(kernel_by_type<DepthwiseFilterKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner = op.input(2);
-      return {for_input(g, op, x, dy[0], inner), Gradient(),
+      return {depthwise_for_input(g, op, x, dy[0], inner), Gradient(),
               windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_filter")

@@ -72,7 +72,7 @@ class ReducingPoolKernel : public PoolKernel {
   }
 };
 
-struct Largest {
+struct LargestInWindow {
   template <typename T, typename Cells>
   static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
     bool is_first = true;
@@ -89,7 +89,7 @@ struct Largest {
 };
 
 template <typename T>
-using MaxPoolKernel = ReducingPoolKernel<T, Largest>;
+using MaxPoolKernel = ReducingPoolKernel<T, LargestInWindow>;
 
 // Which of the cells below a window has the value of its place, the first of the largest ones, in N
 // channels from image[cell] on.

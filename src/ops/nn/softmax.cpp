@@ -14,7 +14,9 @@ using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
 int64_t last_dim(const Tensor& x) { return x.shape().dim(x.shape().rank() - 1); }
-int64_t rows_of(const Tensor& x) { return last_dim(x) == 0 ? 0 : x.num_elements() / last_dim(x); }
+int64_t softmax_rows(const Tensor& x) {
+  return last_dim(x) == 0 ? 0 : x.num_elements() / last_dim(x);
+}
 
 template <typename T>
 T row_maximum(const T* x, int64_t n) {
@@ -36,7 +38,7 @@ template <typename T>
 class SoftmaxKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T* x = c.input(0).data<T>();
     T* y = c.output(0).template data<T>();
     for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
@@ -50,7 +52,7 @@ template <typename T>
 class LogSoftmaxKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T* x = c.input(0).data<T>();
     T* y = c.output(0).template data<T>();
     for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
@@ -66,7 +68,7 @@ template <typename T>
 class SoftmaxCrossEntropyKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T *x = c.input(0).data<T>(), *labels = c.input(1).data<T>();
     T* loss = c.output(0).template data<T>();
     T* grad = c.output(1).template data<T>();
@@ -100,7 +102,7 @@ class SparseSoftmaxCrossEntropyKernel : public Kernel {
  private:
   template <typename Label>
   void run(KernelContext& c) {
-    const int64_t n = last_dim(c.input(0)), rows = rows_of(c.input(0));
+    const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T* x = c.input(0).data<T>();
     const Label* labels = c.input(1).data<Label>();
     T* loss = c.output(0).template data<T>();
@@ -153,7 +155,9 @@ Output sum_over_rows(Graph& g, Output x) {
   return g.op("Sum", {x, g.int_vector({-1})}).attr("keep_dims", true);
 }
 
-Output column(Graph& g, Output x) { return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)}); }
+Output as_column(Graph& g, Output x) {
+  return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)});
+}
 
 // (d - sum(d * s)) * s, for the softmax s.
 Output through_softmax(Graph& g, Output d, Output s) {
@@ -163,14 +167,14 @@ Output through_softmax(Graph& g, Output d, Output s) {
 // The gradient of the logits; the second output's own gradient is there for second derivatives
 // only.
 Output logits_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output first = multiply(g, column(g, dy[0]), op.output(1));
+  const Output first = multiply(g, as_column(g, dy[0]), op.output(1));
   if (dy[1].op->type() == "ZerosLike") return first;
   return add(g, first, through_softmax(g, dy[1], g.op("Softmax", {op.input(0)})));
 }
 
 Grads cross_entropy_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output logs = g.op("LogSoftmax", {op.input(0)});
-  Output of_labels = multiply(g, column(g, dy[0]), negative(g, logs));
+  Output of_labels = multiply(g, as_column(g, dy[0]), negative(g, logs));
   if (dy[1].op->type() != "ZerosLike") of_labels = subtract(g, of_labels, dy[1]);
   return {logits_gradient(g, op, dy), of_labels};
 }

@@ -63,10 +63,6 @@ Output coordinates(Graph& g, Output indices, int which) {
   return g.op("GatherV2", {indices, g.scalar(DType::kInt32, which), g.scalar(DType::kInt32, 1)});
 }
 
-Output rows_at(Graph& g, Output x, Output places) {
-  return g.op("GatherV2", {x, places, g.scalar(DType::kInt32, 0)});
-}
-
 Output transposed(Graph& g, Output x) { return g.op("Transpose", {x, g.int_vector({1, 0})}); }
 
 Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {

@@ -24,6 +24,12 @@ inline Output divide(Graph& g, Output a, Output b) {
   return g.op("RealDiv", {a, b}).named("truediv");
 }
 inline Output negative(Graph& g, Output a) { return g.op("Neg", {a}); }
+// A constant of the type of `like`.
+inline Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+// Those rows of `table` that `indices` name.
+inline Output rows_at(Graph& g, Output table, Output indices) {
+  return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
+}
 inline Output cast(Graph& g, Output x, DType dtype) {
   if (x.dtype() == dtype) return x;
   return g.op("Cast", {x}).attr("DstT", dtype);

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-VariableState& state_of(KernelContext& c) {
+VariableState& reference_state(KernelContext& c) {
   return c.resources().get_or_create<VariableState>(c.op().name(), [&c] {
     return std::make_unique<VariableState>(c.op().name(), c.op().attr_type("dtype"));
   });
@@ -18,7 +18,7 @@ VariableState& state_of(KernelContext& c) {
 class VariableKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
-    state_ = &state_of(c);
+    state_ = &reference_state(c);
     c.set_output_resource(0, state_);
   }
   void compute(KernelContext& c) override {
@@ -31,7 +31,7 @@ class VariableKernel : public Kernel {
 
 class VarHandleKernel : public Kernel {
  public:
-  void prepare(KernelContext& c) override { c.set_output_resource(0, &state_of(c)); }
+  void prepare(KernelContext& c) override { c.set_output_resource(0, &reference_state(c)); }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "r/runhooks_r.h"
@@ -10,6 +11,25 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 namespace {
+
+// The graph's where it has one, else one from R's generator: set.seed() alone makes a script
+// repeat.
+uint64_t shuffle_seed(const Graph& graph) {
+  return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
+}
+
+bool is_finite(SEXP x) {
+  const R_xlen_t n = Rf_xlength(x);
+  if (TYPEOF(x) == REALSXP) {
+    const double* values = REAL(x);
+    return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
+  }
+  if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
+    invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
+  }
+  const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
+  return std::find(values, values + n, NA_INTEGER) == values + n;
+}
 
 // A matrix that somebody has put together, or read from a file, may not be what its class says.
 void check_columns(const Rcpp::IntegerVector& dim,
@@ -57,19 +77,6 @@ DType wanted_type(SEXP dtypes, R_xlen_t i) {
   return name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
 }
 
-// The graph's checkpoints get the position of the iterator that `output` comes from.
-void resume_input(const Output& output,
-                  const std::vector<InMemoryColumn>& columns,
-                  const RList& given,
-                  int64_t num_epochs) {
-  std::vector<std::string> names;
-  for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
-  const SaveablePtr input =
-      make_resumable_input(output.op->input(0), content_fingerprint(columns, names),
-                           columns[0].shape().dim(0), num_epochs);
-  default_graph()->add_to_collection(collection_keys::kSaveableObjects, input);
-}
-
 }  // namespace
 
 namespace runhooks {
@@ -83,24 +90,22 @@ InMemoryColumn column_from_r(SEXP x, DType wanted) {
 }  // namespace r
 }  // namespace runhooks
 
-// Whether numbers and logicals are neither NA nor infinite; a vector of the answers would take half
-// as much memory as the numbers.
+// Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
+// answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
-bool cpp_all_finite(SEXP x) {
-  return border([&] {
-    const R_xlen_t n = Rf_xlength(x);
-    if (TYPEOF(x) == REALSXP) {
-      const double* values = REAL(x);
-      return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
-    }
-    const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
-    return std::find(values, values + n, NA_INTEGER) == values + n;
+SEXP cpp_all_finite(SEXP columns) {
+  return border([&]() -> SEXP {
+    const RList given(columns, "the columns of data");
+    Rcpp::LogicalVector finite(given.size());
+    for (R_xlen_t i = 0; i < given.size(); ++i) finite[i] = is_finite(given[i]);
+    return finite;
   });
 }
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. With `resumes` checkpoints have the position.
+// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
+// `on_other_data` checkpoints have the position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -108,7 +113,7 @@ SEXP cpp_next_batch(SEXP columns,
                     double num_epochs,
                     bool shuffle,
                     double seed,
-                    bool resumes = false) {
+                    SEXP on_other_data = R_NilValue) {
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
     const RList given(columns, "the columns of a dataset");
@@ -119,11 +124,20 @@ SEXP cpp_next_batch(SEXP columns,
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
-    options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
-    const std::vector<InMemoryColumn> kept = rows;  // shares the values
+    options.seed = seed < 0 ? shuffle_seed(*default_graph())
+                            : static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
+    for (R_xlen_t i = 0; given.has_names() && i < given.size(); ++i) {
+      options.names.push_back(given.name(i));
+    }
+    const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
-    if (resumes) resume_input(outputs[0], kept, given, options.num_epochs);
+    if (on_other_data != R_NilValue) {
+      default_graph()->add_to_collection(
+          collection_keys::kSaveableObjects,
+          make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
+                               on_other_data_from_name(string_from_r(on_other_data))));
+    }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
     return list;

@@ -181,7 +181,7 @@ std::vector<std::string> missing_names(const RList& data,
 }
 
 // Which of example's three types a column of data has.
-DType natural_type(SEXP x, const std::string& key) {
+DType example_type(SEXP x, const std::string& key) {
   if (is_factor(x) || TYPEOF(x) == STRSXP || TYPEOF(x) == RAWSXP) return DType::kString;
   if (TYPEOF(x) == REALSXP) return DType::kFloat32;
   if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return DType::kInt64;
@@ -189,7 +189,7 @@ DType natural_type(SEXP x, const std::string& key) {
   for (R_xlen_t i = 0; TYPEOF(x) == VECSXP && i < Rf_xlength(x); ++i) {
     SEXP cell = VECTOR_ELT(x, i);
     if (Rf_xlength(cell) == 0 && TYPEOF(cell) != RAWSXP) continue;
-    const DType of_cell = TYPEOF(cell) == VECSXP ? DType::kInvalid : natural_type(cell, key);
+    const DType of_cell = TYPEOF(cell) == VECSXP ? DType::kInvalid : example_type(cell, key);
     if (of_cell != DType::kInt64) return of_cell;
   }
   return dtype;
@@ -339,7 +339,7 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
       for (R_xlen_t i = 0; i < given.size(); ++i) {
         ExampleFeature feature;
         feature.key = given.name(i);
-        feature.dtype = natural_type(given[i], feature.key);
+        feature.dtype = example_type(given[i], feature.key);
         feature.is_data = true;
         warn_of_lost_digits(given[i], feature.key);
         features.push_back(feature);

@@ -36,15 +36,6 @@ std::vector<Shape> shapes_from_r(SEXP list) {
   return shapes;
 }
 
-SEXP dims_to_r(const Shape& shape) {
-  if (!shape.has_rank()) return R_NilValue;
-  Rcpp::NumericVector dims(shape.rank());
-  for (int d = 0; d < shape.rank(); ++d) {
-    dims[d] = shape.dim(d) == Shape::kUnknownDim ? NA_REAL : static_cast<double>(shape.dim(d));
-  }
-  return dims;
-}
-
 // One that is a dataset is a handle.
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
@@ -84,10 +75,11 @@ SaveablePtr saveable_of(SEXP x) {
 
 // The position of an iterator as a saver takes it.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_iterator_saveable(SEXP iterator) {
+SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return border([&]() -> SEXP {
-    return make_handle<Made>(
-        std::make_shared<MadeSaveable>(make_saveable_from_iterator(tensor_of(iterator))), kMade);
+    return make_handle<Made>(std::make_shared<MadeSaveable>(make_saveable_from_iterator(
+                                 tensor_of(iterator), on_other_data_from_name(on_other_data))),
+                             kMade);
   });
 }
 
@@ -109,7 +101,7 @@ SEXP cpp_dataset_info(SEXP handle) {
     for (const DType dtype : dataset->dtypes()) dtypes.push_back(dtype_name(dtype));
     for (const Shape& shape : dataset->shapes()) {
       shapes.push_back(shape.to_string());
-      dims.push_back(dims_to_r(shape));
+      dims.push_back(shape_to_r(shape));
     }
     return Rcpp::List::create(Rcpp::_["description"] = dataset->description(),
                               Rcpp::_["dtypes"] = dtypes, Rcpp::_["shapes"] = shapes,

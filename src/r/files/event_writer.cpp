@@ -20,7 +20,7 @@ EventFileWriter& writer_of(SEXP handle) {
 }
 
 // A serialized message as a session gives it: bytes, or text where nothing in it is 0.
-std::string bytes_from_r(SEXP x, const char* what) {
+std::string message_from_r(SEXP x, const char* what) {
   if (TYPEOF(x) == RAWSXP) {
     return std::string(reinterpret_cast<const char*>(RAW(x)), static_cast<size_t>(Rf_xlength(x)));
   }
@@ -39,7 +39,7 @@ SEXP cpp_event_writer_open(Text logdir, Text suffix) {
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step) {
   border([&] {
-    writer_of(writer).add_serialized_summary(bytes_from_r(summary, "`summary`"),
+    writer_of(writer).add_serialized_summary(message_from_r(summary, "`summary`"),
                                              whole_from_r(step, "`global_step`"));
   });
 }

@@ -77,7 +77,7 @@ SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
 }
 
 // A column of data as an input of a signature: [rows], or of the input's rank.
-Tensor input_from_r(SEXP x, const std::string& name, const TensorInfo& info) {
+Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) {
   const bool is_missing_number = TYPEOF(x) == REALSXP;
   for (R_xlen_t i = 0; is_missing_number && i < Rf_xlength(x); ++i) {
     if (!ISNAN(REAL(x)[i])) continue;
@@ -123,7 +123,7 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
     if (x == R_NilValue) {
       missing.push_back(key);
     } else {
-      inputs.push_back(input_from_r(x, key, info));
+      inputs.push_back(signature_input(x, key, info));
     }
   }
   if (missing.empty()) return inputs;

@@ -8,7 +8,7 @@ namespace r {
 
 namespace {
 
-SEXP handles_of(const std::vector<Output>& outputs) {
+SEXP list_of_handles(const std::vector<Output>& outputs) {
   Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_handle(outputs[i]));
@@ -27,7 +27,7 @@ std::vector<Output> tensors_in(SEXP list, const char* what) {
 FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(handles_of(arguments));
+    Rcpp::Shield<SEXP> handles(list_of_handles(arguments));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure, handles));
     Rcpp::Shield<SEXP> results(eval_r(call, R_GlobalEnv));
     return tensors_in(results, "the results of a function");
@@ -42,7 +42,7 @@ class RGradient : public GradientOverride {
                                  Operation& op,
                                  const std::vector<Output>& dy) override {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(handles_of(
+    Rcpp::Shield<SEXP> handles(list_of_handles(
         std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure_.get(), handles));
     Rcpp::Shield<SEXP> found(eval_r(call, R_GlobalEnv));
@@ -73,8 +73,8 @@ using namespace runhooks::r;
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   return border([&]() -> SEXP {
     const Output chosen = tensor_of(pred);
-    return handles_of(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
-                               builder_from_r(false_fn), name));
+    return list_of_handles(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
+                                    builder_from_r(false_fn), name));
   });
 }
 
@@ -97,8 +97,8 @@ SEXP cpp_while(SEXP cond,
     if (maximum_iterations != R_NilValue)
       options.maximum_iterations = tensor_of(maximum_iterations);
     options.name = name;
-    return handles_of(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
-                                tensors_in(variables, "`loop_vars`"), options));
+    return list_of_handles(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
+                                     tensors_in(variables, "`loop_vars`"), options));
   });
 }
 
@@ -114,7 +114,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
     op->own_gradient = std::make_shared<RGradient>(closure, given.size());
     std::vector<Output> outputs;
     for (size_t i = 0; i < given.size(); ++i) outputs.push_back(op->output(static_cast<int>(i)));
-    return handles_of(outputs);
+    return list_of_handles(outputs);
   });
 }
 

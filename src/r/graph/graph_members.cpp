@@ -16,15 +16,6 @@ SEXP list_of(const std::vector<T>& items, Make make) {
   return list;
 }
 
-SEXP dims_to_r(const Shape& shape) {
-  if (!shape.has_rank()) return R_NilValue;
-  Rcpp::NumericVector dims(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) {
-    dims[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
-  }
-  return dims;
-}
-
 SEXP text_to_r(const std::string& text) { return Rcpp::wrap(text); }
 
 struct AttrToR {
@@ -34,7 +25,7 @@ struct AttrToR {
   SEXP operator()(bool x) const { return Rcpp::wrap(x); }
   SEXP operator()(const std::string& x) const { return text_to_r(x); }
   SEXP operator()(DType x) const { return text_to_r(dtype_name(x)); }
-  SEXP operator()(const Shape& x) const { return dims_to_r(x); }
+  SEXP operator()(const Shape& x) const { return shape_to_r(x); }
   SEXP operator()(const Tensor& x) const { return tensor_to_r(x); }
   SEXP operator()(const std::vector<int64_t>& x) const {
     return Rcpp::wrap(std::vector<double>(x.begin(), x.end()));
@@ -48,7 +39,7 @@ struct AttrToR {
     for (const DType dtype : x) names.emplace_back(dtype_name(dtype));
     return Rcpp::wrap(names);
   }
-  SEXP operator()(const std::vector<Shape>& x) const { return list_of(x, dims_to_r); }
+  SEXP operator()(const std::vector<Shape>& x) const { return list_of(x, shape_to_r); }
   SEXP operator()(const FunctionPtr& x) const { return text_to_r(x->function_name()); }
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 const HandleKind kVariableOptions("runhooks_variable_options");
 
-SEXP dims_to_r(const Shape& shape) {
+SEXP known_dims_to_r(const Shape& shape) {
   Rcpp::NumericVector dims(shape.rank());
   for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
   return dims;
@@ -54,7 +54,7 @@ struct RGetter {
     const DefaultGraph scope(graph.shared_from_this());
     auto given = std::make_shared<VariableOptions>(options);
     Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
-    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(dims_to_r(shape));
+    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(known_dims_to_r(shape));
     Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(options.dtype)));
     Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
     Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));

@@ -47,7 +47,7 @@ struct Symbol {
   const std::string& summary() const { return op ? op->summary : function->summary; }
 };
 
-const std::map<std::string, Symbol>& symbols() {
+const std::map<std::string, Symbol>& all_symbols() {
   static const auto* all = [] {
     auto* made = new std::map<std::string, Symbol>;
     auto add = [made](const Symbol& symbol) {
@@ -95,7 +95,7 @@ Bindings bind_arguments(const Signature& signature, SEXP given, const std::strin
   const RList arguments(given, "the arguments of a function");
   for (R_xlen_t i = 0; i < arguments.size(); ++i) {
     const std::string name = arguments.name(i);
-    const SignatureArgument* argument = signature.find(name);
+    const ArgSpec* argument = signature.find(name);
     if (!argument) invalid_argument("Unused argument: ", owner, " has no `", name, "`.");
     SEXP x = arguments[i];
     if (x == R_MissingArg) invalid_argument("`", name, "` of ", owner, " is missing.");
@@ -188,8 +188,9 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return border([&]() -> SEXP {
-    const auto found = symbols().find(endpoint);
-    if (found == symbols().end()) fail(Code::kNotFound, "There is no function '", endpoint, "'.");
+    const auto found = all_symbols().find(endpoint);
+    if (found == all_symbols().end())
+      fail(Code::kNotFound, "There is no function '", endpoint, "'.");
     const Symbol& symbol = found->second;
     std::string owner = "tf$" + endpoint + "()";
     for (char& letter : owner) letter = letter == '.' ? '$' : letter;
@@ -204,10 +205,10 @@ SEXP cpp_tf_call(Text endpoint, SEXP given) {
 SEXP cpp_tf_symbols() {
   return border([&]() -> SEXP {
     std::vector<std::string> names, arguments, summaries;
-    for (const auto& [name, symbol] : symbols()) {
+    for (const auto& [name, symbol] : all_symbols()) {
       if (name[0] == '_') continue;
       std::vector<std::string> words;
-      for (const SignatureArgument& argument : symbol.signature.arguments) {
+      for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
         // R has quotes for such names
         const bool is_quoted = argument.name[0] == '_';

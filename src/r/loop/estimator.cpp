@@ -4,7 +4,11 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/model_memory.h"
+#include "estimators/model_traits.h"
+#include "estimators/run_folder.h"
 #include "estimators/running_training.h"
+#include "r/loop/history.h"
 #include "r/runhooks_r.h"
 
 namespace runhooks {
@@ -25,18 +29,27 @@ RunConfig config_from_r(SEXP list) {
   config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
+  config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
+}
+
+void remember_from_r(SEXP input, const std::string& folder) {
+  SEXP memory = RList(input, "what an input function returns").find("memory");
+  if (memory == R_NilValue) return;
+  RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "memory"));
 }
 
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
 // list>, labels), or list(given = <anything>) for a model function of the user.
-InputFn input_fn_from_r(SEXP build) {
+// In training it may say what the folder is to remember of the model, from now on.
+InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Held>(function_from_r(build, "the input"));
-  return [function](Graph& graph, Mode mode) -> ModelInput {
+  return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    if (mode == Mode::kTrain) remember_from_r(result, folder);
     return model_input_from_r(result);
   };
 }
@@ -52,7 +65,7 @@ SEXP feature_to_r(const Feature& feature) {
   return sparse;
 }
 
-SEXP tensors_to_r(const Named<Output>& tensors) {
+SEXP named_tensors_to_r(const Named<Output>& tensors) {
   Rcpp::List list(tensors.size());
   Rcpp::CharacterVector names(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -65,7 +78,7 @@ SEXP tensors_to_r(const Named<Output>& tensors) {
 
 SEXP labels_to_r(const ModelInput& input) {
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
-  return tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
+  return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
@@ -80,7 +93,7 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
   features.names() = names;
   Rcpp::Shield<SEXP> labels(labels_to_r(input));
-  Rcpp::Shield<SEXP> predictions(tensors_to_r(spec.predictions));
+  Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
   const RList metrics(result, "what a function of metrics returns");
@@ -124,10 +137,107 @@ ModelFn model_fn_from_r(SEXP spec) {
   };
 }
 
+// What R says of a run for its record: a named list of plain data.
+PlainFields about_from_r(SEXP about) {
+  const RList list(about, "what is said of a run");
+  PlainFields fields;
+  for (R_xlen_t i = 0; i < list.size(); ++i) {
+    fields.add(list.name(i), plain_from_r(list[i], "The record of a run", list.name(i)));
+  }
+  return fields;
+}
+
+// What R holds of a model, for all of its calls.
+struct MadeModel {
+  ModelFn model_fn;
+  std::shared_ptr<Args> warm_start;  // may be missing
+};
+const HandleKind kModel("runhooks_model");
+
+std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
+  if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
+  auto made = std::make_shared<MadeModel>();
+  made->model_fn = model_fn_from_r(spec);
+  SEXP warm_start = list_element(spec, "warm_start_from");
+  if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
+  return made;
+}
+
+SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
+  static const char* const kColumns[] = {"class", "by_class", "numbers"};
+  Rcpp::List all(predictions.size());
+  for (size_t i = 0; i < predictions.size(); ++i) {
+    const TidyPrediction& one = predictions[i];
+    all[i] = Rcpp::List::create(Rcpp::_["type"] = one.type, Rcpp::_["key"] = one.key,
+                                Rcpp::_["columns"] = kColumns[static_cast<int>(one.columns)],
+                                Rcpp::_["names"] = Rcpp::wrap(one.names));
+  }
+  return all;
+}
+
+SEXP labels_to_r(const Head& head) {
+  const LabelSpec labels = head.labels();
+  Rcpp::Shield<SEXP> reads(reads_to_r(head.reads()));
+  Rcpp::Shield<SEXP> predictions(predictions_to_r(labels.predictions));
+  return Rcpp::List::create(Rcpp::_["width"] = static_cast<double>(labels.width),
+                            Rcpp::_["width_argument"] = labels.width_argument,
+                            Rcpp::_["lowest"] = labels.lowest, Rcpp::_["highest"] = labels.highest,
+                            Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+                            Rcpp::_["has_one_class"] = labels.has_one_class(),
+                            Rcpp::_["is_by_head"] = labels.is_by_head,
+                            Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+}
+
+// The arguments of a canned estimator.
+std::shared_ptr<Args> estimator_args(SEXP spec) {
+  const auto args = args_from_r(spec, "the estimator");
+  // what the user called shows at its call
+  args->set_owner("");
+  return args;
+}
+
+SEXP texts_to_r(const NamedTexts& texts) {
+  Rcpp::CharacterVector values(texts.size()), names(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    values[i] = Rf_mkCharCE(texts[i].second.c_str(), CE_UTF8);
+    names[i] = Rf_mkCharCE(texts[i].first.c_str(), CE_UTF8);
+  }
+  values.names() = names;
+  return values;
+}
+
+// What a canned model's head says of its labels and predictions, and the features that it reads
+// itself; NULL of models of the user.
+SEXP labels_of_model(SEXP spec) {
+  if (list_element(spec, "model_fn") != R_NilValue) return R_NilValue;
+  const auto args = estimator_args(spec);
+  return labels_to_r(*make_canned_model(args->text("type"), *args).head);
+}
+
+// A named list of arrays; NULL at the end.
+SEXP next_batch_to_r(Predictions& predictions) {
+  std::vector<Tensor> batch;
+  if (!predictions.next(&batch)) return R_NilValue;
+  Rcpp::List list(batch.size());
+  for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+  list.names() = Rcpp::wrap(predictions.keys());
+  return list;
+}
+
+// The record of the first history saver among the hooks; NULL where there is none.
+SEXP history_of(const HookList& hooks) {
+  for (const HookPtr& hook : hooks) {
+    const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
+    if (saver) return history_to_r(*saver->history());
+  }
+  return R_NilValue;
+}
+
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
-  return Estimator(model_fn_from_r(spec), config_from_r(config));
+  return Estimator(model_from_r(spec)->model_fn, config_from_r(config));
 }
 
 ModelInput model_input_from_r(SEXP result) {
@@ -164,7 +274,7 @@ HookPtr in_memory_evaluator_from_r(SEXP hook) {
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
   auto made = std::make_shared<InMemoryEvaluatorHook>(
-      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
+      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn"), ""), options,
       whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
   SEXP record = Rf_getAttrib(hook, Rf_install("record"));
   if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
@@ -185,7 +295,8 @@ SEXP cpp_estimator_train(SEXP spec,
                          double max_steps,
                          SEXP hooks,
                          SEXP listeners,
-                         bool leaves_events) {
+                         bool leaves_events,
+                         SEXP about) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
@@ -194,13 +305,17 @@ SEXP cpp_estimator_train(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
     options.leaves_events = leaves_events;
-    SEXP warm_start = list_element(spec, "warm_start_from");
-    if (warm_start != R_NilValue) {
-      options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
-    }
-    const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
+    options.about = about_from_r(about);
+    const std::shared_ptr<MadeModel> model = model_from_r(spec);
+    if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
+    const std::string folder = estimator.config().model_dir;
+    const Estimator::TrainResult result =
+        estimator.train(input_fn_from_r(input_fn, folder), options);
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-                              Rcpp::_["was_skipped"] = result.was_skipped);
+                              Rcpp::_["was_skipped"] = result.was_skipped,
+                              Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
+                              Rcpp::_["history"] = history);
   });
 }
 
@@ -219,7 +334,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.name = name;
     options.hooks = hooks_from_r(hooks);
-    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
+    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
     for (size_t i = 0; i < metrics.size(); ++i) {
@@ -227,13 +342,21 @@ SEXP cpp_estimator_evaluate(SEXP spec,
       names[i] = metrics[i].first;
     }
     values.names() = names;
-    return values;
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
+    return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
   });
 }
 
+// The batches of a prediction: all of them, each as a named list of arrays; or, where they are
+// asked for one by one, a handle.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_predict(
-    SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks) {
+SEXP cpp_estimator_predict(SEXP spec,
+                           SEXP config,
+                           SEXP input_fn,
+                           Text checkpoint_path,
+                           Texts predict_keys,
+                           SEXP hooks,
+                           bool all) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;
@@ -241,23 +364,25 @@ SEXP cpp_estimator_predict(
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
     std::shared_ptr<Predictions> predictions =
-        estimator.predict(input_fn_from_r(input_fn), options);
-    return make_handle(predictions, kPredictions);
+        estimator.predict(input_fn_from_r(input_fn, ""), options);
+    if (!all) return make_handle(predictions, kPredictions);
+    std::vector<Held> batches;
+    for (;;) {
+      Rcpp::Shield<SEXP> batch(next_batch_to_r(*predictions));
+      if (batch == R_NilValue) break;
+      batches.emplace_back(batch);
+    }
+    Rcpp::List list(batches.size());
+    for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    return list;
   });
 }
 
 // The next batch as a named list of arrays; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
-  return border([&]() -> SEXP {
-    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictions);
-    std::vector<Tensor> batch;
-    if (!predictions.next(&batch)) return R_NilValue;
-    Rcpp::List list(batch.size());
-    for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
-    list.names() = Rcpp::wrap(predictions.keys());
-    return list;
-  });
+  return border(
+      [&]() -> SEXP { return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions)); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -281,29 +406,53 @@ bool cpp_is_training(Text folder) {
   return border([&] { return RunningTraining::is_in(folder); });
 }
 
-// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is
-// found.
+// A model that all calls are given from now on, and what it says of its labels. What is wrong with
+// the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]
-void cpp_estimator_check(SEXP spec) {
-  border([&] { model_fn_from_r(spec); });
+SEXP cpp_model_make(SEXP spec) {
+  return border([&]() -> SEXP {
+    // first, for its errors name arguments as the constructor has them
+    Rcpp::Shield<SEXP> labels(labels_of_model(spec));
+    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
+    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
+  });
 }
 
-// What a canned model's head says of its labels, and the features that it reads itself.
+// Makes a head and forgets it: what is wrong with its arguments is found.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_labels(SEXP spec) {
+void cpp_head_check(SEXP head) {
+  border([&] {
+    const auto args = args_from_r(head, "a head");
+    args->set_owner("");  // what the user called shows at its call
+    make_head(args->text("type"), *args);
+  });
+}
+
+// What the folder of a canned model must agree on: named texts in groups.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_model_memory(SEXP spec) {
   return border([&]() -> SEXP {
-    const auto args = args_from_r(spec, "the estimator");
-    args->set_owner(args->text("type") + "()");
-    const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
-    const LabelSpec labels = head->labels();
-    static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
-    Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
-    return Rcpp::List::create(
-        Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
-        Rcpp::_["width"] = static_cast<double>(labels.width),
-        Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
-        Rcpp::_["highest"] = labels.highest,
-        Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-        Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+    const auto groups = model_memory(*estimator_args(spec));
+    Rcpp::List all(groups.size());
+    Rcpp::CharacterVector names(groups.size());
+    for (size_t i = 0; i < groups.size(); ++i) {
+      all[i] = texts_to_r(groups[i].second);
+      names[i] = groups[i].first;
+    }
+    all.names() = names;
+    return all;
+  });
+}
+
+// Where checkpoints have the bias and the weights of each column of a linear model; NULL of others.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_coefficients(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto args = estimator_args(spec);
+    const ModelTraits& traits = *registered_model(args->text("type")).traits;
+    if (!traits.coefficients) return R_NilValue;
+    const std::string columns = traits.parts.at(0).columns_argument();
+    const Coefficients names = traits.coefficients(make_columns(args->list(columns)));
+    return Rcpp::List::create(Rcpp::_["bias"] = names.bias, Rcpp::_["weights"] = names.weights);
   });
 }

@@ -1,9 +1,10 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
+#include "base/fingerprint.h"
 #include "data/dataset.h"
 #include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
-#include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
+#include "r/loop/history.h"
 #include "r/runhooks_r.h"
 
 namespace runhooks {
@@ -25,7 +26,7 @@ struct Symbols {
   SEXP results = Rf_install("results");
 };
 
-const Symbols& symbols() {
+const Symbols& hook_symbols() {
   static const Symbols all;
   return all;
 }
@@ -48,13 +49,14 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     environment_.reset(environment);
     begin_ = bind(methods, "begin", {});
     after_create_session_ =
-        bind(methods, "after_create_session", {symbols().session, symbols().coord});
-    before_run_ = bind(methods, "before_run", {symbols().context});
-    after_run_ = bind(methods, "after_run", {symbols().context, symbols().values});
+        bind(methods, "after_create_session", {hook_symbols().session, hook_symbols().coord});
+    before_run_ = bind(methods, "before_run", {hook_symbols().context});
+    after_run_ = bind(methods, "after_run", {hook_symbols().context, hook_symbols().values});
     if (after_run_) after_run_function_.reset(list_element(methods, "after_run"));
-    end_ = bind(methods, "end", {symbols().session});
+    end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
-    restore_state_ = bind(methods, "restore_state", {symbols().state});
+    restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
+    if (save_state_ && is_place(label_)) state_key_ = key_of(methods);
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
@@ -71,8 +73,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     requested_.forget();
     make_context(session);
     if (!after_create_session_) return;
-    define(symbols().session, session_handle(session));
-    define(symbols().coord, coordinator_handle(coordinator, session));
+    define(hook_symbols().session, session_handle(session));
+    define(hook_symbols().coord, coordinator_handle(coordinator, session));
     call(after_create_session_);
   }
   const RunArgs* before_run(RunContext& context) override {
@@ -101,7 +103,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   void end(Session& session) override {
     if (!end_) return;
-    define(symbols().session, session_handle(session));
+    define(hook_symbols().session, session_handle(session));
     call(end_);
   }
   void on_error(Session*, const LoopFailure&) override {
@@ -117,9 +119,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return list;
   }
   bool has_state() const override { return save_state_ != nullptr; }
+  std::string state_key() const override { return state_key_.empty() ? label_ : state_key_; }
   NamedTensors save_state() override {
     if (!save_state_) return {};
-    Rcpp::Shield<SEXP> state(call(save_state_));
+    Rcpp::Shield<SEXP> state(interrupt_is_on_its_way() ? call_in_passing(save_state_)
+                                                       : call(save_state_));
     if (state == R_NilValue) return {};
     const PlainData data =
         plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
@@ -136,7 +140,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     const Held held(state);
     return [this, held] {
       if (!restore_state_) return;
-      define(symbols().state, held.get());
+      define(hook_symbols().state, held.get());
       call(restore_state_);
     };
   }
@@ -182,6 +186,22 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     calls_.reset(calls);
     return call;
   }
+  // "hooks[[2]]": nobody has called it anything.
+  static bool is_place(const std::string& label) {
+    return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
+  }
+  static std::string key_of(SEXP methods) {
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("hook_code"), methods));
+    Rcpp::Shield<SEXP> code(eval_r(call, package_namespace()));
+    return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
+  }
+  // While an interrupt is on its way: its errors are told here and to nobody else.
+  SEXP call_in_passing(SEXP prepared) {
+    Rcpp::Shield<SEXP> passing(Rf_lang2(Rf_install("value_or_error"), prepared));
+    SEXP result = call(passing);
+    if (!Rf_inherits(result, "error")) return result;
+    throw Error(Code::kUnknown, error_of_condition(result, Code::kUnknown).message());
+  }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
   // The loop's graph is the default graph while a method runs.
   SEXP call(SEXP prepared) {
@@ -193,7 +213,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // Once a loop: a name that was not asked for is a NULL that says nothing.
   void check_results() {
     has_checked_results_ = true;
-    SEXP values = Rf_findVarInFrame(environment_.get(), symbols().values);
+    SEXP values = Rf_findVarInFrame(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
                                           : R_NilValue);
     Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
@@ -209,7 +229,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     session_.reset(handle);
     Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
     Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
-    define(symbols().context, context);
+    define(hook_symbols().context, context);
     context_.reset(context);
     context_pointer_.reset(pointer);
     shown_stop_ = false;
@@ -217,7 +237,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   void show_stop(bool requested) {
     shown_stop_ = requested;
     Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
-    Rf_defineVar(symbols().stop_requested, flag, context_.get());
+    Rf_defineVar(hook_symbols().stop_requested, flag, context_.get());
   }
 
   // Not protected.
@@ -241,9 +261,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     const bool is_default = values.options().is_default();
     // The list of the last step where nobody else holds it, nor has removed it: a new one would
     // take longer than all the rest.
-    const bool reuses = is_default && plain_values_ &&
-                        Rf_findVarInFrame(environment_.get(), symbols().values) == plain_values_ &&
-                        !MAYBE_SHARED(plain_values_);
+    const bool reuses =
+        is_default && plain_values_ &&
+        Rf_findVarInFrame(environment_.get(), hook_symbols().values) == plain_values_ &&
+        !MAYBE_SHARED(plain_values_);
     Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
     plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;
     if (!is_default) {
@@ -257,10 +278,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                        ? requested_.tree()->results_to_r(
                              [&values](size_t i) -> const Tensor& { return values.result(i); })
                        : R_NilValue);
-    if (!reuses) define(symbols().values, list);
+    if (!reuses) define(hook_symbols().values, list);
   }
 
-  std::string label_;
+  std::string label_, state_key_;
   std::shared_ptr<Graph> graph_;
   Held environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
@@ -353,13 +374,33 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
   invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
 }
 
-HookList hooks_from_r(SEXP hooks) {
+HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
   HookList all;
   const RList given(hooks, "`hooks`");
   for (R_xlen_t i = 0; i < given.size(); ++i) {
     std::string label = given.has_names() ? given.name(i) : "";
     if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
     all.push_back(hook_from_r(given[i], label));
+    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(all.back());
+    if (scaffold && saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
+  }
+  return all;
+}
+
+SEXP history_to_r(const History& history) {
+  const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
+  Rcpp::List columns;
+  if (has_loss) {
+    columns["mean_losses"] = history.mean_losses;
+    columns["total_losses"] = history.total_losses;
+  }
+  for (const History::Column& column : history.tensors) columns[column.name] = column.values;
+  Rcpp::List all =
+      Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+  if (!history.rows.empty()) {
+    all["input"] =
+        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
+                           Rcpp::_["waited"] = history.waited);
   }
   return all;
 }
@@ -390,22 +431,7 @@ SEXP cpp_history_new() {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
   return border([&]() -> SEXP {
-    const History& history = *from_handle<History>(record, kHistory);
-    const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
-    Rcpp::List columns;
-    if (has_loss) {
-      columns["mean_losses"] = history.mean_losses;
-      columns["total_losses"] = history.total_losses;
-    }
-    for (const History::Column& column : history.tensors) columns[column.name] = column.values;
-    Rcpp::List all =
-        Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
-    if (!history.rows.empty()) {
-      all["input"] =
-          Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
-                             Rcpp::_["waited"] = history.waited);
-    }
-    return all;
+    return history_to_r(*from_handle<History>(record, kHistory));
   });
 }
 

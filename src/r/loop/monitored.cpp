@@ -1,5 +1,4 @@
 // Monitored sessions in R: made, run and closed; how errors end them is for R/session_monitored.R.
-#include "hooks/checkpoint_saver_hook.h"
 #include "monitored/monitored_session.h"
 #include "r/runhooks_r.h"
 
@@ -15,13 +14,13 @@ struct MonitoredBinding {
   RequestedArgs requested;
 };
 
-MonitoredBinding& binding_of(SEXP pointer) {
+MonitoredBinding& monitored_binding(SEXP pointer) {
   return *from_handle<MonitoredBinding>(pointer, kMonitored);
 }
 
 // Kept by the caller while it is used: a session may be closed by what it calls.
 std::shared_ptr<MonitoredSession> open_session(SEXP pointer) {
-  const auto session = binding_of(pointer).session;
+  const auto session = monitored_binding(pointer).session;
   if (!session) fail(Code::kFailedPrecondition, "Session is already closed.");
   return session;
 }
@@ -35,25 +34,11 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                const std::shared_ptr<Graph>& graph,
                                                const std::shared_ptr<Scaffold>& scaffold) {
   if (args.text("type") == "WorkerSessionCreator") {
-    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.number("max_wait_secs"));
+    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
+                                                  args.number("max_wait_secs"));
   }
   return std::make_unique<ChiefSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
                                                args.text("checkpoint_filename_with_path", ""));
-}
-
-// Hooks that save know the scaffold of their session.
-HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
-  HookList list;
-  const RList given(hooks, "`hooks`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    SEXP hook = given[i];
-    const std::string label = given.has_names() ? given.name(i) : "";
-    HookPtr made = hook_from_r(hook, label);
-    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
-    if (saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
-    list.push_back(made);
-  }
-  return list;
 }
 
 // Lets go of the session when the call that ends it is over, however it ended.
@@ -90,7 +75,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    const HookList list = hooks_with_scaffold(hooks, parts);
+    const HookList list = hooks_from_r(hooks, parts);
     MonitoredOptions options;
     options.recovers = recovers;
     auto binding = std::make_shared<MonitoredBinding>();
@@ -107,7 +92,7 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
   return border([&]() -> SEXP {
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
-    RequestedArgs& requested = binding_of(pointer).requested;
+    RequestedArgs& requested = monitored_binding(pointer).requested;
     if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const RunArgs& args = *requested.update(request, session->graph());
@@ -142,7 +127,7 @@ int cpp_monitored_max_failures(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_should_stop(SEXP pointer) {
   return border([&] {
-    const auto session = binding_of(pointer).session;
+    const auto session = monitored_binding(pointer).session;
     return !session || session->should_stop();
   });
 }
@@ -155,7 +140,7 @@ void cpp_monitored_request_stop(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close(SEXP pointer) {
   border([&] {
-    MonitoredBinding& binding = binding_of(pointer);
+    MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
     const Release release{binding};
@@ -167,7 +152,7 @@ void cpp_monitored_close(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
   border([&] {
-    MonitoredBinding& binding = binding_of(pointer);
+    MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
     const Release release{binding};

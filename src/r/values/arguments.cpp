@@ -146,6 +146,15 @@ Shape shape_of_list(SEXP x) {
 
 }  // namespace
 
+SEXP shape_to_r(const Shape& shape) {
+  if (!shape.has_rank()) return R_NilValue;
+  Rcpp::NumericVector dims(shape.rank());
+  for (int i = 0; i < shape.rank(); ++i) {
+    dims[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
+  }
+  return dims;
+}
+
 Shape shape_from_r(SEXP x) {
   if (x == R_NilValue) return Shape::unknown();
   if (Rf_inherits(x, "tensorflow.shape")) return shape_from_r(list_element(x, "dims"));

@@ -173,7 +173,7 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-Tensor bytes_from_r(SEXP x, const Shape& shape) {
+Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   RowMajor at(shape);
@@ -187,7 +187,7 @@ Tensor bytes_from_r(SEXP x, const Shape& shape) {
 }
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
-  if (TYPEOF(x) != STRSXP) return bytes_from_r(x, shape);
+  if (TYPEOF(x) != STRSXP) return strings_of_bytes(x, shape);
   // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
   // else nothing would hold them, and an address could stand for two texts.
   if (ALTREP(x)) STRING_PTR_RO(x);

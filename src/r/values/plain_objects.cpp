@@ -109,7 +109,7 @@ PlainData::Text plain_text(SEXP element) {
   return {Rf_translateCharUTF8(element), Mark::kUtf8};
 }
 
-SEXP text_to_r(const PlainData::Text& text) {
+SEXP plain_text_to_r(const PlainData::Text& text) {
   if (text.mark == Mark::kMissing) return NA_STRING;
   return Rf_mkCharLenCE(text.bytes.data(), static_cast<int>(text.bytes.size()),
                         text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
@@ -158,8 +158,21 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
   return data;
 }
 
+// Names alone, as most of what is read has them.
+bool has_names_only(const PlainData& data) {
+  if (data.attributes.size() != 1 || data.attributes[0].first != "names") return false;
+  const PlainData& names = data.attributes[0].second;
+  return names.kind == Kind::kCharacter && names.attributes.empty() &&
+         names.length() == data.length();
+}
+
 // As R itself sets them, so that what cannot be is found.
 SEXP with_attributes(SEXP x, const PlainData& data) {
+  if (has_names_only(data)) {
+    Rcpp::Shield<SEXP> names(plain_to_r(data.attributes[0].second));
+    Rf_setAttrib(x, R_NamesSymbol, names);
+    return x;
+  }
   const auto n = static_cast<R_xlen_t>(data.attributes.size());
   Rcpp::Shield<SEXP> attributes(Rf_allocVector(VECSXP, n)), names(Rf_allocVector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
@@ -192,7 +205,7 @@ SEXP plain_to_r(const PlainData& data) {
     }
   } else if (data.kind == Kind::kCharacter) {
     for (R_xlen_t i = 0; i < n; ++i) {
-      SET_STRING_ELT(x, i, text_to_r(data.texts[static_cast<size_t>(i)]));
+      SET_STRING_ELT(x, i, plain_text_to_r(data.texts[static_cast<size_t>(i)]));
     }
   } else if (n > 0) {
     std::memcpy(numbers_of(x), data.numbers.data(), data.numbers.size());

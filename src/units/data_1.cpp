@@ -1,0 +1,13 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "data/ahead.cpp"
+#include "data/batch_dataset.cpp"
+#include "data/buffered_blocks.cpp"
+#include "data/cache_dataset.cpp"
+#include "data/csv_columns.cpp"
+#include "data/csv_dataset.cpp"
+#include "data/data_content.cpp"
+#include "data/dataset.cpp"
+#include "data/dataset_function.cpp"
+#include "data/decode_csv_op.cpp"
+#include "data/decode_delim_dataset.cpp"
+#include "data/elements.cpp"

@@ -1,0 +1,11 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "autodiff/gradients.cpp"
+#include "graph/args.cpp"
+#include "graph/attr_value.cpp"
+#include "graph/collection_item.cpp"
+#include "graph/conditional.cpp"
+#include "graph/endpoints.cpp"
+#include "graph/factory.cpp"
+#include "graph/func_graph.cpp"
+#include "graph/graph.cpp"
+#include "graph/graph_function.cpp"

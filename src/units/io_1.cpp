@@ -1,0 +1,13 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "import/branches.cpp"
+#include "import/import_graph.cpp"
+#include "io/checkpoint/bundle_format.cpp"
+#include "io/checkpoint/checkpoint_state.cpp"
+#include "io/checkpoint/table.cpp"
+#include "io/checkpoint/tensor_bundle.cpp"
+#include "io/events/chrome_trace.cpp"
+#include "io/events/event_file.cpp"
+#include "io/events/recorded_evaluations.cpp"
+#include "io/events/step_stats.cpp"
+#include "io/events/summary.cpp"
+#include "io/files/plain_fields.cpp"

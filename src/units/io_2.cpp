@@ -1,0 +1,13 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "io/files/appended_records.cpp"
+#include "io/files/atomic_file.cpp"
+#include "io/files/buffered_bytes.cpp"
+#include "io/files/crc32c.cpp"
+#include "io/files/file_claim.cpp"
+#include "io/files/plain_data.cpp"
+#include "io/files/record.cpp"
+#include "io/files/zlib_stream.cpp"
+#include "io/formats/arrow_stream.cpp"
+#include "io/formats/csv_reader.cpp"
+#include "io/formats/example.cpp"
+#include "io/formats/png.cpp"

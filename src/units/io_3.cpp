@@ -1,0 +1,10 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "io/graphs/graph_def.cpp"
+#include "io/graphs/meta_graph.cpp"
+#include "io/graphs/meta_graph_reader.cpp"
+#include "io/proto/attr_proto.cpp"
+#include "io/proto/proto_schema.cpp"
+#include "io/proto/tensor_proto.cpp"
+#include "io/proto/text_format.cpp"
+#include "io/proto/text_parser.cpp"
+#include "io/proto/wire.cpp"

@@ -1,0 +1,10 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "nn/array_functions.cpp"
+#include "nn/clip.cpp"
+#include "nn/conv_functions.cpp"
+#include "nn/initializer.cpp"
+#include "nn/layers.cpp"
+#include "nn/learning_rate.cpp"
+#include "nn/loss.cpp"
+#include "nn/losses.cpp"
+#include "nn/math_functions.cpp"

@@ -1,0 +1,11 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "nn/metric.cpp"
+#include "nn/metric_classes.cpp"
+#include "nn/metric_functions.cpp"
+#include "nn/metric_thresholds.cpp"
+#include "nn/nn_functions.cpp"
+#include "nn/parse_functions.cpp"
+#include "nn/random_functions.cpp"
+#include "nn/shape_functions.cpp"
+#include "nn/summary_media.cpp"
+#include "nn/summary_ops.cpp"

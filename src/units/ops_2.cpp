@@ -1,0 +1,12 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "ops/array/transpose.cpp"
+#include "ops/lookup/categorical_ids.cpp"
+#include "ops/lookup/cross_ids.cpp"
+#include "ops/lookup/embedding_lookup.cpp"
+#include "ops/lookup/lookup_table.cpp"
+#include "ops/lookup/lower_categorical.cpp"
+#include "ops/lookup/lower_lookup.cpp"
+#include "ops/lookup/sum_duplicate_rows.cpp"
+#include "ops/math/bucketize.cpp"
+#include "ops/math/elementwise.cpp"
+#include "ops/math/math_binary.cpp"

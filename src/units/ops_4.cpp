@@ -1,0 +1,11 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "ops/nn/activations.cpp"
+#include "ops/nn/conv.cpp"
+#include "ops/nn/depthwise_conv.cpp"
+#include "ops/nn/image.cpp"
+#include "ops/nn/l2_loss.cpp"
+#include "ops/nn/patches.cpp"
+#include "ops/nn/pool.cpp"
+#include "ops/nn/softmax.cpp"
+#include "ops/nn/window.cpp"
+#include "ops/sparse/sparse.cpp"

@@ -1,0 +1,12 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "r/graph/graph_members.cpp"
+#include "r/graph/meta_graph.cpp"
+#include "r/graph/optimizer.cpp"
+#include "r/graph/py_func.cpp"
+#include "r/graph/scope.cpp"
+#include "r/graph/specifications.cpp"
+#include "r/graph/tf_calls.cpp"
+#include "r/loop/estimator.cpp"
+#include "r/loop/hook.cpp"
+#include "r/loop/interrupt.cpp"
+#include "r/loop/run_folder.cpp"

@@ -1,0 +1,111 @@
+# Whether two sources of one group of units (tools/units.R) have a name of their own in common: in an
+# unnamed namespace, static, or a macro. Compiled by itself each would be fine; in one unit the
+# compiler stops at some of these, and silently takes the other file's overload at others.
+source("tools/common.R")
+source("tools/units.R")
+
+# A declaration begins at the left margin and goes on to the first `{`, `;` or, for a value, `=`.
+statement_at <- function(code, i) {
+  last <- i
+  while (!grepl("[;{]", code[last]) && last < min(length(code), i + 40)) last <- last + 1
+  list(text = paste(code[i:last], collapse = " "), last = last)
+}
+
+# The text without the arguments of templates.
+without_templates <- function(text) {
+  repeat {
+    shorter <- gsub("<[^<>{};]*>", "", text)
+    if (identical(shorter, text)) return(text)
+    text <- shorter
+  }
+}
+
+enumerators <- function(code, i) {
+  last <- i - 1 + grep("}", code[i:length(code)], fixed = TRUE)[1]
+  body <- sub("^[^{]*[{]", "", paste(code[i:last], collapse = " "))
+  parts <- strsplit(sub("}.*$", "", body), ",", fixed = TRUE)[[1]]
+  names <- trimws(sub("=.*$", "", parts))
+  names[nzchar(names)]
+}
+
+# The names that a declaration brings; an alias with its text, for the same alias may stand twice.
+declared <- function(code, i, text) {
+  plain <- trimws(without_templates(sub("^template\\s*", "", text)))
+  if (grepl("^using \\w+ =", plain)) return(trimws(text))
+  if (grepl("^(using|friend|RUNHOOKS_)", plain)) return(character())
+  kind <- "^(class|struct|union|enum( class)?) (\\w+)[^;{]*([;{]).*$"
+  if (grepl(kind, plain)) {
+    if (sub(kind, "\\4", plain) == ";") return(character())
+    own <- sub(kind, "\\3", plain)
+    return(c(own, if (grepl("^enum (?!class)", plain, perl = TRUE)) enumerators(code, i)))
+  }
+  # what a function or a value is called stands before its parenthesis, `=`, `{`, `[` or `;`
+  name <- sub("^[^({=;[]*?([A-Za-z_][\\w:~]*)\\s*[({=;[].*$", "\\1", plain, perl = TRUE)
+  if (identical(name, plain) || grepl(":", name)) return(character())
+  # a pointer to a function
+  if (grepl("[(][*]\\w+[)]", plain)) return(sub("^.*?[(][*](\\w+)[)].*$", "\\1", plain))
+  if (grepl("^[^=]*[(]", plain)) return(name)
+  # values one after the other
+  further <- regmatches(plain, gregexpr(", *\\w+ *(?=[=[;,])", plain, perl = TRUE))[[1]]
+  c(name, trimws(sub(",", "", further)))
+}
+
+# Names of a source's own and the lines where they stand.
+own_names <- function(root, file) {
+  raw <- read_lines(root, file)
+  code <- cpp_code(raw)
+  found <- list()
+  add <- function(names, line) {
+    if (length(names)) found[[length(found) + 1]] <<- data.frame(name = names, line = line)
+  }
+  macro <- "^#define\\s+(\\w+).*$"
+  undone <- sub("^#undef\\s+", "", grep("^#undef", trimws(code), value = TRUE))
+  at <- grep(macro, code)
+  for (i in at[!sub(macro, "\\1", code[at]) %in% undone]) add(sub(macro, "\\1", code[i]), i)
+  is_unnamed <- FALSE
+  i <- 1
+  while (i <= length(code)) {
+    if (grepl("^namespace [{]", code[i])) {
+      is_unnamed <- TRUE
+    } else if (grepl("^}\\s*// namespace$", raw[i])) {
+      is_unnamed <- FALSE
+    } else if (grepl("^[A-Za-z_]", code[i]) && !grepl("^namespace\\b", code[i]) &&
+                 (is_unnamed || grepl("^static ", code[i]))) {
+      statement <- statement_at(code, i)
+      add(declared(code, i, statement$text), i)
+      i <- statement$last
+    }
+    i <- i + 1
+  }
+  do.call(rbind, c(list(data.frame(name = character(), line = integer())), found))
+}
+
+# An overload in one file is one name.
+clashes_in <- function(root, files) {
+  names <- do.call(rbind, lapply(files, function(file) {
+    own <- own_names(root, file)
+    if (nrow(own)) cbind(own[!duplicated(own$name), ], file = file)
+  }))
+  if (is.null(names)) return(violations())
+  is_alias <- grepl("^using ", names$name)
+  # the same alias twice is fine, another one of that name is not
+  names <- names[!(is_alias & duplicated(names$name)), ]
+  names$name <- sub("^using (\\w+) .*$", "\\1", names$name)
+  twice <- names[duplicated(names$name), ]
+  first <- names[match(twice$name, names$name), ]
+  text <- sprintf(
+    "`%s` is in %s:%d too, which may stand in one unit with this: name it for what it is here",
+    twice$name, first$file, first$line
+  )
+  violations(twice$file, twice$line, "units", text)
+}
+
+check_units <- function(root) {
+  files <- unit_sources(root)
+  groups <- split(file.path("src", files), group_of(files))
+  do.call(rbind, c(list(violations()), lapply(groups, function(group) clashes_in(root, group))))
+}
+
+run_tool(function(arguments) {
+  report("check_units", check_units("."), "no two sources of a unit have a name in common")
+}, sys.nframe())

@@ -1,0 +1,129 @@
+# Writes src/units/*.cpp, the few sources that an install compiles in place of some 340:
+# `Rscript tools/objects.R [--check]`. A unit includes the sources of one group of layers, so that
+# their headers are read once, and is bounded in lines, for the compiler's memory. Where a source
+# stands stays as it is until a unit grows too long: a new one joins the shortest unit of its group.
+source("tools/common.R")
+source("tools/layers.R")
+
+# Layers whose sources may stand in one unit; two such sources have no name of their own in common
+# (tools/check_units.R). A family stands for itself where it is named.
+unit_groups <- list(
+  ground = c("base", "tensor"), graph = c("graph", "autodiff"), ops = "ops", io = c("io", "import"),
+  session = c("session", "control"), data = "data", nn = "nn", columns = "columns",
+  training = c("training", "trees"), hooks = c("hooks", "monitored"), estimators = "estimators",
+  r = "r",
+  # Eigen's templates are a unit's worth
+  linalg = "ops/linalg"
+)
+
+# Beyond this many lines a unit is cut: the largest takes some 1 GB of the compiler's memory.
+longest_unit <- 3300L
+
+# Kernels are compiled one by one: what an instruction set is named for must not reach others.
+is_apart <- function(files) startsWith(files, "kernels/")
+
+# All sources of src/ but units, as paths from there. The wrappers come last, for they open a
+# namespace.
+unit_sources <- function(root) {
+  files <- list.files(file.path(root, "src"), "[.]cpp$", recursive = TRUE)
+  files <- sort(grep("^units/", files, value = TRUE, invert = TRUE), method = "radix")
+  c(setdiff(files, "RcppExports.cpp"), intersect(files, "RcppExports.cpp"))
+}
+
+# The group of each source; NA for one that is compiled by itself.
+group_of <- function(files) {
+  places <- unlist(unit_groups)
+  names(places) <- rep(names(unit_groups), lengths(unit_groups))
+  found <- vapply(files, function(file) {
+    if (file == "RcppExports.cpp") return("r")
+    inside <- places[startsWith(file, paste0(places, "/"))]
+    if (length(inside)) names(inside)[which.max(nchar(inside))] else NA_character_
+  }, "")
+  unname(found)
+}
+
+lines_of <- function(root, files) {
+  vapply(files, function(file) length(readLines(file.path(root, "src", file), warn = FALSE)), 1L)
+}
+
+unit_name <- function(group, k) sprintf("units/%s_%d.cpp", group, k)
+
+# The units that lie there: a list of sources, by group and number.
+present_units <- function(root, group) {
+  pattern <- sprintf("^%s_[0-9]+[.]cpp$", group)
+  files <- list.files(file.path(root, "src/units"), pattern)
+  files <- files[order(as.integer(gsub("\\D", "", files)))]
+  lapply(files, function(file) cpp_includes(root, file.path("src/units", file))$target)
+}
+
+# Sources in order, cut into `n` parts of about the same length.
+cut_evenly <- function(files, lengths, n) {
+  middle <- cumsum(lengths) - lengths / 2
+  unname(split(files, pmin(n, 1 + floor(n * middle / sum(lengths)))))
+}
+
+# The units of a group: those there are, without what is gone, with what is new; cut anew where one
+# is too long or empty.
+units_of <- function(root, group, files) {
+  lengths <- stats::setNames(lines_of(root, files), files)
+  units <- lapply(present_units(root, group), intersect, files)
+  total <- function(unit) sum(lengths[unit])
+  for (file in setdiff(files, unlist(units))) {
+    if (!length(units)) units <- list(character())
+    shortest <- which.min(vapply(units, total, 1))
+    units[[shortest]] <- c(units[[shortest]], file)
+  }
+  is_bad <- vapply(units, function(unit) !length(unit) || total(unit) > longest_unit, NA)
+  if (any(is_bad) || anyDuplicated(unlist(units))) {
+    # a tenth is left to grow
+    n <- ceiling(sum(lengths) / (0.9 * longest_unit))
+    units <- cut_evenly(files, lengths, n)
+  }
+  # in the order of `files`
+  lapply(units, function(unit) files[files %in% unit])
+}
+
+# All units: their sources, by the unit's path from src/.
+all_units <- function(root) {
+  files <- unit_sources(root)
+  groups <- group_of(files)
+  units <- lapply(names(unit_groups), function(group) {
+    own <- files[groups %in% group]
+    if (!length(own)) return(list())
+    parts <- units_of(root, group, own)
+    stats::setNames(parts, unit_name(group, seq_along(parts)))
+  })
+  do.call(c, units)
+}
+
+unit_text <- function(files) {
+  c(
+    "// Written by tools/units.R: what an install compiles together; do not edit.",
+    sprintf("#include \"%s\"", files)
+  )
+}
+
+# Units that differ from what the sources say, and those that are none any more.
+stale_units <- function(root, units = all_units(root)) {
+  there <- sprintf("units/%s", list.files(file.path(root, "src/units"), "[.]cpp$"))
+  is_stale <- vapply(names(units), function(unit) {
+    path <- file.path(root, "src", unit)
+    !file.exists(path) || !identical(readLines(path), unit_text(units[[unit]]))
+  }, NA)
+  sprintf("src/%s", c(names(units)[is_stale], setdiff(there, names(units))))
+}
+
+write_units <- function(root) {
+  units <- all_units(root)
+  stale <- stale_units(root, units)
+  dir.create(file.path(root, "src/units"), showWarnings = FALSE)
+  for (file in stale) {
+    files <- units[[sub("^src/", "", file)]]
+    if (is.null(files)) {
+      unlink(file.path(root, file))
+    } else {
+      writeLines(unit_text(files), file.path(root, file))
+    }
+  }
+  stale
+}
