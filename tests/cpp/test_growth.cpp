@@ -3,7 +3,7 @@
 #include "base/looks.h"
 #include "graph/lowering.h"
 #include "monitored/run_requests.h"
-#include "ops/gradient_helpers.h"
+#include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
 #include "training/optimizer.h"
