@@ -89,20 +89,12 @@ cpp_write_carried_files <- function(folder, files) {
     invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
 }
 
-cpp_can_write_in <- function(folder) {
-    .Call(`_runhooks_cpp_can_write_in`, folder)
-}
-
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
 
 cpp_log_verbosity <- function(level) {
     .Call(`_runhooks_cpp_log_verbosity`, level)
-}
-
-cpp_has_checkpoint <- function(folder) {
-    .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
 cpp_latest_checkpoint <- function(folder) {
@@ -555,10 +547,6 @@ cpp_predictions_close <- function(pointer) {
 
 cpp_save_running <- function(folder, scratch) {
     .Call(`_runhooks_cpp_save_running`, folder, scratch)
-}
-
-cpp_is_training <- function(folder) {
-    .Call(`_runhooks_cpp_is_training`, folder)
 }
 
 cpp_model_make <- function(spec) {

@@ -265,16 +265,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_can_write_in
-bool cpp_can_write_in(Text folder);
-RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_log_setup
 void cpp_log_setup();
 RcppExport SEXP _runhooks_cpp_log_setup() {
@@ -290,16 +280,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_log_verbosity(level));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_has_checkpoint
-bool cpp_has_checkpoint(Text folder);
-RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1560,16 +1540,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_training
-bool cpp_is_training(Text folder);
-RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_model_make
 SEXP cpp_model_make(SEXP spec);
 RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP) {
@@ -2198,10 +2168,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
-    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
-    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
@@ -2315,7 +2283,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
-    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},

@@ -44,12 +44,6 @@ int cpp_log_verbosity(SEXP level) {
   });
 }
 
-// Whether there is one; what is odd about the folder is not told.
-// [[Rcpp::export(rng = false)]]
-bool cpp_has_checkpoint(Text folder) {
-  return border([&] { return has_checkpoint(folder); });
-}
-
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint(Text folder) {
   return border([&]() -> SEXP {

@@ -197,7 +197,7 @@ std::shared_ptr<Args> estimator_args(SEXP spec) {
   return args;
 }
 
-SEXP texts_to_r(const NamedTexts& texts) {
+SEXP named_texts_to_r(const NamedTexts& texts) {
   Rcpp::CharacterVector values(texts.size()), names(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     values[i] = Rf_mkCharCE(texts[i].second.c_str(), CE_UTF8);
@@ -401,11 +401,6 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// [[Rcpp::export(rng = false)]]
-bool cpp_is_training(Text folder) {
-  return border([&] { return RunningTraining::is_in(folder); });
-}
-
 // A model that all calls are given from now on, and what it says of its labels. What is wrong with
 // the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]
@@ -436,7 +431,7 @@ SEXP cpp_model_memory(SEXP spec) {
     Rcpp::List all(groups.size());
     Rcpp::CharacterVector names(groups.size());
     for (size_t i = 0; i < groups.size(); ++i) {
-      all[i] = texts_to_r(groups[i].second);
+      all[i] = named_texts_to_r(groups[i].second);
       names[i] = groups[i].first;
     }
     all.names() = names;
