@@ -1,9 +1,9 @@
 #include "estimators/warm_start.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "base/log.h"
+#include "base/pattern.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "training/saver.h"
@@ -22,10 +22,10 @@ std::string checkpoint_of(const std::string& path) {
   return newest;
 }
 
-std::regex pattern_of(const std::string& text) {
+Pattern pattern_of(const std::string& text) {
   try {
-    return std::regex(text, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
+    return Pattern(text);
+  } catch (const Error&) {
     invalid_argument("`vars_to_warm_start` is no regular expression: \"", text, "\".");
   }
 }
@@ -61,7 +61,7 @@ WarmStart::WarmStart(const Args& args)
 }
 
 std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
-  std::vector<std::regex> patterns;
+  std::vector<Pattern> patterns;
   for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
   std::vector<VariablePtr> chosen;
   const char* collection =
@@ -69,9 +69,8 @@ std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
   for (const VariablePtr& variable : variables_in(graph, collection)) {
     const std::string& name = variable->save_name();
     const bool matches =
-        std::any_of(patterns.begin(), patterns.end(), [&name](const std::regex& pattern) {
-          return std::regex_search(name, pattern, std::regex_constants::match_continuous);
-        });
+        std::any_of(patterns.begin(), patterns.end(),
+                    [&name](const Pattern& pattern) { return pattern.begins(name); });
     if (matches) chosen.push_back(variable);
   }
   for (const auto& previous : previous_names_) {

@@ -6,6 +6,7 @@
 #include "base/log_first.cpp"
 #include "base/memory.cpp"
 #include "base/near_names.cpp"
+#include "base/pattern.cpp"
 #include "base/random.cpp"
 #include "base/shared_work.cpp"
 #include "base/status.cpp"

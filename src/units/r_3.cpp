@@ -5,7 +5,6 @@
 #include "r/loop/session.cpp"
 #include "r/loop/threads.cpp"
 #include "r/loop/timer.cpp"
-#include "r/testing.cpp"
 #include "r/values/arguments.cpp"
 #include "r/values/checked.cpp"
 #include "r/values/conditions.cpp"

@@ -2,8 +2,13 @@
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
-#include "r/runhooks_r.h"
+#include "r/data/input.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
 #include "r/values/convert.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

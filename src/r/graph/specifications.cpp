@@ -1,7 +1,8 @@
 // What the core's factories know: what can be made, how scripts call it, and with which arguments.
 #include "data/dataset.h"
 #include "hooks/hook_registry.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 #include "training/optimizer.h"
 
 using namespace runhooks;

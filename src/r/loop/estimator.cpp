@@ -5,7 +5,11 @@
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
 #include "estimators/running_training.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
