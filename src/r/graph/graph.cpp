@@ -5,10 +5,7 @@
 #include "r/data/input.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
 #include "r/values/convert.h"
-#include "r/values/handles.h"
-#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
@@ -100,10 +97,6 @@ SEXP item_to_r(const CollectionItem& item) {
   // nothing else is kept in a collection
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
-
-}  // namespace
-
-namespace {
 
 // R's collector does not see what hangs on a graph that nobody needs any more: it is called after
 // so many graphs, or so much memory.
@@ -597,9 +590,8 @@ SEXP cpp_variable_read(SEXP x) {
   return border([&]() -> SEXP {
     const VariablePtr variable = variable_of(x);
     const auto target = graph_for(variable->graph());
-    Graph& graph = *target;
-    if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
+    if (!variable->is_resource) return tensor_handle(target->op("Identity", {variable->handle}));
     return tensor_handle(
-        graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
+        target->op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
   });
 }

@@ -9,6 +9,7 @@
 #include "columns/feature_column.h"
 #include "graph/op_registry.h"
 #include "graph/variable.h"
+#include "r/values/border.h"
 #include "r/values/values.h"
 
 namespace runhooks {

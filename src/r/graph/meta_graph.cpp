@@ -4,6 +4,7 @@
 #include "io/files/atomic_file.h"
 #include "io/proto/text_format.h"
 #include "r/data/example.h"
+#include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 #include "training/freeze.h"
