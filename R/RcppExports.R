@@ -21,8 +21,8 @@ cpp_all_finite <- function(x) {
     .Call(`_runhooks_cpp_all_finite`, x)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes = FALSE) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -37,8 +37,8 @@ cpp_dataset_maker <- function(dataset, builder) {
     .Call(`_runhooks_cpp_dataset_maker`, dataset, builder)
 }
 
-cpp_generator <- function(closures, dtypes, shapes) {
-    .Call(`_runhooks_cpp_generator`, closures, dtypes, shapes)
+cpp_generator <- function(open, dtypes, shapes, declared) {
+    .Call(`_runhooks_cpp_generator`, open, dtypes, shapes, declared)
 }
 
 cpp_csv_peek <- function(path, compression_type, delim, use_quotes, skip, n) {
@@ -57,8 +57,8 @@ cpp_write_tfrecord <- function(data, path, compression_type) {
     .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
 }
 
-cpp_iterator_saveable <- function(iterator) {
-    .Call(`_runhooks_cpp_iterator_saveable`, iterator)
+cpp_iterator_saveable <- function(iterator, on_other_data) {
+    .Call(`_runhooks_cpp_iterator_saveable`, iterator, on_other_data)
 }
 
 cpp_dataset <- function(type, args, owner) {

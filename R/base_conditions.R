@@ -27,12 +27,24 @@ stop_plain <- function(message, kind = "invalid_argument", call = parent.frame()
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
 # Called by the border: an error of the core as an R condition. `condition` is one that came from R
-# and goes back as it was.
-raise_core_error <- function(condition, kind, message, hints) {
+# and goes back as it was; `classes` are those of one that could not be kept.
+raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   raise_warnings()
   if (!is.null(condition)) stop(condition)
+  if (!is.null(classes)) {
+    own <- setdiff(classes, c("rlang_error", "error", "condition"))
+    rlang::abort(message, class = own, call = NULL)
+  }
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
   rlang::abort(bullets, class = error_classes(kind), call = user_frame())
+}
+
+# Called by the core for an error that waits for another call, or is judged: it comes as a value.
+hold_error <- function(call, env) {
+  tryCatch(
+    rlang::eval_bare(call, env),
+    error = function(condition) structure(list(condition), class = "runhooks_held")
+  )
 }
 
 # The text of an error or interrupt, for the core.
@@ -198,14 +210,21 @@ call_on_error <- function(condition) {
 add_place <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
-  note <- sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
+  condition <- add_note(
+    condition, sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
+  )
+  place <- match("error", class(condition), nomatch = length(class(condition)))
+  class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
+  condition
+}
+
+# The condition itself with a line of message more.
+add_note <- function(condition, note) {
   if (inherits(condition, "rlang_error")) {
     condition$footer <- c(condition$footer, c(i = note))
   } else {
     condition$message <- paste0(conditionMessage(condition), "\n  (", note, ")")
   }
-  place <- match("error", class(condition), nomatch = length(class(condition)))
-  class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
   condition
 }
 

@@ -5,9 +5,10 @@
 #' Reads what gives an Arrow C stream, record batch by record batch: objects of the packages arrow
 #' (tables, datasets, readers of record batches) and nanoarrow. The rows are records.
 #'
-#' A stream can be read once. For several passes through the data, and to go on where an iterator
-#' stopped, give a function that returns a new stream with the same batches each time, or an object
-#' of which one can be made again, such as a table. Batches are asked for on the main thread.
+#' A stream can be read once. For several passes through the data or several iterators, and to go on
+#' where one stopped, give a function that returns a new stream with the same batches each time, or
+#' an object of which one can be made again, such as a table. Batches are asked for on the main
+#' thread.
 #'
 #' @param x A function without arguments that returns a stream; a stream (an external pointer of the
 #'   class `nanoarrow_array_stream`, or an object with a method `export_to_c()`); or another object
@@ -24,41 +25,82 @@
 #'   dataset_batch(4) %>%
 #'   dataset_collect(1)
 arrow_dataset <- function(x) {
-  open <- function() cpp_arrow_reader(arrow_stream(if (is.function(x)) x() else x))
-  reader <- open()
-  columns <- cpp_arrow_columns(reader)
+  read_once <- inherits(x, "RecordBatchReader")
+  first <- open_arrow(x)
+  columns <- cpp_arrow_columns(first)
   if (anyDuplicated(columns$names) || !all(nzchar(columns$names))) {
     stop_runhooks(
       "The columns of {.arg x} must have names that differ, not {.val {columns$names}}.",
       kind = "invalid_argument"
     )
   }
+  open <- function() {
+    if (is.null(first) && read_once) stop_arrow_read()
+    reader <- if (is.null(first)) open_arrow(x) else first
+    first <<- NULL
+    reader
+  }
+  types <- setNames(columns$dtypes, columns$names)
+  chunks_dataset(types, function() arrow_chunks(open, columns), "an Arrow stream")
+}
+
+open_arrow <- function(x) cpp_arrow_reader(arrow_stream(if (is.function(x)) x() else x))
+
+stop_arrow_read <- function() {
+  stop_runhooks(
+    c(
+      "The Arrow stream has been read before.",
+      i = "Give {.fn arrow_dataset} a function that returns a new one each time."
+    ),
+    kind = "failed_precondition"
+  )
+}
+
+# A stream of the record batches of what `open()` gives. Its position is how many have been read,
+# and a hash of all of them.
+arrow_chunks <- function(open, columns) {
+  reader <- NULL
   fetched <- 0
-  next_chunk <- function() {
-    repeat {
-      chunk <- cpp_arrow_next(reader)
-      if (is.null(chunk)) return(NULL)
-      fetched <<- fetched + 1
-      if (length(chunk[[1]]) > 0) break
+  hash <- ""
+  begin <- function() {
+    reader <<- open()
+    if (!identical(cpp_arrow_columns(reader), columns)) {
+      stop_runhooks(
+        "The Arrow stream has other columns than the first one had.", kind = "failed_precondition"
+      )
     }
-    setNames(Map(np_array, chunk, columns$dtypes), columns$names)
+    fetched <<- 0
+    hash <<- ""
+  }
+  fetch <- function() {
+    batch <- cpp_arrow_next(reader)
+    if (is.null(batch)) return(NULL)
+    fetched <<- fetched + 1
+    hash <<- rlang::hash(c(hash, batch$content))
+    batch$columns
+  }
+  draw <- function(number) {
+    if (is.null(reader)) begin()
+    repeat {
+      batch <- fetch()
+      if (is.null(batch) || length(batch[[1]]) > 0) break
+    }
+    if (!is.null(batch)) Map(np_array, batch, columns$dtypes)
   }
   restore <- function(state) {
-    if (state < fetched) {
-      reader <<- open()
-      fetched <<- 0
-    }
-    while (fetched < state) {
-      if (is.null(cpp_arrow_next(reader))) {
-        stop_runhooks(
-          "The Arrow stream has {fetched} batches; {state} had been read.",
-          kind = "failed_precondition"
-        )
-      }
-      fetched <<- fetched + 1
+    begin()
+    while (fetched < state$batches && !is.null(fetch())) NULL
+    if (!identical(hash, state$hash)) {
+      stop_runhooks(
+        "The Arrow stream has other batches than the {state$batches} that were read.",
+        kind = "failed_precondition"
+      )
     }
   }
-  chunks_dataset(setNames(columns$dtypes, columns$names), next_chunk, function() fetched, restore)
+  list(
+    draw = draw, rewind = begin, save = function() list(batches = fetched, hash = hash),
+    restore = restore
+  )
 }
 
 # An external pointer to the C struct of a stream.

@@ -7,7 +7,8 @@
 #'
 #' Files are read one after the other, as far as elements are asked for. An iterator knows in which
 #' file it stands and where, and goes on there when it is restored; a file that is not the one it
-#' was (by size and by the bytes at both ends) is refused.
+#' was (by its size and blocks of its bytes) is refused; the same files in another folder are the
+#' same data.
 #'
 #' @param filenames Paths of files. Within functions of [dataset_flat_map()] and
 #'   [dataset_interleave()] also a string tensor.
@@ -58,7 +59,7 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
   check_positive_whole(num_parallel_reads, null = TRUE)
   filenames <- file_names(filenames)
   if (!is.null(num_parallel_reads) && !is_tensor(filenames)) {
-    files <- tensor_slices_dataset(unlist(filenames))
+    files <- new_dataset("FileListDataset", "tfrecord_dataset", list(filenames = filenames))
     reader <- function(file) tfrecord_dataset(file, compression_type, on_error = on_error)
     return(dataset_interleave(files, reader, num_parallel_reads))
   }

@@ -217,12 +217,10 @@ value_shape <- function(x) {
   if (length(x) == 1) list() else length(x)
 }
 
-# What fails says for which element.
+# What fails says for which element, and is what it was.
 with_element_number <- function(expr, number, what) {
   withCallingHandlers(expr, error = function(e) {
-    if (!is.null(steering_kind(e))) return()
-    stop_runhooks(
-      c("{what} failed at element {number}.", x = "{conditionMessage(e)}"), parent = e
-    )
+    note <- paste0(what, " failed at element ", number, ".")
+    if (is.null(steering_kind(e))) stop(add_note(e, note))
   })
 }

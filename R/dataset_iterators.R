@@ -141,6 +141,9 @@ print.tf_iterator <- function(x, ...) {
 #' `tf$train$Saver()`, and with the variables of a model.
 #'
 #' @param iterator An iterator.
+#' @param on_other_data What becomes of a position that belongs to other data, or to data that are
+#'   read in another way: `"stop"` refuses it with an error that names both, `"begin"` begins at the
+#'   first element, which the log says.
 #' @return An object for `tf$add_to_collection("saveable_objects", )`.
 #' @seealso [hook_checkpoint_input_pipeline()]
 #' @family datasets
@@ -148,9 +151,10 @@ print.tf_iterator <- function(x, ...) {
 #' @examples
 #' iterator <- make_iterator_one_shot(range_dataset(0, 4))
 #' tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
-make_saveable_from_iterator <- function(iterator) {
+make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "begin")) {
   check_iterator(iterator)
-  cpp_iterator_saveable(unclass(iterator)$handle)
+  on_other_data <- check_one_of(on_other_data, c("stop", "begin"))
+  cpp_iterator_saveable(unclass(iterator)$handle, on_other_data)
 }
 
 #' The tensors of a next batch

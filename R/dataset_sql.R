@@ -5,10 +5,11 @@
 #' Runs a query on a connection of the package DBI and gives its rows as records, fetched in chunks,
 #' so that tables larger than memory are read.
 #'
-#' Each pass through the data runs the query again. An iterator that is restored does so, too, goes
-#' through the chunks that had been read and checks that they are the same: the query should have an
-#' `ORDER BY`, the table should not change. Give the dataset a connection of its own: most databases
-#' read one result at a time. What R must be asked for is read on the main thread.
+#' Each iterator runs the query for itself, and again for each pass through the data. One that is
+#' restored goes through the chunks that had been read and checks that they are the same: the query
+#' should have an `ORDER BY`, the table should not change. Most databases read one result of a
+#' connection at a time: where another one has ended it, the query is run again up to where it was.
+#' What R must be asked for is read on the main thread.
 #'
 #' @param connection A connection, see `DBI::dbConnect()`.
 #' @param query A query that gives rows, as a string.
@@ -33,34 +34,55 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   check_arg(good, connection, "a connection of DBI", "connection", environment())
   check_string(query)
   check_positive_whole(chunk_size)
-  rows <- sql_rows(connection, query, chunk_size)
-  chunks_dataset(rows$types, rows$next_chunk, rows$save, rows$restore)
+  types <- query_types(connection, query)
+  chunks_dataset(types, function() sql_stream(connection, query, chunk_size, types), query)
 }
 
 # Records of chunks of rows: data frames, or named lists of columns of equal length. Rows are taken
-# apart in the core. `types` are those of the columns, by name.
-chunks_dataset <- function(types, next_chunk, save, restore) {
-  chunks <- generator_dataset(
-    next_chunk, as.list(types), lapply(types, function(type) NA), save, restore
+# apart in the core. `types` are those of the columns, by name; `open()` begins a stream of chunks.
+chunks_dataset <- function(types, open, declared) {
+  columns <- paste0(names(types), ": ", types, collapse = ", ")
+  chunks <- source_dataset(
+    open, form_of(as.list(types)), unname(types), rep(list(NA_real_), length(types)),
+    paste0(declared, " with the columns ", columns)
   )
   dataset_flat_map(chunks, tensor_slices_dataset)
 }
 
-# The closures of a query: its columns' types, the next chunk, and the position: how many chunks
-# have been fetched, and a hash of all of them.
-sql_rows <- function(connection, query, chunk_size) {
+# Of a query's columns, by name.
+query_types <- function(connection, query) {
+  result <- send_query(connection, query)
+  on.exit(DBI::dbClearResult(result))
+  sql_types(DBI::dbFetch(result, n = 1))
+}
+
+# Many databases have one open result a connection: a new one ends that of another stream, which
+# runs its query again when it is read on.
+send_query <- function(connection, query) {
+  withCallingHandlers(
+    DBI::dbSendQuery(connection, query),
+    warning = function(w) {
+      ends_other <- "Closing open result set|Cancelling previous query"
+      if (grepl(ends_other, conditionMessage(w))) invokeRestart("muffleWarning")
+    }
+  )
+}
+
+# A stream of the rows of a query. Its position is how many chunks have been fetched, and a hash of
+# all of them.
+sql_stream <- function(connection, query, chunk_size, types) {
   result <- NULL
   fetched <- 0
   hash <- ""
-  begin <- function() {
-    finish()
-    result <<- DBI::dbSendQuery(connection, query)
-    fetched <<- 0
-    hash <<- ""
-  }
   finish <- function() {
     if (!is.null(result) && DBI::dbIsValid(result)) DBI::dbClearResult(result)
     result <<- NULL
+  }
+  begin <- function() {
+    finish()
+    result <<- send_query(connection, query)
+    fetched <<- 0
+    hash <<- ""
   }
   fetch <- function() {
     chunk <- DBI::dbFetch(result, n = chunk_size)
@@ -69,20 +91,9 @@ sql_rows <- function(connection, query, chunk_size) {
     hash <<- rlang::hash(list(hash, chunk))
     chunk
   }
-  begin()
-  first <- DBI::dbFetch(result, n = 1)
-  finish()
-  types <- sql_types(first)
-  next_chunk <- function() {
-    if (is.null(result)) begin()
-    if (!DBI::dbIsValid(result)) restore(save()) # another query has ended it
-    before <- fetched * chunk_size
-    chunk <- fetch()
-    if (is.null(chunk)) return(finish())
-    withCallingHandlers(sql_columns(chunk, types, before), error = function(e) finish())
-  }
   save <- function() list(chunks = fetched, hash = hash)
   restore <- function(state) {
+    force(state) # which may be save()
     begin()
     while (fetched < state$chunks && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
@@ -96,7 +107,17 @@ sql_rows <- function(connection, query, chunk_size) {
       )
     }
   }
-  list(types = types, next_chunk = next_chunk, save = save, restore = restore)
+  draw <- function(number) {
+    # it has not begun, has failed, or another query has ended it
+    if (is.null(result) || !DBI::dbIsValid(result)) restore(save())
+    before <- fetched * chunk_size
+    chunk <- fetch()
+    if (is.null(chunk)) return(finish())
+    withCallingHandlers(
+      unname(sql_columns(chunk, types, before)), error = function(e) finish()
+    )
+  }
+  list(draw = draw, rewind = begin, save = save, restore = restore)
 }
 
 sql_types <- function(frame) {

@@ -243,6 +243,19 @@ new_coordinator <- function(pointer) {
   coordinator
 }
 
+# What a hook does, as text: a hook that nobody has named is known by it. Neither comments nor what
+# its functions have around them count.
+hook_code <- function(hook) {
+  methods <- hook[setdiff(names(hook_methods), hook$absent)]
+  code <- lapply(methods, deparse, control = c("keepNA", "keepInteger", "digits17"))
+  paste(rep(names(code), lengths(code)), unlist(code), collapse = "\n")
+}
+
+# While an interrupt is on its way to R: nobody but the core hears of an error.
+value_or_error <- function(expr) {
+  tryCatch(expr, error = identity, interrupt = function(condition) simpleError("interrupted again"))
+}
+
 is_hook <- function(x) {
   inherits(x, c("EstimatorSessionRunHook", "runhooks_builtin_hook")) || is_deferred_hook(x)
 }

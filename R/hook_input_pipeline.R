@@ -7,8 +7,9 @@
 #' configuration and at the end, keeps the newest five, and restores the newest when a loop begins.
 #'
 #' Elements that a pipeline has made and not delivered are part of its state, so a large
-#' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on
-#' data of the same types: one of another pipeline is refused.
+#' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on the
+#' same data, wherever these lie: it carries a fingerprint of rows in memory, of the sizes and bytes
+#' of files, of a query. See `on_other_data`.
 #'
 #' `run_config(checkpoint_input_pipeline = TRUE)` is better where no files of TensorFlow's are
 #' wanted: it puts the same into the model's own checkpoints, so that model and data cannot get out
@@ -17,6 +18,7 @@
 #' @param estimator The estimator that is trained with the hook.
 #' @param external_state_policy Accepted as in TensorFlow: `"fail"`, `"warn"` or `"ignore"`. There
 #'   is no state outside: that of random operations in functions of datasets is saved, too.
+#' @inheritParams make_saveable_from_iterator
 #' @inherit hook_logging_tensor return
 #' @section Errors: `runhooks_error_invalid_argument` ("No variables to save") where the input has
 #'   no iterator; `runhooks_error_failed_precondition` for the state of another pipeline, and for a
@@ -34,7 +36,8 @@
 #' hook <- hook_checkpoint_input_pipeline(model)
 #' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook)
 #' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook) # with the sixth batch
-hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NULL) {
+hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NULL,
+                                           on_other_data = c("stop", "begin")) {
   check_stopped_estimator(estimator)
   policies <- c("fail", "warn", "ignore")
   good <- is.null(external_state_policy) || is.character(external_state_policy) &&
@@ -45,6 +48,7 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
        {describe(external_state_policy)}."
     )
   }
+  on_other_data <- check_one_of(on_other_data, c("stop", "begin"))
   config <- core_config(estimator)
   if (isTRUE(config$checkpoint_input_pipeline)) {
     stop_runhooks(c(
@@ -58,6 +62,6 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
   }
   new_builtin_hook("CheckpointInputPipelineHook",
     checkpoint_dir = config$model_dir, save_secs = config$save_checkpoints_secs,
-    save_steps = config$save_checkpoints_steps
+    save_steps = config$save_checkpoints_steps, on_other_data = on_other_data
   )
 }

@@ -29,6 +29,9 @@ the$users_depth <- 0L
 #' @param resume TRUE: a training that was stopped in the middle of these data (by `steps`, by
 #'   Ctrl-C, by the end of the process) goes on where it stopped. FALSE: each call of [train()]
 #'   begins at the first row, as TensorFlow's estimators do. See below.
+#' @param on_other_data What `resume` does where the training before stopped in the middle of other
+#'   data, or of data that were read in another way: `"begin"` begins at the first row, which the
+#'   log says, `"stop"` refuses with an error that names both.
 #' @return A function of the estimator that returns a function of no argument, which adds the next
 #'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
 #'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
@@ -79,13 +82,15 @@ input_fn.default <- function(object, ...) {
 #' @export
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
-                                num_threads = 1, ..., resume = TRUE) {
+                                num_threads = 1, ..., resume = TRUE,
+                                on_other_data = c("begin", "stop")) {
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
   new_input_fn(
-    as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume
+    as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume,
+    on_other_data = check_one_of(on_other_data, c("begin", "stop"))
   )
 }
 
@@ -93,7 +98,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 #' @export
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
-                          resume = TRUE) {
+                          resume = TRUE, on_other_data = c("begin", "stop")) {
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -101,7 +106,10 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
-  new_input_fn(object, features, response, batch_size, shuffle, num_epochs, resume = resume)
+  new_input_fn(
+    object, features, response, batch_size, shuffle, num_epochs, resume = resume,
+    on_other_data = check_one_of(on_other_data, c("begin", "stop"))
+  )
 }
 
 #' @rdname input_fn
@@ -219,6 +227,7 @@ new_input_fn <- function(
   num_epochs,
   as_matrix = TRUE,
   resume = FALSE,
+  on_other_data = "begin",
   response_name = response,
   call = parent.frame()
 ) {
@@ -241,7 +250,8 @@ new_input_fn <- function(
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   check_columns(columns, response, call)
   options <- list(
-    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
+    on_other_data = on_other_data
   )
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
@@ -338,7 +348,7 @@ next_rows <- function(columns, features, response, options, texts = character(),
   tensors <- cpp_next_batch(
     setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) draw_seed() else 0,
-    isTRUE(options$resume) && identical(the$mode, "train")
+    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)

@@ -5,7 +5,7 @@ config_defaults <- list(
   save_checkpoints_secs = 600, session_config = NULL, keep_checkpoint_max = 5,
   keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, train_distribute = NULL,
   device_fn = NULL, protocol = NULL, eval_distribute = NULL, experimental_distribute = NULL,
-  checkpoint_input_pipeline = FALSE
+  checkpoint_input_pipeline = FALSE, on_other_data = "stop"
 )
 
 config_read_only <- list(
@@ -32,6 +32,9 @@ config_read_only <- list(
 #'   with the same bits as one that never was. All datasets can be saved but
 #'   [generator_dataset()]s without functions for their state. Data that have ended stay ended. Not
 #'   a field of TensorFlow's, which has [hook_checkpoint_input_pipeline()].
+#' @param on_other_data What `checkpoint_input_pipeline` does about a position that belongs to other
+#'   data, or to data that are read in another way: `"stop"` refuses it with an error that names
+#'   both, `"begin"` begins at the first element, which the log says.
 #' @param ... `train_distribute`, `device_fn`, `protocol`, `eval_distribute`,
 #'   `experimental_distribute`: accepted; have no effect.
 #' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
@@ -47,7 +50,7 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
                        save_checkpoints_steps = NULL, save_checkpoints_secs = 600,
                        session_config = NULL, keep_checkpoint_max = 5,
                        keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...,
-                       checkpoint_input_pipeline = FALSE) {
+                       checkpoint_input_pipeline = FALSE, on_other_data = "stop") {
   given <- names(match.call())[-1]
   values <- c(
     list(
@@ -57,7 +60,8 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
       keep_checkpoint_max = keep_checkpoint_max,
       keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours,
       log_step_count_steps = log_step_count_steps,
-      checkpoint_input_pipeline = checkpoint_input_pipeline
+      checkpoint_input_pipeline = checkpoint_input_pipeline,
+      on_other_data = on_other_data
     ),
     list(...)
   )
@@ -98,6 +102,10 @@ check_config_value <- function(name, value, call) {
     return(invisible())
   }
   if (name == "checkpoint_input_pipeline") return(check_flag(value, arg = name, call = call))
+  if (name == "on_other_data") {
+    good <- is_string(value) && value %in% c("stop", "begin")
+    return(check_arg(good, value, "\"stop\" or \"begin\"", name, call))
+  }
   if (name == "tf_random_seed") return(check_whole(value, arg = name, call = call))
   counts <- c(
     "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"
@@ -138,6 +146,7 @@ print.RunConfig <- function(x, ...) {
   # what nobody has set, and what is as it must be, says nothing
   shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is.atomic, NA)]
   if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
+  if (identical(shown$on_other_data, "stop")) shown$on_other_data <- NULL
   line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")
   cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)

@@ -32,14 +32,17 @@
 #' @param session_creator `tf$train$ChiefSessionCreator()`, the default, or
 #'   `tf$train$WorkerSessionCreator()`.
 #' @param hooks,chief_only_hooks A hook or a list of them.
-#' @param stop_grace_period_secs,master,config,max_wait_secs Taken as TensorFlow takes them; without
-#'   effect in one process.
+#' @param stop_grace_period_secs,master,config Taken as TensorFlow takes them; without effect in one
+#'   process.
+#' @param max_wait_secs So long a worker waits for the chief's first checkpoint.
 #' @param scaffold `tf$train$Scaffold()`.
 #' @param checkpoint_dir Folder of checkpoints, or `NULL`.
 #' @param checkpoint_filename_with_path A checkpoint to restore, instead of the newest one of a
 #'   folder.
-#' @param is_chief `FALSE` makes a session with `hooks` only, whose variables somebody else
-#'   initializes.
+#' @param is_chief `FALSE` makes the session of a worker, with `hooks` only, whose variables somebody
+#'   else initializes: the chief. It takes their values over from the chief's session of the same
+#'   graph, where this process has one, or else from the newest checkpoint in `checkpoint_dir`, for
+#'   which it waits. Sessions share nothing: what the two learn from then on is their own.
 #' @param save_checkpoint_secs,save_checkpoint_steps Interval of checkpoints; by default 600
 #'   seconds. 0 or `NULL` for both: none.
 #' @param save_summaries_steps,save_summaries_secs Interval of summaries; by default 100 steps.
@@ -116,7 +119,7 @@ monitored_training_session <- function(
   hooks <- name_hooks(as_hook_list(hooks))
   if (is.null(scaffold)) scaffold <- new_scaffold()
   if (!is_chief) {
-    creator <- worker_session_creator(scaffold, master, config, max_wait_secs)
+    creator <- worker_session_creator(scaffold, master, config, max_wait_secs, checkpoint_dir)
     return(new_monitored_session(creator, hooks, recovers = TRUE))
   }
   checkpoints <- interval(save_checkpoint_steps, save_checkpoint_secs, default = list(secs = 600))
@@ -192,11 +195,16 @@ worker_session_creator <- function(
   scaffold = NULL,
   master = "",
   config = NULL,
-  max_wait_secs = 30 * 60
+  max_wait_secs = 30 * 60,
+  checkpoint_dir = NULL
 ) {
   check_scaffold(scaffold)
   check_number(max_wait_secs)
-  new_session_creator("WorkerSessionCreator", scaffold, max_wait_secs = max_wait_secs)
+  check_string(checkpoint_dir, null = TRUE)
+  new_session_creator(
+    "WorkerSessionCreator", scaffold, max_wait_secs = max_wait_secs,
+    checkpoint_dir = absolute_path(checkpoint_dir, "checkpoint_dir")
+  )
 }
 
 new_session_creator <- function(type, scaffold, ...) {

@@ -61,8 +61,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, bool resumes);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP resumesSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -71,8 +71,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type num_epochs(num_epochsSEXP);
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< bool >::type resumes(resumesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, resumes));
+    Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -112,14 +112,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_generator
-SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes);
-RcppExport SEXP _runhooks_cpp_generator(SEXP closuresSEXP, SEXP dtypesSEXP, SEXP shapesSEXP) {
+SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared);
+RcppExport SEXP _runhooks_cpp_generator(SEXP openSEXP, SEXP dtypesSEXP, SEXP shapesSEXP, SEXP declaredSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type closures(closuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type open(openSEXP);
     Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type shapes(shapesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_generator(closures, dtypes, shapes));
+    Rcpp::traits::input_parameter< Text >::type declared(declaredSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_generator(open, dtypes, shapes, declared));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -176,12 +177,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_iterator_saveable
-SEXP cpp_iterator_saveable(SEXP iterator);
-RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP) {
+SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data);
+RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP, SEXP on_other_dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator));
+    Rcpp::traits::input_parameter< Text >::type on_other_data(on_other_dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_iterator_saveable(iterator, on_other_data));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1990,12 +1992,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
-    {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 3},
+    {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 4},
     {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
     {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
     {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
-    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 1},
+    {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},

@@ -1,18 +1,23 @@
 #include "base/interrupt.h"
 
 #include "base/log.h"
+#include "base/status.h"
 
 namespace runhooks {
 
 namespace {
 void (*current_check)() = nullptr;
 thread_local bool is_asking_thread = false;
+thread_local const std::atomic<bool>* leave_flag = nullptr;
 }  // namespace
 
 void check_interrupt() {
+  if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread is to leave.");
   show_waiting_lines();
   if (is_asking_thread && current_check) current_check();
 }
+
+void set_leave_flag(const std::atomic<bool>* flag) { leave_flag = flag; }
 
 bool may_ask_user() { return is_asking_thread || !current_check; }
 

@@ -3,6 +3,8 @@
 // What it must not know: who is asked, R.
 #pragma once
 
+#include <atomic>
+
 namespace runhooks {
 
 // Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
@@ -12,5 +14,20 @@ void check_interrupt();
 bool may_ask_user();
 // Who is asked, on this thread only; NULL: nobody.
 void set_interrupt_check(void (*check)());
+
+// A thread of ours, which no user can interrupt, is to leave when `flag` is TRUE: check_interrupt()
+// then throws kCancelled there.
+void set_leave_flag(const std::atomic<bool>* flag);
+
+// Asks now and then, for loops of steps that are shorter than the question.
+class InterruptPoll {
+ public:
+  void operator()() {
+    if (++steps_ % 1024 == 0) check_interrupt();
+  }
+
+ private:
+  unsigned steps_ = 0;
+};
 
 }  // namespace runhooks

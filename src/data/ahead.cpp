@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <map>
+#include <sstream>
 #include <system_error>
 
 #include "base/denormals.h"
+#include "base/held_errors.h"
 #include "base/interrupt.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
@@ -13,25 +15,51 @@
 
 namespace runhooks {
 
+namespace {
+constexpr std::chrono::milliseconds kNap(50);  // between two looks at what the user wants
+}
+
 class Ahead::Pause {
  public:
-  explicit Pause(Ahead& ahead) : ahead_(ahead), lock_(ahead.lock()) {
+  explicit Pause(const Ahead& ahead) : ahead_(ahead), lock_(ahead.lock()) {
     ++ahead_.pauses_;
-    ahead_.changed_.wait(lock_, [this] { return ahead_.busy_ == 0; });
+    while (ahead_.busy_ > 0) wait();
   }
   std::unique_lock<std::mutex>& lock() { return lock_; }
-  ~Pause() {
+  ~Pause() { end(); }
+
+ private:
+  // An element may take for ever; the user need not wait for it.
+  void wait() {
+    ahead_.changed_.wait_for(lock_, kNap);
+    if (ahead_.busy_ == 0) return;
+    lock_.unlock();
+    try {
+      check_interrupt();
+    } catch (...) {
+      lock_.lock();
+      end();
+      throw;
+    }
+    lock_.lock();
+  }
+  void end() {
     --ahead_.pauses_;
     ahead_.changed_.notify_all();
   }
 
- private:
-  Ahead& ahead_;
+  const Ahead& ahead_;
   std::unique_lock<std::mutex> lock_;
 };
 
-Ahead::Ahead(std::unique_ptr<DatasetIterator> input, const Options& options, Work work)
-    : input_(std::move(input)), options_(options), work_(std::move(work)) {}
+Ahead::Ahead(std::shared_ptr<const Dataset> dataset,
+             std::unique_ptr<DatasetIterator> input,
+             const Options& options,
+             Work work)
+    : dataset_(std::move(dataset)),
+      input_(std::move(input)),
+      options_(options),
+      work_(std::move(work)) {}
 
 Ahead::~Ahead() { stop(); }
 
@@ -65,7 +93,7 @@ void Ahead::stop() {
 }
 
 // The threads, and who holds the lock, may be those of the process before a fork().
-std::unique_lock<std::mutex> Ahead::lock() {
+std::unique_lock<std::mutex> Ahead::lock() const {
   if (in_forked_child() && !threads_.empty()) {
     fail(Code::kFailedPrecondition,
          "An iterator whose threads are those of another process cannot go on after fork(): make "
@@ -87,7 +115,13 @@ Ahead::ItemPtr Ahead::read(std::unique_lock<std::mutex>& lock) {
   is_reading_ = true;
   lock.unlock();
   try {
+    const HoldErrors waiting;
     has_element = input_->next(sink);
+  } catch (const ForeignUnwind&) {
+    // an interrupt: it is for the call that is running
+    lock.lock();
+    is_reading_ = false;
+    throw;
   } catch (...) {
     item->error = std::current_exception();
   }
@@ -105,15 +139,17 @@ Ahead::ItemPtr Ahead::read(std::unique_lock<std::mutex>& lock) {
   return item;
 }
 
-void Ahead::finish_alone(Item& item) {
+void Ahead::finish_alone(Item& item) const {
   if (item.is_done) return;
   make(0, item);
   item.is_done = true;
 }
 
-void Ahead::make(size_t worker, Item& item) {
+void Ahead::make(size_t worker, Item& item) const {
   try {
-    item.components = work_(worker, std::move(item.components));
+    item.components = work_(worker, item.components);
+  } catch (const ForeignUnwind&) {
+    throw;  // as above; the work may be done again
   } catch (...) {
     item.error = std::current_exception();
   }
@@ -130,6 +166,7 @@ void Ahead::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mut
 void Ahead::work(size_t worker) {
   const SingleThreaded one;
   const FlushDenormals flushed;
+  set_leave_flag(&stops_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] {
@@ -173,9 +210,9 @@ bool Ahead::next_alone(ElementSink& sink) {
   if (items_.empty() && !is_over_) read(lock);
   if (items_.empty()) return false;
   const ItemPtr item = items_.front();
+  finish_alone(*item);
   items_.pop_front();
   lock.unlock();
-  finish_alone(*item);
   return deliver(sink, *item);
 }
 
@@ -188,7 +225,7 @@ bool Ahead::next(ElementSink& sink) {
     read_for_workers(lock);
     if (!items_.empty() && items_.front()->is_done) break;
     if (items_.empty() && is_over_ && !is_reading_) return false;
-    changed_.wait_for(lock, std::chrono::milliseconds(50));
+    changed_.wait_for(lock, kNap);
     lock.unlock();
     check_interrupt();
     lock.lock();
@@ -216,13 +253,17 @@ namespace {
 // Errors as a part of a state: who goes on meets them in their places.
 struct SavedErrors {
   std::vector<int64_t> places, codes;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts, classes;  // of foreign ones their classes, one a line
 
   void add(size_t place, const std::exception_ptr& error) {
     Code code = Code::kUnknown;
-    std::string text = "The input failed.";
+    std::string text = "The input failed.", own_classes;
     try {
       std::rethrow_exception(error);
+    } catch (const ForeignError& known) {
+      code = known.code();
+      text = known.message();
+      own_classes = str_join(known.classes(), "\n");
     } catch (const Error& known) {
       code = known.code();
       text = known.message();
@@ -231,33 +272,54 @@ struct SavedErrors {
     places.push_back(static_cast<int64_t>(place));
     codes.push_back(static_cast<int64_t>(code));
     texts.push_back(text);
+    classes.push_back(own_classes);
   }
   void save(NamedTensors& state) const {
     state["error_places"] = Tensor::vector(places);
     state["error_codes"] = Tensor::vector(codes);
-    state["errors"] = Tensor::strings({static_cast<int64_t>(texts.size())}, texts);
+    const auto n = static_cast<int64_t>(texts.size());
+    state["errors"] = Tensor::strings({n}, texts);
+    state["error_classes"] = Tensor::strings({n}, classes);
   }
   // By place.
   static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state) {
     const std::vector<int64_t> places = state_integers(state, "error_places"),
                                codes = state_integers(state, "error_codes");
-    const auto texts = state.find("errors");
-    const bool fits = codes.size() == places.size() && texts != state.end() &&
-                      texts->second.dtype() == DType::kString &&
-                      texts->second.num_elements() == static_cast<int64_t>(places.size());
-    if (!fits) fail(Code::kDataLoss, "The state of queued elements is damaged.");
+    const Tensor texts = words(state, "errors", places.size()),
+                 classes = words(state, "error_classes", places.size());
+    if (codes.size() != places.size()) fail_damaged();
     std::map<int64_t, std::exception_ptr> errors;
     for (size_t i = 0; i < places.size(); ++i) {
-      errors[places[i]] = std::make_exception_ptr(
-          Error(static_cast<Code>(codes[i]), texts->second.string_at(static_cast<int64_t>(i))));
+      const auto at = static_cast<int64_t>(i);
+      errors[places[i]] =
+          made(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
     }
     return errors;
+  }
+
+ private:
+  [[noreturn]] static void fail_damaged() {
+    fail(Code::kDataLoss, "The state of queued elements is damaged.");
+  }
+  static Tensor words(const NamedTensors& state, const char* name, size_t n) {
+    const auto found = state.find(name);
+    const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
+                      found->second.num_elements() == static_cast<int64_t>(n);
+    if (!fits) fail_damaged();
+    return found->second;
+  }
+  static std::exception_ptr made(const Error& error, const std::string& classes) {
+    if (classes.empty()) return std::make_exception_ptr(error);
+    std::istringstream lines(classes);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return std::make_exception_ptr(ForeignError(error, all));
   }
 };
 
 }  // namespace
 
-NamedTensors Ahead::save() {
+NamedTensors Ahead::save() const {
   const Pause pause(*this);
   while (!unmade_.empty()) {
     finish_alone(*unmade_.front());
@@ -284,11 +346,10 @@ NamedTensors Ahead::save() {
   return state;
 }
 
-void Ahead::restore(const NamedTensors& state,
-                    const std::vector<DType>& dtypes,
-                    const std::vector<Shape>& shapes) {
+void Ahead::restore(const NamedTensors& state) {
   const Pause pause(*this);
-  std::vector<Components> made = read_elements(subtree(state, "made/"), dtypes, shapes);
+  std::vector<Components> made =
+      read_elements(subtree(state, "made/"), dataset_->dtypes(), dataset_->shapes());
   const std::vector<int64_t> rows_seen = state_integers(state, "rows_seen"),
                              epochs = state_integers(state, "epoch");
   const std::map<int64_t, std::exception_ptr> errors = SavedErrors::read(state);

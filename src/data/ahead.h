@@ -1,8 +1,9 @@
-// What lives here: Ahead, threads that make elements before they are asked for; prefetching and parallel maps are it.
+// What lives here: Ahead, an iterator whose threads make elements before they are asked for: prefetching, parallel maps.
 // Who may use it: data.
 // What it must not know: where elements come from, R.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -19,31 +20,33 @@ namespace runhooks {
 // Elements come in the order of the input, whoever is done first. A state holds those that are made
 // and not yet asked for; it is taken when no thread is at work. In a child of fork(), where threads
 // do not survive, the caller does all itself.
-class Ahead {
+class Ahead : public DatasetIterator {
  public:
   // What worker number `worker` makes of an element of the input.
-  using Work = std::function<Components(size_t worker, Components element)>;
+  using Work = std::function<Components(size_t worker, const Components& element)>;
   struct Options {
     size_t workers = 1;
     size_t capacity = 1;  // elements that are made or being made
     // The input calls the embedding language: the thread that asks for elements reads it.
     bool reads_on_caller = false;
   };
-  Ahead(std::unique_ptr<DatasetIterator> input, const Options& options, Work work);
-  ~Ahead();
+  // `dataset` is the one whose elements are made.
+  Ahead(std::shared_ptr<const Dataset> dataset,
+        std::unique_ptr<DatasetIterator> input,
+        const Options& options,
+        Work work);
+  ~Ahead() override;
   Ahead(const Ahead&) = delete;
   Ahead& operator=(const Ahead&) = delete;
 
   // An error of the input or the work comes in its place of the order.
-  bool next(ElementSink& sink);
-  void rewind();
-  NamedTensors save();
-  void restore(const NamedTensors& state,
-               const std::vector<DType>& dtypes,
-               const std::vector<Shape>& shapes);
+  bool next(ElementSink& sink) override;
+  void rewind() override;
+  NamedTensors save() const override;
+  void restore(const NamedTensors& state) override;
   // Of the elements that were asked for.
-  int64_t rows_seen() const { return rows_seen_; }
-  int64_t epoch() const { return epoch_; }
+  int64_t rows_seen() const override { return rows_seen_; }
+  int64_t epoch() const override { return epoch_; }
 
  private:
   struct Item {
@@ -57,29 +60,33 @@ class Ahead {
   // While one lives no worker is at work, and none begins.
   class Pause;
 
-  std::unique_lock<std::mutex> lock();
+  std::unique_lock<std::mutex> lock() const;
   void start();
   void stop();
   void work(size_t worker);
   bool may_read() const;
   // Takes an element of the input, with the lock held; NULL at its end or where it failed.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
-  void make(size_t worker, Item& item);
-  void finish_alone(Item& item);
+  void make(size_t worker, Item& item) const;
+  void finish_alone(Item& item) const;
   void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
   void read_for_workers(std::unique_lock<std::mutex>& lock);
   bool next_alone(ElementSink& sink);
   bool deliver(ElementSink& sink, Item& item);
 
+  std::shared_ptr<const Dataset> dataset_;
   std::unique_ptr<DatasetIterator> input_;
   Options options_;
   Work work_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<ItemPtr> items_;   // in order, made or being made
-  std::deque<ItemPtr> unmade_;  // those among them that no worker has taken yet
-  bool is_over_ = false, is_reading_ = false, stops_ = false;
-  int pauses_ = 0, busy_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::deque<ItemPtr> items_;  // in order, made or being made
+  // Those among them that no worker has taken yet; who saves makes them.
+  mutable std::deque<ItemPtr> unmade_;
+  bool is_over_ = false, is_reading_ = false;
+  std::atomic<bool> stops_{false};
+  mutable int pauses_ = 0;
+  int busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
   std::vector<std::thread> threads_;
 };

@@ -1,6 +1,7 @@
 // Consecutive elements of the input, stacked.
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -36,7 +37,9 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
       return taken == size || (taken > 0 && !dataset_->drops_remainder());
     }
     int64_t taken = 0;
+    InterruptPoll poll;
     do {  // piece by piece: a batch may be meant to hold everything, however much that is
+      poll();
       constexpr int64_t kPiece = 1 << 16;
       const int64_t piece = std::min(kPiece, size - taken);
       if (static_cast<int64_t>(numbers_.size()) < taken + piece) {

@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "base/shared_pieces.h"
 #include "data/dataset_function.h"
@@ -47,7 +48,9 @@ int64_t DatasetIterator::next_rows(int64_t, int64_t*) {
 int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& sink) {
   std::vector<Components> elements;
   ComponentsSink element;
+  InterruptPoll poll;
   while (static_cast<int64_t>(elements.size()) < n && next(element)) {
+    poll();
     elements.push_back(element.take());
   }
   const auto taken = static_cast<int64_t>(elements.size());
@@ -209,73 +212,6 @@ std::shared_ptr<const Dataset> Dataset::with_values(const KnownValues& known) co
     args.set(name, known_value(value, known, spec && spec->kind == "number"));
   }
   return make_dataset(type_, args);
-}
-
-namespace {
-
-std::string describe(const Value& value);
-
-template <typename Items, typename Describe>
-std::string describe_all(const Items& items, Describe describe_one) {
-  std::vector<std::string> words;
-  for (const auto& item : items) words.push_back(describe_one(item));
-  return str_join(words, ", ");
-}
-
-std::string describe_tensor(DType dtype, const Shape& shape) {
-  return str_cat(dtype_name(dtype), shape);
-}
-
-std::string describe_made(const Made& made) {
-  if (const auto* dataset = dynamic_cast<const Dataset*>(&made)) return dataset->description();
-  if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
-    return str_cat("function ", static_cast<unsigned long>(function->fingerprint()));
-  }
-  return made.kind();
-}
-
-std::string describe(const Value& value) {
-  double number;
-  if (value_number(value, &number)) return str_cat(number);
-  if (const auto* flag = value.get_if<bool>()) return *flag ? "TRUE" : "FALSE";
-  if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');
-  if (const auto* tensor = value.get_if<Tensor>()) {
-    return describe_tensor(tensor->dtype(), tensor->shape());
-  }
-  if (const auto* output = value.get_if<Output>()) {
-    return describe_tensor(output->dtype(), output->shape());
-  }
-  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    return "(" + describe_all(**list, describe) + ")";
-  }
-  if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
-    return "(" +
-           describe_all(
-               (*args)->items(),
-               [](const auto& item) { return item.first + " = " + describe(item.second); }) +
-           ")";
-  }
-  if (const auto* made = value.get_if<std::shared_ptr<Made>>()) return describe_made(**made);
-  return value.kind();
-}
-
-}  // namespace
-
-std::string Dataset::description() const {
-  std::vector<std::string> own;
-  std::string input;
-  for (const auto& [name, value] : args_.items()) {
-    if (value.is_null() || name == "seed") continue;
-    if (name == "dataset") {
-      input = " of " + describe(value);
-    } else {
-      own.push_back(name + " = " + describe(value));
-    }
-  }
-  std::string type = type_;
-  const std::string ending = "Dataset";
-  if (type.size() > ending.size()) type.resize(type.size() - ending.size());
-  return str_cat(type, "(", str_join(own, ", "), ")", input);
 }
 
 }  // namespace runhooks

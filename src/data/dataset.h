@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/on_other_data.h"
 #include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
@@ -115,6 +116,8 @@ struct KnownValues {
   const Graph* graph;  // of the function
 };
 
+class DataContent;
+
 class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  public:
   const char* kind() const override { return "a dataset"; }
@@ -127,9 +130,13 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
     IteratorContext context;
     return iterator(context);
   }
-  // What its elements depend on, but for their values and for seeds: a state is good for pipelines
-  // of the same description. Of what make_dataset() has made: its type and arguments.
+  // For people: of what make_dataset() has made its type and arguments.
   virtual std::string description() const;
+  // What its elements depend on, but for seeds, is in two parts: what is done with the data, and
+  // the data themselves. A state is good for a pipeline in which both are the same.
+  virtual std::string steps() const;
+  DataContent content() const;
+  virtual void add_content(DataContent& content) const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
   // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
@@ -147,6 +154,8 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   std::shared_ptr<const Dataset> with_values(const KnownValues& known) const;
 
  protected:
+  // TRUE for an argument that says which the data are: add_content() has it, steps() has not.
+  virtual bool says_data(const std::string& /*argument*/) const { return false; }
   // For iterators, which keep their dataset.
   template <typename D>
   static std::shared_ptr<const D> self(const D* dataset) {
@@ -187,9 +196,9 @@ std::vector<Output> iterator_get_next(const Output& iterator,
 // That of an iterator that begins by itself.
 std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> dataset);
 
-// The position of the iterator with this handle (an output of IteratorV2), as checkpoints keep it.
-// It is restored into the same pipeline only; who wants it saved adds it to the collection
-// `saveable_objects` or to a saver.
-SaveablePtr make_saveable_from_iterator(const Output& handle);
+// The position of the iterator with this handle (an output of IteratorV2), as checkpoints keep it;
+// who wants it saved adds it to the collection `saveable_objects` or to a saver.
+SaveablePtr make_saveable_from_iterator(const Output& handle,
+                                        OnOtherData on_other_data = OnOtherData::kStop);
 
 }  // namespace runhooks

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "data/one_input_dataset.h"
+#include "data/numbered_iterator.h"
 
 namespace runhooks {
 
@@ -122,6 +122,10 @@ class ElementsDataset : public Dataset {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override { return "Elements()"; }
   const std::vector<Components>& elements() const { return elements_; }
+  int64_t num_rows() const { return static_cast<int64_t>(elements_.size()); }
+  void put(int64_t number, ElementSink& sink) const {
+    sink.put_all(elements_[static_cast<size_t>(number)]);
+  }
 
  private:
   std::vector<Components> elements_;
@@ -129,37 +133,8 @@ class ElementsDataset : public Dataset {
   std::vector<Shape> shapes_;
 };
 
-class ElementsIterator : public DatasetIterator {
- public:
-  explicit ElementsIterator(std::shared_ptr<const ElementsDataset> dataset)
-      : dataset_(std::move(dataset)) {}
-  bool next(ElementSink& sink) override {
-    if (position_ == static_cast<int64_t>(dataset_->elements().size())) return false;
-    sink.put_all(dataset_->elements()[static_cast<size_t>(position_++)]);
-    ++rows_seen_;
-    return true;
-  }
-  void rewind() override { position_ = 0; }
-  NamedTensors save() const override {
-    return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
-  }
-  void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
-    if (position > static_cast<int64_t>(dataset_->elements().size())) {
-      fail(Code::kDataLoss, "There is no element ", position, " in a dataset at hand.");
-    }
-    position_ = position;
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-
- private:
-  std::shared_ptr<const ElementsDataset> dataset_;
-  int64_t position_ = 0, rows_seen_ = 0;
-};
-
 std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) const {
-  return std::make_unique<ElementsIterator>(self(this));
+  return std::make_unique<NumberedIterator<ElementsDataset>>(self(this));
 }
 
 NamedTensors save_dataset(const Tensor& variant) {

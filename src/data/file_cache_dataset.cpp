@@ -1,6 +1,7 @@
 // The input's elements kept in a file: later passes, and later processes, read that instead.
 #include <unistd.h>
 
+#include "data/data_content.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
 #include "io/proto/tensor_proto.h"
@@ -18,9 +19,14 @@ class FileCacheDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const std::string& path() const { return path_; }
   // The first record; a file with another one is of other data.
-  std::string header() const { return "runhooks cache 1\n" + input().description(); }
+  std::string header() const {
+    return str_cat("runhooks cache 2\n", input().steps(), "\n",
+                   static_cast<unsigned long>(input().content().fingerprint()));
+  }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "filename"; }
+
   std::string path_;
 };
 

@@ -1,52 +1,39 @@
 // Paths of files, which are part of what the pipeline is.
-#include "data/one_input_dataset.h"
+#include "data/data_content.h"
+#include "data/numbered_iterator.h"
 
 namespace runhooks {
 
 namespace {
 
-class FileListDataset : public Dataset {
+class FileListDataset : public Dataset, public RowTable {
  public:
   explicit FileListDataset(const Args& args) : files_(args.texts("filenames")) {}
   std::vector<DType> dtypes() const override { return {DType::kString}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const std::vector<std::string>& files() const { return files_; }
+  const RowTable* row_table() const override { return this; }
+  int64_t num_rows() const override { return static_cast<int64_t>(files_.size()); }
+  void put(int64_t number, ElementSink& sink) const override {
+    sink.put(0, Tensor::string_scalar(files_[static_cast<size_t>(number)]));
+  }
+  void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
+    std::vector<std::string> paths;
+    for (int64_t i = 0; i < n; ++i) paths.push_back(files_[static_cast<size_t>(numbers[i])]);
+    sink.put(0, Tensor::strings({n}, paths));
+  }
+
+  void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "filenames"; }
+
   std::vector<std::string> files_;
-};
-
-class FileListIterator : public DatasetIterator {
- public:
-  explicit FileListIterator(std::shared_ptr<const FileListDataset> dataset)
-      : dataset_(std::move(dataset)) {}
-  bool next(ElementSink& sink) override {
-    if (position_ == static_cast<int64_t>(dataset_->files().size())) return false;
-    sink.put(0, Tensor::string_scalar(dataset_->files()[static_cast<size_t>(position_++)]));
-    ++rows_seen_;
-    return true;
-  }
-  void rewind() override { position_ = 0; }
-  NamedTensors save() const override {
-    return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
-  }
-  void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position"),
-                  count = static_cast<int64_t>(dataset_->files().size());
-    if (position > count) fail(Code::kDataLoss, "There is no file ", position, " of ", count, ".");
-    rows_seen_ = state_count(state, "rows_seen");
-    position_ = position;
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-
- private:
-  std::shared_ptr<const FileListDataset> dataset_;
-  int64_t position_ = 0, rows_seen_ = 0;
+  FileContents contents_;
 };
 
 std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) const {
-  return std::make_unique<FileListIterator>(self(this));
+  return std::make_unique<NumberedIterator<FileListDataset>>(self(this));
 }
 
 // R's function finds the files.

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "io/files/atomic_file.h"
-#include "io/files/crc32c.h"
 
 namespace runhooks {
 
@@ -39,19 +38,6 @@ FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filena
 
 // --- FileCursor
 
-namespace {
-
-// A checksum of the bytes at both ends: what can be seen of another file without reading all.
-uint32_t ends_of(InputFile& file) {
-  char bytes[4096];
-  const size_t first = file.read_at(0, bytes, sizeof bytes);
-  const uint32_t crc = crc32c(bytes, first);
-  const uint64_t last = file.size() > sizeof bytes ? file.size() - sizeof bytes : 0;
-  return crc32c_extend(crc, bytes, file.read_at(last, bytes, sizeof bytes));
-}
-
-}  // namespace
-
 bool FileCursor::open_next() {
   if (records_) return true;
   if (file_ >= source_.files().size()) return false;
@@ -63,7 +49,7 @@ void FileCursor::open() {
   const std::string& path = source_.files()[file_];
   InputFile file(path);
   size_ = file.size();
-  ends_ = ends_of(file);
+  fingerprint_ = file_fingerprint(file);
   records_ = source_.open(path);
 }
 
@@ -115,7 +101,7 @@ NamedTensors FileCursor::save() const {
   state["records"] = Tensor::scalar(place.records);
   state["lines"] = Tensor::scalar(place.lines);
   state["size"] = Tensor::scalar(static_cast<int64_t>(size_));
-  state["ends"] = Tensor::scalar(static_cast<int64_t>(ends_));
+  state["fingerprint"] = Tensor::scalar(static_cast<int64_t>(fingerprint_));
   state["skipped"] = Tensor::scalar(skipped_);
   state["first_skipped"] = Tensor::string_scalar(first_skipped_);
   return state;
@@ -137,8 +123,8 @@ void FileCursor::restore(const NamedTensors& state) {
   place.lines = state_count(state, "lines");
   open();
   const auto size = static_cast<uint64_t>(state_count(state, "size")),
-             ends = static_cast<uint64_t>(state_count(state, "ends"));
-  if (size != size_ || ends != ends_) {
+             fingerprint = static_cast<uint64_t>(state_integer(state, "fingerprint"));
+  if (size != size_ || fingerprint != fingerprint_) {
     records_.reset();
     fail(Code::kFailedPrecondition, "'", source_.files()[file_],
          "' is not the file that was read: it had ", size, " bytes and has ", size_,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/data_content.h"
 #include "data/one_input_dataset.h"
 #include "io/files/zlib_stream.h"
 
@@ -41,6 +42,8 @@ class FileSource : public Dataset {
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
+  void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
+
   virtual std::unique_ptr<FileRecords> open(const std::string& path) const = 0;
   // What a record is called: "line", "record".
   virtual const char* unit() const = 0;
@@ -49,7 +52,10 @@ class FileSource : public Dataset {
   bool skips_errors() const { return skips_errors_; }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "filenames"; }
+
   std::vector<std::string> files_;
+  FileContents contents_;
   Compression compression_ = Compression::kNone;
   bool skips_errors_ = false;
 };
@@ -93,7 +99,7 @@ class FileCursor {
   const FileSource& source_;
   std::unique_ptr<FileRecords> records_;  // of the file that is open
   size_t file_ = 0;
-  uint64_t size_ = 0, ends_ = 0;
+  uint64_t size_ = 0, fingerprint_ = 0;
   int64_t skipped_ = 0;
   std::string first_skipped_;
 };

@@ -1,4 +1,5 @@
 // The input's elements for which a function is TRUE.
+#include "base/interrupt.h"
 #include "data/function_iterator.h"
 
 namespace runhooks {
@@ -29,7 +30,9 @@ class FilterIterator : public FunctionIterator<FilterDataset> {
   using FunctionIterator::FunctionIterator;
   bool next(ElementSink& sink) override {
     ComponentsSink element;
+    InterruptPoll poll;
     while (input_->next(element)) {
+      poll();
       Components components = element.take();
       const Tensor passes = function_->run(components)[0];
       if (passes.num_elements() != 1) {

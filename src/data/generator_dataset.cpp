@@ -1,4 +1,5 @@
 // Elements that a function of the embedding language makes.
+#include "data/data_content.h"
 #include "data/element_source.h"
 #include "data/one_input_dataset.h"
 
@@ -14,9 +15,20 @@ class GeneratorDataset : public Dataset {
   std::vector<Shape> shapes() const override { return source_->shapes(); }
   bool runs_on_main_thread() const override { return true; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  ElementSource& source() const { return *source_; }
+  std::unique_ptr<ElementStream> open() const { return source_->open(); }
+  void add_content(DataContent& content) const override {
+    std::vector<std::string> components;
+    for (size_t k = 0; k < dtypes().size(); ++k) {
+      components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
+    }
+    const std::string words = str_cat(source_->declared(), " (", str_join(components, ", "), ")");
+    content.add(std::string_view(words));
+    content.say(words);
+  }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "source"; }
+
   std::shared_ptr<ElementSource> source_;
 };
 
@@ -28,7 +40,7 @@ class GeneratorIterator : public DatasetIterator {
     if (is_over_) return false;
     begin();
     Components element;
-    if (!dataset_->source().next(position_, element)) {
+    if (!stream_->next(position_, element)) {
       is_over_ = true;
       return false;
     }
@@ -47,7 +59,7 @@ class GeneratorIterator : public DatasetIterator {
                           {"rows_seen", Tensor::scalar(rows_seen_)},
                           {"is_over", Tensor::scalar(is_over_)},
                           {"has_begun", Tensor::scalar(has_begun_)}};
-    if (has_begun_) add_subtree(state, "source/", dataset_->source().save());
+    if (has_begun_) add_subtree(state, "source/", stream_->save());
     return state;
   }
   void restore(const NamedTensors& state) override {
@@ -55,15 +67,24 @@ class GeneratorIterator : public DatasetIterator {
     rows_seen_ = state_count(state, "rows_seen");
     is_over_ = state_flag(state, "is_over");
     has_begun_ = state_flag(state, "has_begun");
-    if (has_begun_) dataset_->source().restore(subtree(state, "source/"));
+    if (has_begun_) {
+      if (!stream_) stream_ = dataset_->open();
+      stream_->restore(subtree(state, "source/"));
+    }
     position_ = position;
   }
   int64_t rows_seen() const override { return rows_seen_; }
 
  private:
-  // Not before an element is asked for: an iterator that is restored does not begin anew.
+  // Not before an element is asked for: an iterator that is restored does not begin anew, and one
+  // that nobody asks does not use up what can be read once.
   void begin() {
-    if (!has_begun_) dataset_->source().rewind();
+    if (has_begun_) return;
+    if (stream_) {
+      stream_->rewind();
+    } else {
+      stream_ = dataset_->open();
+    }
     has_begun_ = true;
   }
   void check(const Components& element) const {
@@ -81,15 +102,16 @@ class GeneratorIterator : public DatasetIterator {
   }
 
   std::shared_ptr<const GeneratorDataset> dataset_;
+  std::unique_ptr<ElementStream> stream_;  // since the first element
   int64_t position_ = 0, rows_seen_ = 0;
-  bool is_over_ = false, has_begun_ = false;
+  bool is_over_ = false, has_begun_ = false;  // of this pass
 };
 
 std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {
   return std::make_unique<GeneratorIterator>(self(this));
 }
 
-// R's function makes the source of its closures.
+// R's functions make the source of their closures.
 RUNHOOKS_REGISTER_DATASET(
     "GeneratorDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "data/data_content.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -47,6 +48,15 @@ class InMemoryDataset : public Dataset {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
+  std::string steps() const override {
+    return str_cat("rows in memory, batch_size = ", options_.batch_size,
+                   ", num_epochs = ", options_.num_epochs,
+                   ", shuffle = ", options_.shuffle ? "TRUE" : "FALSE");
+  }
+  void add_content(DataContent& content) const override {
+    content.add(std::string_view(str_join(options_.names, "\n")));
+    add_columns(content, columns_, fingerprint_);
+  }
 
   const std::vector<InMemoryColumn>& columns() const { return columns_; }
   const InMemoryOptions& options() const { return options_; }
@@ -59,6 +69,7 @@ class InMemoryDataset : public Dataset {
   std::vector<InMemoryColumn> columns_;
   InMemoryOptions options_;
   int64_t rows_ = 0;
+  ContentOnce fingerprint_;
 };
 
 class InMemoryIterator : public DatasetIterator {

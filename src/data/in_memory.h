@@ -35,6 +35,7 @@ struct InMemoryOptions {
   int64_t num_epochs = 1;  // 0: for ever
   bool shuffle = false;
   uint64_t seed = 0;
+  std::vector<std::string> names;  // of the columns, where they have any: a part of what they are
 };
 
 // The first dimension of every column counts the rows. With several epochs the rows are one stream

@@ -4,17 +4,18 @@
 
 #include "base/clock.h"
 #include "data/iterator_resource.h"
+#include "graph/collection_item.h"
 
 namespace runhooks {
 
 InputProgress input_progress(Session& session) {
   InputProgress progress;
-  const std::vector<CollectionItem> iterators = session.graph().collection("iterators");
+  const auto iterators = collection_of<Output>(session.graph(), "iterators");
   if (iterators.empty()) return progress;
   progress.is_known = true;
   bool is_first = true;
-  for (const CollectionItem& item : iterators) {
-    const std::string& name = std::get<Output>(item).op->name();
+  for (const Output& handle : iterators) {
+    const std::string& name = handle.op->name();
     const auto* own = session.resources().find<IteratorResource>(name);
     if (own) progress.waited_seconds += static_cast<double>(own->waited_ns) / 1e9;
     if (is_first && own && own->iterator) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "data/dataset_function.h"
 #include "data/elements.h"
 #include "data/one_input_dataset.h"
@@ -35,8 +36,10 @@ class InterleaveDataset : public Transformation {
 };
 
 // One of the datasets that are read in turn. When it is restored it is made again of its element
-// and of what the function gave for it.
+// and of what the function gave for it; of an element that is a row by the row's number, for rows
+// such as paths may have changed their names.
 struct Lane {
+  int64_t row = 0;
   Components element, values;
   std::shared_ptr<const Dataset> dataset;
   std::unique_ptr<DatasetIterator> iterator;
@@ -77,8 +80,12 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (!lanes_[i].iterator) continue;
       const std::string path = lane_path(i);
-      add_subtree(state, path + "element/", save_elements({&lanes_[i].element}));
-      add_subtree(state, path + "values/", save_elements({&lanes_[i].values}));
+      if (row_table()) {
+        state[path + "row"] = Tensor::scalar(lanes_[i].row);
+      } else {
+        add_subtree(state, path + "element/", save_elements({&lanes_[i].element}));
+        add_subtree(state, path + "values/", save_elements({&lanes_[i].values}));
+      }
       add_subtree(state, path + "iterator/", lanes_[i].iterator->save());
     }
     return state;
@@ -107,7 +114,9 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   // returns how many it has taken. 0 where no lane has any.
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
+    InterruptPoll poll;
     while (!is_over_ || open_ > 0) {
+      poll();
       Lane& lane = lanes_[lane_];
       if (!lane.iterator && !open(lane)) {
         advance();
@@ -136,15 +145,31 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
   // Makes a dataset of the input's next element; FALSE where there is none.
   bool open(Lane& lane) {
-    ComponentsSink element;
-    if (is_over_ || !input_->next(element)) {
+    if (is_over_ || !read_element(lane)) {
       is_over_ = true;
       return false;
     }
-    lane.element = element.take();
     lane.values = function_->run(lane.element);
     begin(lane);
     return true;
+  }
+  bool read_element(Lane& lane) {
+    ComponentsSink element;
+    const RowTable* table = row_table();
+    if (!table) {
+      if (!input_->next(element)) return false;
+    } else {
+      if (input_->next_rows(1, &lane.row) == 0) return false;
+      table->put(lane.row, element);
+    }
+    lane.element = element.take();
+    return true;
+  }
+  // The rows that the input's elements are, where the function gives the same for the same row.
+  const RowTable* row_table() const {
+    const DatasetFunction& function = dataset_->maker().function();
+    const bool may_differ = function.is_stateful() || function.runs_on_main_thread();
+    return may_differ ? nullptr : dataset_->input().row_table();
   }
   void begin(Lane& lane) {
     lane.dataset = dataset_->maker().make(lane.values, lane.element);
@@ -153,6 +178,25 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
   void restore_lane(size_t i, const NamedTensors& state) {
     if (state.empty()) return;
+    if (const RowTable* table = row_table()) {
+      restore_row(lanes_[i], *table, state_count(state, "row"));
+    } else {
+      restore_element(lanes_[i], state);
+    }
+    begin(lanes_[i]);
+    lanes_[i].iterator->restore(subtree(state, "iterator/"));
+  }
+  void restore_row(Lane& lane, const RowTable& table, int64_t row) {
+    if (row >= table.num_rows()) {
+      fail(Code::kDataLoss, "There is no row ", row, " in ", table.num_rows(), " rows of data.");
+    }
+    ComponentsSink element;
+    table.put(row, element);
+    lane.row = row;
+    lane.element = element.take();
+    lane.values = function_->run(lane.element);
+  }
+  void restore_element(Lane& lane, const NamedTensors& state) {
     std::vector<Components> element = read_elements(
         subtree(state, "element/"), dataset_->input().dtypes(), dataset_->input().shapes());
     const DatasetFunction& function = dataset_->maker().function();
@@ -161,10 +205,8 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     if (element.size() != 1 || values.size() != 1) {
       fail(Code::kDataLoss, "A dataset that is read in turn is damaged.");
     }
-    lanes_[i].element = std::move(element[0]);
-    lanes_[i].values = std::move(values[0]);
-    begin(lanes_[i]);
-    lanes_[i].iterator->restore(subtree(state, "iterator/"));
+    lane.element = std::move(element[0]);
+    lane.values = std::move(values[0]);
   }
 
   std::unique_ptr<DatasetFunction::Instance> function_;

@@ -2,19 +2,48 @@
 #include <algorithm>
 
 #include "base/fingerprint.h"
+#include "base/held_errors.h"
+#include "base/log.h"
+#include "data/data_content.h"
 #include "data/iterator_resource.h"
 
 namespace runhooks {
 
 namespace {
 
-constexpr int64_t kVersion = 1;
+// Version 1 knew the types and shapes of the data, not the data.
+constexpr int64_t kVersion = 2;
 const std::string kState = "state/";
+
+// What a position belongs to: what is done, and with which data.
+struct Owner {
+  uint64_t steps = 0, data = 0;
+  std::string steps_words, data_words;
+};
+
+Owner owner_of(const Dataset& dataset) {
+  Owner owner;
+  owner.steps_words = dataset.steps();
+  owner.steps = fingerprint64(std::string_view(owner.steps_words));
+  const DataContent content = dataset.content();
+  owner.data = content.fingerprint();
+  owner.data_words = content.words();
+  return owner;
+}
+
+std::string text_in(const NamedTensors& state, const std::string& name) {
+  const auto text = state.find(name);
+  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
+                       text->second.num_elements() == 1;
+  return is_text ? text->second.string_at(0) : "unknown";
+}
 
 class IteratorSaveable : public StateSaveable {
  public:
-  explicit IteratorSaveable(const Operation& op)
-      : StateSaveable(str_cat("runhooks/iterator/", path_part(op.name()), "/")), op_(op) {}
+  IteratorSaveable(const Operation& op, OnOtherData on_other_data)
+      : StateSaveable(str_cat("runhooks/iterator/", path_part(op.name()), "/")),
+        op_(op),
+        on_other_data_(on_other_data) {}
 
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
@@ -23,29 +52,30 @@ class IteratorSaveable : public StateSaveable {
       fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
            "' has no position to be saved: it has not been initialized.");
     }
-    const std::string description = own.dataset->description();
-    NamedTensors state = {
-        {"version", Tensor::scalar(kVersion)},
-        {"fingerprint", Tensor::scalar(static_cast<int64_t>(fingerprint64(description)))},
-        {"pipeline", Tensor::string_scalar(description)}};
+    const Owner owner = owner_of(*own.dataset);
+    NamedTensors state = {{"version", Tensor::scalar(kVersion)},
+                          {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.steps))},
+                          {"pipeline", Tensor::string_scalar(owner.steps_words)},
+                          {"content", Tensor::scalar(static_cast<int64_t>(owner.data))},
+                          {"data", Tensor::string_scalar(owner.data_words)}};
     add_subtree(state, kState, own.iterator->save());
     return state;
   }
   // A new iterator takes the state over; where that fails the session keeps the one it has.
-  Assign read_state(const NamedTensors& state, const std::string& where) override {
-    const std::shared_ptr<const Dataset> dataset = dataset_of(op_);
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager& resources) override {
+    std::shared_ptr<const Dataset> dataset = dataset_of(op_);
     if (!dataset) {
-      return [this, state, where](ResourceManager& resources) {
-        IteratorResource& own = iterator_resource(resources, op_);
-        if (!own.dataset) {
-          fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
-               "' must be initialized before its position is restored from checkpoint ", where,
-               ".");
-        }
-        own.iterator = restored(own.dataset, state, where);
-      };
+      const auto* own = resources.find<IteratorResource>(op_.name());
+      if (own) dataset = own->dataset;
+    }
+    if (!dataset) {
+      fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
+           "' must be initialized before its position is restored from checkpoint ", where, ".");
     }
     std::shared_ptr<DatasetIterator> iterator = restored(dataset, state, where);
+    if (!iterator) return {};
     return [this, dataset, iterator](ResourceManager& resources) {
       IteratorResource& own = iterator_resource(resources, op_);
       own.dataset = dataset;
@@ -54,47 +84,89 @@ class IteratorSaveable : public StateSaveable {
   }
 
  private:
+  std::string position_in(const std::string& where) const {
+    return str_cat("The position of iterator '", op_.name(), "' in checkpoint ", where);
+  }
+
+  // NULL where the data are others and are to begin anew.
   std::shared_ptr<DatasetIterator> restored(const std::shared_ptr<const Dataset>& dataset,
                                             const NamedTensors& state,
                                             const std::string& where) const {
-    check_pipeline(dataset->description(), state, where);
+    if (!is_of(*dataset, state, where)) return nullptr;
     IteratorContext context(op_.graph());
     std::shared_ptr<DatasetIterator> iterator = dataset->iterator(context);
     try {
+      const HoldErrors judged;
       iterator->restore(subtree(state, kState));
     } catch (const Error& error) {
       const bool is_damaged = error.code() == Code::kDataLoss;
-      fail(error.code(), "The position of iterator '", op_.name(), "' in checkpoint ", where,
+      if (error.code() == Code::kFailedPrecondition) {
+        meet_other(str_cat(" cannot be taken up: ", error.message()), error.hints(), where);
+        return nullptr;
+      }
+      fail(error.code(), position_in(where),
            is_damaged ? " is damaged: " : " cannot be taken up: ", error.message());
     }
     return iterator;
   }
-  void check_pipeline(const std::string& description,
-                      const NamedTensors& state,
-                      const std::string& where) const {
+  bool is_of(const Dataset& dataset, const NamedTensors& state, const std::string& where) const {
     const int64_t version = state_integer(state, "version");
-    if (version != kVersion) {
-      fail(Code::kDataLoss, "The position of iterator '", op_.name(), "' in checkpoint ", where,
-           " is of version ", version, "; this runhooks reads version ", kVersion, ".");
+    if (version < 1 || version > kVersion) {
+      fail(Code::kDataLoss, position_in(where), " is of version ", version,
+           "; this runhooks reads version ", kVersion, ".");
     }
-    const auto saved = static_cast<uint64_t>(state_integer(state, "fingerprint"));
-    if (saved == fingerprint64(description)) return;
-    const auto text = state.find("pipeline");
-    const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
-                         text->second.num_elements() == 1;
-    throw Error(Code::kFailedPrecondition,
-                str_cat("The position of iterator '", op_.name(), "' in checkpoint ", where,
-                        " is that of another input pipeline."),
-                {str_cat("Saved: ", is_text ? text->second.string_at(0) : "unknown", "."),
-                 str_cat("Now: ", description, ".")});
+    if (version < kVersion) {
+      meet_other(" was saved by an earlier runhooks, which did not note what the data were.", {},
+                 where);
+      return false;
+    }
+    const Owner now = owner_of(dataset);
+    const auto saved = [&state](const char* name) {
+      return static_cast<uint64_t>(state_integer(state, name));
+    };
+    if (saved("content") != now.data) {
+      meet_other(" is that of other data.", both(text_in(state, "data"), now.data_words), where);
+      return false;
+    }
+    if (saved("fingerprint") != now.steps) {
+      meet_other(" is that of another input pipeline.",
+                 both(text_in(state, "pipeline"), now.steps_words), where);
+      return false;
+    }
+    return true;
+  }
+  static std::vector<std::string> both(const std::string& saved, const std::string& now) {
+    return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
+  }
+  // The one policy for what a position does not belong to.
+  void meet_other(const std::string& why,
+                  std::vector<std::string> hints,
+                  const std::string& where) const {
+    const std::string words = position_in(where) + why;
+    if (on_other_data_ == OnOtherData::kBegin) {
+      hints.insert(hints.begin(), "The input begins at the first element.");
+      log_always(LogLevel::kInfo, str_cat(words, " ", str_join(hints, " ")));
+      return;
+    }
+    hints.push_back("`on_other_data = \"begin\"` begins at the first element.");
+    throw Error(Code::kFailedPrecondition, words, hints);
   }
 
   const Operation& op_;
+  OnOtherData on_other_data_;
 };
 
 }  // namespace
 
-SaveablePtr make_saveable_from_iterator(const Output& handle) {
+OnOtherData on_other_data_from_name(const std::string& name) {
+  if (name == "begin") return OnOtherData::kBegin;
+  if (name != "stop") {
+    invalid_argument("`on_other_data` must be \"stop\" or \"begin\", not \"", name, "\".");
+  }
+  return OnOtherData::kStop;
+}
+
+SaveablePtr make_saveable_from_iterator(const Output& handle, OnOtherData on_other_data) {
   const std::vector<CollectionItem> iterators = handle.graph().collection("iterators");
   const bool is_iterator =
       std::any_of(iterators.begin(), iterators.end(), [&handle](const CollectionItem& item) {
@@ -102,7 +174,7 @@ SaveablePtr make_saveable_from_iterator(const Output& handle) {
         return output && *output == handle;
       });
   if (!is_iterator) invalid_argument("'", handle.name(), "' is not an iterator of a dataset.");
-  return std::make_shared<IteratorSaveable>(*handle.op);
+  return std::make_shared<IteratorSaveable>(*handle.op, on_other_data);
 }
 
 }  // namespace runhooks

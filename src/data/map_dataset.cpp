@@ -41,39 +41,21 @@ class MapIterator : public FunctionIterator<MapDataset> {
   }
 };
 
-class ParallelMapIterator : public DatasetIterator {
- public:
-  ParallelMapIterator(std::shared_ptr<const MapDataset> dataset, IteratorContext& context)
-      : dataset_(std::move(dataset)) {
-    Ahead::Options options;
-    options.workers = dataset_->workers();
-    options.capacity = options.workers;
-    options.reads_on_caller = dataset_->input().runs_on_main_thread();
-    for (size_t i = 0; i < options.workers; ++i) {
-      functions_.push_back(dataset_->function().instantiate(context));
-    }
-    ahead_ = std::make_unique<Ahead>(
-        dataset_->input().iterator(context), options,
-        [this](size_t worker, Components element) { return functions_[worker]->run(element); });
-  }
-  bool next(ElementSink& sink) override { return ahead_->next(sink); }
-  void rewind() override { ahead_->rewind(); }
-  NamedTensors save() const override { return ahead_->save(); }
-  void restore(const NamedTensors& state) override {
-    ahead_->restore(state, dataset_->dtypes(), dataset_->shapes());
-  }
-  int64_t rows_seen() const override { return ahead_->rows_seen(); }
-  int64_t epoch() const override { return ahead_->epoch(); }
-
- private:
-  std::shared_ptr<const MapDataset> dataset_;
-  std::vector<std::unique_ptr<DatasetFunction::Instance>> functions_;
-  std::unique_ptr<Ahead> ahead_;
-};
-
 std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) const {
-  if (workers() > 1) return std::make_unique<ParallelMapIterator>(self(this), context);
-  return std::make_unique<MapIterator>(self(this), context);
+  if (workers() == 1) return std::make_unique<MapIterator>(self(this), context);
+  Ahead::Options options;
+  options.workers = workers();
+  options.capacity = options.workers;
+  options.reads_on_caller = input().runs_on_main_thread();
+  using Instance = std::shared_ptr<DatasetFunction::Instance>;
+  std::vector<Instance> functions;  // one a worker
+  for (size_t i = 0; i < options.workers; ++i) {
+    functions.emplace_back(function().instantiate(context));
+  }
+  const auto work = [functions](size_t worker, const Components& element) {
+    return functions[worker]->run(element);
+  };
+  return std::make_unique<Ahead>(self(this), input().iterator(context), options, work);
 }
 
 RUNHOOKS_REGISTER_DATASET(

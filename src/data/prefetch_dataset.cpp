@@ -15,33 +15,9 @@ class PrefetchDataset : public Transformation {
     if (buffer_size_ < 0) buffer_size_ = kAuto;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  size_t buffer_size() const { return static_cast<size_t>(buffer_size_); }
 
  private:
   int64_t buffer_size_;
-};
-
-class PrefetchIterator : public DatasetIterator {
- public:
-  PrefetchIterator(std::shared_ptr<const PrefetchDataset> dataset, IteratorContext& context)
-      : dataset_(std::move(dataset)) {
-    Ahead::Options options;
-    options.capacity = dataset_->buffer_size();
-    ahead_ = std::make_unique<Ahead>(dataset_->input().iterator(context), options,
-                                     [](size_t, Components element) { return element; });
-  }
-  bool next(ElementSink& sink) override { return ahead_->next(sink); }
-  void rewind() override { ahead_->rewind(); }
-  NamedTensors save() const override { return ahead_->save(); }
-  void restore(const NamedTensors& state) override {
-    ahead_->restore(state, dataset_->dtypes(), dataset_->shapes());
-  }
-  int64_t rows_seen() const override { return ahead_->rows_seen(); }
-  int64_t epoch() const override { return ahead_->epoch(); }
-
- private:
-  std::shared_ptr<const PrefetchDataset> dataset_;
-  std::unique_ptr<Ahead> ahead_;
 };
 
 // What calls the embedding language is not prefetched: it is read when it is asked for.
@@ -55,7 +31,10 @@ std::unique_ptr<DatasetIterator> PrefetchDataset::iterator(IteratorContext& cont
   if (buffer_size_ == 0 || runs_on_main_thread()) {
     return std::make_unique<PlainIterator>(self(this), context);
   }
-  return std::make_unique<PrefetchIterator>(self(this), context);
+  Ahead::Options options;
+  options.capacity = static_cast<size_t>(buffer_size_);
+  return std::make_unique<Ahead>(self(this), input().iterator(context), options,
+                                 [](size_t, const Components& element) { return element; });
 }
 
 RUNHOOKS_REGISTER_DATASET(

@@ -1,11 +1,11 @@
 // Numbers from, from + by, ... below (above) to.
-#include "data/one_input_dataset.h"
+#include "data/numbered_iterator.h"
 
 namespace runhooks {
 
 namespace {
 
-class RangeDataset : public Dataset {
+class RangeDataset : public Dataset, public RowTable {
  public:
   explicit RangeDataset(const Args& args)
       : from_(args.integer("from", 0)), by_(args.integer("by", 1)) {
@@ -19,44 +19,24 @@ class RangeDataset : public Dataset {
   std::vector<DType> dtypes() const override { return {DType::kInt64}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  int64_t size() const { return size_; }
-  int64_t at(int64_t i) const { return from_ + i * by_; }
+  const RowTable* row_table() const override { return this; }
+  int64_t num_rows() const override { return size_; }
+  void put(int64_t number, ElementSink& sink) const override {
+    *sink.allocate(0, DType::kInt64, Shape()).data<int64_t>() = at(number);
+  }
+  void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
+    auto* to = sink.allocate(0, DType::kInt64, Shape{n}).data<int64_t>();
+    for (int64_t i = 0; i < n; ++i) to[i] = at(numbers[i]);
+  }
 
  private:
+  int64_t at(int64_t i) const { return from_ + i * by_; }
+
   int64_t from_, by_, size_ = 0;
 };
 
-class RangeIterator : public DatasetIterator {
- public:
-  explicit RangeIterator(std::shared_ptr<const RangeDataset> dataset)
-      : dataset_(std::move(dataset)) {}
-  bool next(ElementSink& sink) override {
-    if (position_ == dataset_->size()) return false;
-    *sink.allocate(0, DType::kInt64, Shape()).data<int64_t>() = dataset_->at(position_++);
-    ++rows_seen_;
-    return true;
-  }
-  void rewind() override { position_ = 0; }
-  NamedTensors save() const override {
-    return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
-  }
-  void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
-    if (position > dataset_->size()) {
-      fail(Code::kDataLoss, "There is no number ", position, " in ", dataset_->size(), ".");
-    }
-    position_ = position;
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-
- private:
-  std::shared_ptr<const RangeDataset> dataset_;
-  int64_t position_ = 0, rows_seen_ = 0;
-};
-
 std::unique_ptr<DatasetIterator> RangeDataset::iterator(IteratorContext&) const {
-  return std::make_unique<RangeIterator>(self(this));
+  return std::make_unique<NumberedIterator<RangeDataset>>(self(this));
 }
 
 RUNHOOKS_REGISTER_DATASET(

@@ -3,23 +3,16 @@
 // What it must not know: particular datasets, models, R.
 #pragma once
 
-#include <string>
-
 #include "data/in_memory.h"
 
 namespace runhooks {
 
-// What the rows are: their values and the names of their columns.
-uint64_t content_fingerprint(const std::vector<InMemoryColumn>& columns,
-                             const std::vector<std::string>& names);
-
-// The position of the iterator with this handle, which is one of rows in memory, in the checkpoints
-// of a model. A training that finds a position in the middle of the same rows goes on there. One
-// that had come to their end is followed by another pass, as in TensorFlow; other rows, or the same
-// ones read in another way, begin at the first, which a line of the log says.
+// The position of the iterator with this handle, which is one of so many rows in memory, in the
+// checkpoints of a model. A training that finds a position in the middle of the same rows goes on
+// there. One that had come to their end is followed by another pass, as in TensorFlow.
 SaveablePtr make_resumable_input(const Output& handle,
-                                 uint64_t content,
                                  int64_t rows,
-                                 int64_t num_epochs);
+                                 int64_t num_epochs,
+                                 OnOtherData on_other_data);
 
 }  // namespace runhooks

@@ -1,4 +1,5 @@
 // Every n-th element of the input.
+#include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -17,6 +18,7 @@ class ShardDataset : public Transformation {
     }
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const RowTable* row_table() const override { return input().row_table(); }
   bool has(int64_t position) const { return position % num_shards_ == index_; }
 
  private:
@@ -27,13 +29,24 @@ class ShardIterator : public TransformationIterator<ShardDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
+    InterruptPoll poll;
     for (; !dataset_->has(position_); ++position_) {
+      poll();
       ComponentsSink dropped;
       if (!input_->next(dropped)) return false;
     }
     if (!input_->next(sink)) return false;
     ++position_;
     return true;
+  }
+  int64_t next_rows(int64_t n, int64_t* numbers) override {
+    int64_t taken = 0, number = 0;
+    InterruptPoll poll;
+    while (taken < n && input_->next_rows(1, &number) == 1) {
+      poll();
+      if (dataset_->has(position_++)) numbers[taken++] = number;
+    }
+    return taken;
   }
 
  protected:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/interrupt.h"
 #include "data/buffered_blocks.h"
 #include "data/shuffle_buffer.h"
 #include "data/shuffle_order.h"
@@ -91,7 +92,9 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   int64_t draw(int64_t n) {
     buffer_.forget_drawn();
     int64_t drawn = 0;
+    InterruptPoll poll;
     while (drawn < n) {
+      poll();
       const int64_t missing = is_over_ ? 0 : order_.missing();
       if (missing > 1) {
         // all but one: from then on each that comes is followed by one that is drawn

@@ -1,4 +1,5 @@
 // The input without its first elements.
+#include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -21,7 +22,9 @@ class SkipIterator : public TransformationIterator<SkipDataset> {
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
     if (dataset_->count() < 0) return false;
+    InterruptPoll poll;
     for (; skipped_ < dataset_->count(); ++skipped_) {
+      poll();
       ComponentsSink dropped;
       if (!input_->next(dropped)) return false;
     }

@@ -1,10 +1,10 @@
 // An element for each row of tensors and sparse matrices.
 #include <algorithm>
-#include <numeric>
 
+#include "data/data_content.h"
 #include "data/elements.h"
 #include "data/in_memory.h"
-#include "data/one_input_dataset.h"
+#include "data/numbered_iterator.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -48,6 +48,9 @@ class TensorSlicesDataset : public Dataset, public RowTable {
       put_rows(k, numbers, n, sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]));
     }
   }
+  void add_content(DataContent& content) const override {
+    add_columns(content, columns_, fingerprint_);
+  }
   void expect(const int64_t* numbers, int64_t n) const override {
     constexpr size_t kLine = 64;  // bytes that are fetched together
     for (const InMemoryColumn& column : columns_) {
@@ -63,6 +66,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "components"; }
   // Rows of column `k`.
   void put_rows(size_t k, const int64_t* numbers, int64_t n, Tensor& to) const {
     const InMemoryColumn& column = columns_[k];
@@ -104,47 +108,11 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   int64_t rows_ = Shape::kUnknownDim;
-};
-
-class TensorSlicesIterator : public DatasetIterator {
- public:
-  explicit TensorSlicesIterator(std::shared_ptr<const TensorSlicesDataset> dataset)
-      : dataset_(std::move(dataset)) {}
-  bool next(ElementSink& sink) override {
-    int64_t number;
-    if (next_rows(1, &number) == 0) return false;
-    dataset_->put(number, sink);
-    return true;
-  }
-  int64_t next_rows(int64_t n, int64_t* numbers) override {
-    n = std::min(n, dataset_->num_rows() - position_);
-    std::iota(numbers, numbers + n, position_);
-    position_ += n;
-    rows_seen_ += n;
-    return n;
-  }
-  void rewind() override { position_ = 0; }
-  NamedTensors save() const override {
-    return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
-  }
-  void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
-    if (position > dataset_->num_rows()) {
-      fail(Code::kDataLoss, "There is no row ", position, " in ", dataset_->num_rows(),
-           " rows of data.");
-    }
-    position_ = position;
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-
- private:
-  std::shared_ptr<const TensorSlicesDataset> dataset_;
-  int64_t position_ = 0, rows_seen_ = 0;
+  ContentOnce fingerprint_;
 };
 
 std::unique_ptr<DatasetIterator> TensorSlicesDataset::iterator(IteratorContext&) const {
-  return std::make_unique<TensorSlicesIterator>(self(this));
+  return std::make_unique<NumberedIterator<TensorSlicesDataset>>(self(this));
 }
 
 // R's function takes nested lists of tensors apart before.

@@ -1,5 +1,7 @@
 // One element: the tensors that were given.
-#include "data/one_input_dataset.h"
+#include "data/data_content.h"
+#include "data/in_memory.h"
+#include "data/numbered_iterator.h"
 
 namespace runhooks {
 
@@ -23,43 +25,24 @@ class TensorsDataset : public Dataset {
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const Components& components() const { return components_; }
+  int64_t num_rows() const { return 1; }
+  void put(int64_t, ElementSink& sink) const { sink.put_all(components_); }
+  void add_content(DataContent& content) const override {
+    const std::vector<InMemoryColumn> columns(components_.begin(), components_.end());
+    add_columns(content, columns, fingerprint_);
+  }
 
  private:
+  bool says_data(const std::string& argument) const override { return argument == "components"; }
+
   Components components_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
-};
-
-class TensorsIterator : public DatasetIterator {
- public:
-  explicit TensorsIterator(std::shared_ptr<const TensorsDataset> dataset)
-      : dataset_(std::move(dataset)) {}
-  bool next(ElementSink& sink) override {
-    if (is_over_) return false;
-    is_over_ = true;
-    ++rows_seen_;
-    sink.put_all(dataset_->components());
-    return true;
-  }
-  void rewind() override { is_over_ = false; }
-  NamedTensors save() const override {
-    return {{"is_over", Tensor::scalar(is_over_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
-  }
-  void restore(const NamedTensors& state) override {
-    is_over_ = state_flag(state, "is_over");
-    rows_seen_ = state_count(state, "rows_seen");
-  }
-  int64_t rows_seen() const override { return rows_seen_; }
-
- private:
-  std::shared_ptr<const TensorsDataset> dataset_;
-  bool is_over_ = false;
-  int64_t rows_seen_ = 0;
+  ContentOnce fingerprint_;
 };
 
 std::unique_ptr<DatasetIterator> TensorsDataset::iterator(IteratorContext&) const {
-  return std::make_unique<TensorsIterator>(self(this));
+  return std::make_unique<NumberedIterator<TensorsDataset>>(self(this));
 }
 
 // R's function takes nested lists of tensors apart before.

@@ -1,6 +1,7 @@
 // Elements that are datasets: windows over the input.
 #include <deque>
 
+#include "base/interrupt.h"
 #include "data/elements.h"
 #include "data/one_input_dataset.h"
 
@@ -42,7 +43,9 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
     const size_t span = (dataset_->size() - 1) * dataset_->stride() + 1;
+    InterruptPoll poll;
     while (skips_ > 0 && pull()) {
+      poll();
       buffer_.pop_back();
       --skips_;
     }

@@ -1,6 +1,8 @@
 // Several inputs side by side, and one after another.
 #include <algorithm>
+#include <cmath>
 
+#include "base/interrupt.h"
 #include "data/random_stream.h"
 #include "tensor/common_shape.h"
 
@@ -140,21 +142,27 @@ void check_same_types(const Inputs& inputs, const Args& args) {
   }
 }
 
-class ConcatenateDataset : public Dataset {
+// Reads from several datasets with elements of the same types.
+class InputsOfOneType : public Dataset {
  public:
-  explicit ConcatenateDataset(const Args& args)
-      : inputs_{dataset_argument(args), dataset_argument(args, "other")} {
+  InputsOfOneType(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
     check_same_types(inputs_, args);
   }
   std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
   std::vector<Shape> shapes() const override { return common_shapes(inputs_); }
   std::shared_ptr<const Dataset> inner(size_t k) const override { return inputs_[0]->inner(k); }
   bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
-  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Inputs& inputs() const { return inputs_; }
 
  private:
   Inputs inputs_;
+};
+
+class ConcatenateDataset : public InputsOfOneType {
+ public:
+  explicit ConcatenateDataset(const Args& args)
+      : InputsOfOneType({dataset_argument(args), dataset_argument(args, "other")}, args) {}
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 };
 
 class ConcatenateIterator : public DatasetIterator {
@@ -213,34 +221,34 @@ RUNHOOKS_REGISTER_DATASET(
     "The elements of one dataset, then those of another.");
 
 // A generator that draws which dataset is next.
-class SampleDataset : public Dataset {
+class SampleDataset : public InputsOfOneType {
  public:
-  explicit SampleDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {
-    check_same_types(inputs_, args);
-    std::vector<double> weights(inputs_.size(), 1);
+  explicit SampleDataset(const Args& args)
+      : InputsOfOneType(datasets_argument(args, "datasets"), args) {
+    std::vector<double> weights(inputs().size(), 1);
     if (args.has("weights")) weights = args.numbers("weights");
-    if (weights.size() != inputs_.size()) {
+    if (weights.size() != inputs().size()) {
       invalid_argument("`weights` of ", args.owner(), " must have a number for each dataset.");
     }
     double sum = 0;
     for (const double weight : weights) {
-      if (!(weight >= 0)) invalid_argument("`weights` of ", args.owner(), " must be 0 or more.");
+      if (!(weight >= 0) || !std::isfinite(weight)) {
+        invalid_argument("`weights` of ", args.owner(), " must be finite and 0 or more, not ",
+                         weight, ".");
+      }
       bounds_.push_back(sum += weight);
     }
     if (!(sum > 0)) invalid_argument("`weights` of ", args.owner(), " must not all be 0.");
+    if (!std::isfinite(sum)) {
+      invalid_argument("The sum of `weights` of ", args.owner(), " is beyond all numbers.");
+    }
     if (args.has("seed")) seed_ = args.integer("seed");
   }
-  std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
-  std::vector<Shape> shapes() const override { return common_shapes(inputs_); }
-  std::shared_ptr<const Dataset> inner(size_t k) const override { return inputs_[0]->inner(k); }
-  bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const Inputs& inputs() const { return inputs_; }
   const std::vector<double>& bounds() const { return bounds_; }
   const std::optional<int64_t>& seed() const { return seed_; }
 
  private:
-  Inputs inputs_;
   std::vector<double> bounds_;
   std::optional<int64_t> seed_;
 };
@@ -255,7 +263,9 @@ class SampleIterator : public DatasetIterator {
         is_over_(inputs_.size(), 0) {}
   // One that has ended is passed over, and the rest goes on.
   bool next(ElementSink& sink) override {
+    InterruptPoll poll;
     while (has_open()) {
+      poll();
       const size_t i = draw();
       if (is_over_[i]) continue;
       if (inputs_[i].next(sink)) return true;

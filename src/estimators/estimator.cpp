@@ -249,7 +249,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
-  if (config_.checkpoint_input_pipeline) keep_run_resumable(*built.graph);
+  if (config_.checkpoint_input_pipeline) keep_run_resumable(*built.graph, config_.on_other_data);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList hooks = training_hooks(built, options);

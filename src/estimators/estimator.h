@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/on_other_data.h"
 #include "estimators/model_fn.h"
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
@@ -31,6 +32,7 @@ struct RunConfig {
   int64_t log_step_count_steps = 100;
   // Ours: where input and random numbers stand is in the model's checkpoints.
   bool checkpoint_input_pipeline = false;
+  OnOtherData on_other_data = OnOtherData::kStop;
 };
 
 struct ServingReceiver;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "graph/collection_item.h"
 #include "graph/lowering.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/graphs/graph_def.h"
@@ -29,8 +30,7 @@ void copy_file(const std::string& from, const std::string& to) {
 class Assets {
  public:
   explicit Assets(const Graph& graph) {
-    for (const CollectionItem& item : graph.collection("asset_filepaths")) {
-      const Output path = std::get<Output>(item);
+    for (const Output& path : collection_of<Output>(graph, "asset_filepaths")) {
       const std::string& source = path.op->attr<Tensor>("value").string_at(0);
       files_.push_back({path.name(), name_for(source)});
     }
@@ -63,8 +63,8 @@ Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaff
       ops.push_back(lowered.operation(variable->initializer->name()));
     }
   }
-  for (const CollectionItem& item : lowered.collection(collection_keys::kTableInitializers)) {
-    if (auto* const* op = std::get_if<Operation*>(&item)) ops.push_back(*op);
+  for (Operation* op : collection_of<Operation*>(lowered, collection_keys::kTableInitializers)) {
+    ops.push_back(op);
   }
   return lowered.group(ops);
 }
@@ -86,7 +86,7 @@ std::string meta_graph_of(const Graph& graph,
   if (!assets.files().empty()) {
     meta_graph.collections["saved_model_assets"] = asset_collection(assets.files());
   }
-  meta_graph.saver_def = add_saver(*lowered, saved_variables(graph));
+  meta_graph.saver_def = add_saver(*lowered, exported_saveables_in(graph));
   meta_graph.signatures = std::move(signatures);
   meta_graph.stripped_default_attrs = strip_default_attrs;
   GraphDefOptions options;
@@ -104,11 +104,7 @@ void write_variables(const std::shared_ptr<Graph>& graph,
   if (!scaffold.saver->is_built()) scaffold.saver->build(*graph);
   scaffold.saver->restore(session, checkpoint);
   create_directories(folder);
-  std::vector<SaveablePtr> saveables;
-  for (const VariablePtr& variable : saved_variables(*graph)) {
-    saveables.push_back(variable_saveable(variable));
-  }
-  write_bundle(join_path(folder, "variables"), saveables, session.resources());
+  write_bundle(join_path(folder, "variables"), exported_saveables_in(*graph), session.resources());
 }
 
 void copy_extra(const ExportOptions& options, const std::string& folder) {

@@ -1,5 +1,7 @@
 #include "estimators/in_memory_evaluator_hook.h"
 
+#include "graph/snapshot.h"
+
 namespace runhooks {
 
 InMemoryEvaluatorHook::InMemoryEvaluatorHook(Estimator estimator,
@@ -36,20 +38,15 @@ void InMemoryEvaluatorHook::end(Session& session) {
   forget();
 }
 
-// The variables of the same names get the values that they have in training.
+// What has the same names in both gets the values that it has in training.
 void InMemoryEvaluatorHook::evaluate(Session& training) {
   trigger_.update(runs_);
   evaluated_step_ = *training.value(*step_).data<int64_t>();
-  const std::vector<VariablePtr> trained =
-      variables_in(training.graph(), collection_keys::kGlobalVariables);
-  auto take_over = [&](Session& session) {
-    for (const VariablePtr& variable :
-         variables_in(session.graph(), collection_keys::kGlobalVariables)) {
-      for (const VariablePtr& source : trained) {
-        if (source->op_name() != variable->op_name()) continue;
-        session.assign(*variable, training.value(*source));
-      }
-    }
+  const Snapshot trained(model_saveables_in(training.graph()), training.resources(),
+                         /*keeps=*/false);
+  auto take_over = [&trained](Session& session) {
+    restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
+                      session.resources());
   };
   const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
   record(metrics);

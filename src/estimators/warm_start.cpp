@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/pattern.h"
 #include "io/checkpoint/checkpoint_state.h"
-#include "io/checkpoint/tensor_bundle.h"
 #include "training/saver.h"
 
 namespace runhooks {
@@ -30,16 +29,45 @@ Pattern pattern_of(const std::string& text) {
   }
 }
 
-void check_chosen(const std::vector<VariablePtr>& chosen,
+void check_chosen(const std::vector<SaveablePtr>& chosen,
                   const std::string& name,
                   const char* argument) {
-  const bool is_there = std::any_of(chosen.begin(), chosen.end(), [&](const VariablePtr& variable) {
-    return variable->save_name() == name;
-  });
+  const bool is_there =
+      std::any_of(chosen.begin(), chosen.end(),
+                  [&name](const SaveablePtr& saveable) { return saveable->title() == name; });
   if (is_there) return;
   invalid_argument("`", argument, "` names '", name,
                    "', which is no variable that is warm-started.");
 }
+
+// A checkpoint in which one thing has another title.
+class RenamedSource : public TensorSource {
+ public:
+  RenamedSource(const TensorSource& source, std::string title, std::string previous)
+      : source_(source), title_(std::move(title)), previous_(std::move(previous)) {}
+  const std::string& path() const override { return source_.path(); }
+  std::optional<Info> find(const std::string& name) const override {
+    const auto info = source_.find(previous(name));
+    if (!info) fail_missing(source_, previous(name));
+    return info;
+  }
+  std::vector<std::string> names_with(const std::string& prefix) const override {
+    std::vector<std::string> names = source_.names_with(previous(prefix));
+    for (std::string& name : names) name = title_ + name.substr(previous_.size());
+    return names;
+  }
+  Tensor read(const std::string& name) const override { return source_.read(previous(name)); }
+  Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const override {
+    return source_.read_part(previous(name), slice);
+  }
+
+ private:
+  std::string previous(const std::string& name) const {
+    return previous_ + name.substr(title_.size());
+  }
+  const TensorSource& source_;
+  std::string title_, previous_;
+};
 
 }  // namespace
 
@@ -60,18 +88,17 @@ WarmStart::WarmStart(const Args& args)
   }
 }
 
-std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
+std::vector<SaveablePtr> WarmStart::chosen_in(const Graph& graph) const {
   std::vector<Pattern> patterns;
   for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
-  std::vector<VariablePtr> chosen;
-  const char* collection =
-      only_trainable_ ? collection_keys::kTrainableVariables : collection_keys::kGlobalVariables;
-  for (const VariablePtr& variable : variables_in(graph, collection)) {
-    const std::string& name = variable->save_name();
+  std::vector<SaveablePtr> chosen;
+  for (const SaveablePtr& saveable : model_saveables_in(graph)) {
+    if (only_trainable_ && !saveable->is_trainable()) continue;
+    const std::string& title = saveable->title();
     const bool matches =
         std::any_of(patterns.begin(), patterns.end(),
-                    [&name](const Pattern& pattern) { return pattern.begins(name); });
-    if (matches) chosen.push_back(variable);
+                    [&title](const Pattern& pattern) { return pattern.begins(title); });
+    if (matches) chosen.push_back(saveable);
   }
   for (const auto& previous : previous_names_) {
     check_chosen(chosen, previous.first, "var_name_to_prev_var_name");
@@ -82,28 +109,43 @@ std::vector<VariablePtr> WarmStart::chosen_variables(const Graph& graph) const {
   return chosen;
 }
 
-Tensor WarmStart::value_of(const std::string& checkpoint, const VariablePtr& variable) const {
-  const std::string& name = variable->save_name();
-  const auto previous = previous_names_.find(name);
-  const std::string& key = previous == previous_names_.end() ? name : previous->second;
-  const auto vocabulary = vocabularies_.find(name);
-  if (vocabulary == vocabularies_.end()) return read_variables(checkpoint, {variable}, {key})[0];
+Saveable::Assign WarmStart::read(const TensorSource& checkpoint, Saveable& saveable) const {
+  const std::string& title = saveable.title();
+  const auto found = previous_names_.find(title);
+  const std::string& previous = found == previous_names_.end() ? title : found->second;
+  const RenamedSource source(checkpoint, title, previous);
+  const auto vocabulary = vocabularies_.find(title);
+  if (vocabulary == vocabularies_.end()) {
+    const bool is_there = saveable.is_in(source);
+    if (!is_there) fail_missing(checkpoint, previous);
+    return saveable.read(source, ResourceManager());
+  }
+  const VariablePtr variable = saveable.variable();
+  if (!variable) {
+    invalid_argument("`var_name_to_vocab_info` names '", title,
+                     "', which has no rows that belong to words.");
+  }
   const auto axis = static_cast<size_t>(vocabulary->second.axis);
   const int64_t offset = variable->slice ? variable->slice->offset[axis] : 0;
-  return remapped(vocabulary->second, BundleReader(checkpoint).read(key), variable->shape, offset,
-                  name);
+  source.find(title);  // throws where it is missing
+  const Tensor value =
+      remapped(vocabulary->second, source.read(title), variable->shape, offset, title);
+  return [variable, value](ResourceManager& resources) {
+    assign_variable(resources, *variable, value);
+  };
 }
 
 void WarmStart::apply(const Graph& graph, Scaffold& scaffold) const {
-  const std::string checkpoint = checkpoint_of(checkpoint_);
-  log(LogLevel::kInfo, str_cat("Warm-starting from: ", checkpoint));
-  const std::vector<VariablePtr> variables = chosen_variables(graph);
-  std::vector<Tensor> values;
-  for (const VariablePtr& variable : variables) values.push_back(value_of(checkpoint, variable));
-  log(LogLevel::kInfo, str_cat("Warm-started ", variables.size(), " variables."));
+  const std::string path = checkpoint_of(checkpoint_);
+  log(LogLevel::kInfo, str_cat("Warm-starting from: ", path));
+  const auto checkpoint = open_checkpoint(path);
+  const std::vector<SaveablePtr> chosen = chosen_in(graph);
+  std::vector<Saveable::Assign> assigns;
+  for (const SaveablePtr& saveable : chosen) assigns.push_back(read(*checkpoint, *saveable));
+  log(LogLevel::kInfo, str_cat("Warm-started ", chosen.size(), " variables."));
   const auto before = scaffold.init_fn;
-  scaffold.init_fn = [before, variables, values](Session& session) {
-    for (size_t i = 0; i < variables.size(); ++i) session.assign(*variables[i], values[i]);
+  scaffold.init_fn = [before, chosen, assigns](Session& session) {
+    for (const Saveable::Assign& assign : assigns) assign(session.resources());
     if (before) before(session);
   };
 }

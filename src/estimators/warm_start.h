@@ -1,4 +1,4 @@
-// What lives here: WarmStart, initial values of variables that come from the checkpoint of another model.
+// What lives here: WarmStart, initial values of a model that come from the checkpoint of another model.
 // Who may use it: estimators, the bindings.
 // What it must not know: models, the training loop, R.
 #pragma once
@@ -17,14 +17,14 @@ namespace runhooks {
 class WarmStart {
  public:
   explicit WarmStart(const Args& args);
-  // Reads the values of the graph's variables that are meant, and has the scaffold assign them
-  // after the variables were initialized: a session that is restored from a checkpoint does not get
+  // Reads the values of what is meant of the graph's model, and has the scaffold assign them
+  // after all was initialized: a session that is restored from a checkpoint does not get
   // them.
   void apply(const Graph& graph, Scaffold& scaffold) const;
 
  private:
-  std::vector<VariablePtr> chosen_variables(const Graph& graph) const;
-  Tensor value_of(const std::string& checkpoint, const VariablePtr& variable) const;
+  std::vector<SaveablePtr> chosen_in(const Graph& graph) const;
+  Saveable::Assign read(const TensorSource& checkpoint, Saveable& saveable) const;
 
   std::string checkpoint_;
   std::vector<std::string> patterns_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "graph/collection_item.h"
 #include "graph/func_graph.h"
 
 namespace runhooks {
@@ -173,7 +174,7 @@ class Lowering {
     // as tf.train.Scaffold, whose local_init_op initializes the tables too
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
       for (const CollectionItem& item : to_.collection(collection_keys::kTableInitializers)) {
-        controls.push_back(std::get<Operation*>(item));
+        controls.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
       }
     }
     return controls;

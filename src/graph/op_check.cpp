@@ -113,7 +113,8 @@ void rethrow_at(const Operation& op) {
   try {
     throw;
   } catch (Error& error) {
-    throw error.at_op(op.type(), op.name());
+    error.at_op(op.type(), op.name());
+    throw;  // itself: it may be one of a class below Error
   } catch (const std::bad_alloc&) {
     no_memory();
   } catch (const std::length_error&) {

@@ -8,44 +8,105 @@ namespace runhooks {
 
 namespace {
 
-// Held as plain pointers, which no exported graph shows.
+// Of Saveables, which no exported graph shows.
 constexpr const char* kOptional = "optional_in_checkpoints";
 
 bool is_optional(const VariablePtr& variable) {
-  for (const CollectionItem& item : variable->graph().collection(kOptional)) {
-    const auto* held = std::get_if<std::shared_ptr<void>>(&item);
-    if (held && held->get() == variable.get()) return true;
-  }
-  return false;
+  const std::vector<CollectionItem> all = variable->graph().collection(kOptional);
+  return std::any_of(all.begin(), all.end(), [&variable](const CollectionItem& item) {
+    const auto* held = std::get_if<SaveablePtr>(&item);
+    return held && (*held)->variable() == variable;
+  });
 }
 
 class VariableSaveable : public Saveable {
  public:
-  explicit VariableSaveable(VariablePtr variable) : variable_(std::move(variable)) {}
-  const std::string& name() const override { return variable_->save_name(); }
+  VariableSaveable(VariablePtr variable, std::string name, bool reshape)
+      : variable_(std::move(variable)), name_(std::move(name)), reshape_(reshape) {}
+  const std::string& name() const override { return name_; }
+  const std::string& title() const override { return name_; }
   std::vector<SaveSpec> save(ResourceManager& resources) override {
-    VariableState* state = find_variable_state(resources, *variable_->handle.op);
+    VariableState* state = find_variable_state(resources, *op());
     if (!state || !state->is_initialized()) {
       fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ",
            variable_->op_name(), ".");
     }
-    return {{name(), state->value(), variable_->slice}};
+    return {{name_, state->value(), variable_->slice}};
   }
-  Assign read(const TensorSource& source) override {
-    const Tensor value = !source.find(name()) && is_optional(variable_)
-                             ? Tensor::zeros(variable_->dtype, variable_->shape)
-                             : read_variable(source, *variable_, name());
-    return [variable = variable_, value](ResourceManager& resources) {
-      auto& state = resources.get_or_create<VariableState>(variable->op_name(), [&variable] {
-        return std::make_unique<VariableState>(variable->op_name(), variable->dtype);
-      });
-      state.assign(value);
+  Assign read(const TensorSource& source, const ResourceManager&) override {
+    return [variable = variable_, value = value_in(source)](ResourceManager& resources) {
+      assign_variable(resources, *variable, value);
     };
+  }
+  bool is_in(const TensorSource& source) const override { return source.find(name_).has_value(); }
+  bool is_of_model() const override { return true; }
+  bool is_trainable() const override { return variable_->trainable; }
+  const Operation* op() const override { return variable_->handle.op; }
+  Operation* initializer() const override { return variable_->initializer; }
+  bool is_initialized(const ResourceManager& resources) const override {
+    const VariableState* state = find_variable_state(resources, *op());
+    return state && state->is_initialized();
+  }
+  VariablePtr variable() const override { return variable_; }
+
+  SaveableOps lowered() const override {
+    SaveableOps ops;
+    ops.specs = {{name_, variable_->dtype, slice_spec(*variable_)}};
+    ops.values = [this](Graph& graph) -> std::vector<Output> {
+      if (!variable_->is_resource) return {handle_in(graph)};
+      return {graph.op("ReadVariableOp", {handle_in(graph)})
+                  .attr("dtype", variable_->dtype)
+                  .named("Read/ReadVariableOp")};
+    };
+    ops.restore = [this](Graph& graph, const std::vector<Output>& values) -> Operation* {
+      const Output handle = handle_in(graph);
+      if (!variable_->is_resource) return graph.op("Assign", {handle, values[0]});
+      return graph.op("AssignVariableOp", {handle, graph.op("Identity", {values[0]})});
+    };
+    return ops;
   }
 
  private:
+  Output handle_in(const Graph& graph) const {
+    return graph.operation(variable_->op_name())->output(variable_->handle.index);
+  }
+  Tensor value_in(const TensorSource& source) const;
+
   VariablePtr variable_;
+  std::string name_;
+  bool reshape_;
 };
+
+// One that is missing, or has another shape or type, is an error that says so.
+Tensor VariableSaveable::value_in(const TensorSource& source) const {
+  const Variable& variable = *variable_;
+  const auto info = source.find(name_);
+  if (!info) {
+    if (is_optional(variable_)) return Tensor::zeros(variable.dtype, variable.shape);
+    fail_missing(source, name_);
+  }
+  const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
+  const bool is_reshaped = reshape_ && !variable.slice && wanted.is_fully_defined() &&
+                           info->dtype == variable.dtype && info->shape != wanted &&
+                           info->shape.num_elements() == wanted.num_elements();
+  if (is_reshaped) return source.read(name_).reshaped(wanted);
+  if (info->shape != wanted || info->dtype != variable.dtype) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("Variable '", name_, "' is ", dtype_name(variable.dtype), " of shape ",
+                        wanted, " in the model, but ", dtype_name(info->dtype), " of shape ",
+                        info->shape, " in checkpoint ", source.path(), "."),
+                {"Use another model_dir, or the model that the checkpoint is of."});
+  }
+  return variable.slice ? source.read_part(name_, *variable.slice) : source.read(name_);
+}
+
+template <typename Wanted>
+std::vector<SaveablePtr> only(std::vector<SaveablePtr> all, Wanted wanted) {
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&wanted](const SaveablePtr& one) { return !wanted(*one); }),
+            all.end());
+  return all;
+}
 
 }  // namespace
 
@@ -90,35 +151,42 @@ StatefulResource* stateful_resource(ResourceManager& resources, const Operation&
   return &resources.get_or_create<StatefulResource>(op.name(), [&] { return factory(op); });
 }
 
+void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value) {
+  auto& state = resources.get_or_create<VariableState>(variable.op_name(), [&variable] {
+    return std::make_unique<VariableState>(variable.op_name(), variable.dtype);
+  });
+  state.assign(value);
+}
+
+std::string slice_spec(const Variable& variable) {
+  if (!variable.slice) return "";
+  const SaveSliceInfo& slice = *variable.slice;
+  std::string dims, extents;
+  for (int i = 0; i < slice.shape.rank(); ++i) {
+    dims += str_cat(slice.full_shape.dim(i), " ");
+    extents +=
+        str_cat(i > 0 ? ":" : "", slice.offset[static_cast<size_t>(i)], ",", slice.shape.dim(i));
+  }
+  return dims + extents;
+}
+
 void may_be_missing(const VariablePtr& variable) {
   if (is_optional(variable)) return;
-  variable->graph().add_to_collection(kOptional, std::static_pointer_cast<void>(variable));
+  variable->graph().add_to_collection(kOptional, variable_saveable(variable));
 }
 
-SaveablePtr variable_saveable(const VariablePtr& variable) {
-  return std::make_shared<VariableSaveable>(variable);
+SaveablePtr variable_saveable(const VariablePtr& variable, const std::string& name, bool reshape) {
+  return std::make_shared<VariableSaveable>(variable, name.empty() ? variable->save_name() : name,
+                                            reshape);
 }
 
-Tensor read_variable(const TensorSource& source,
-                     const Variable& variable,
-                     const std::string& name) {
-  const auto info = source.find(name);
-  if (!info) {
-    std::vector<std::string> hints = near_hint(name, source.names_with(""));
-    hints.push_back("The model has a variable that was not there when the checkpoint was written. Use another "
-                    "model_dir, or the model that the checkpoint is of.");
-    throw Error(Code::kNotFound,
-                str_cat("Key ", name, " not found in checkpoint ", source.path(), "."), hints);
-  }
-  const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
-  if (info->shape != wanted || info->dtype != variable.dtype) {
-    throw Error(Code::kInvalidArgument,
-                str_cat("Variable '", name, "' is ", dtype_name(variable.dtype), " of shape ",
-                        wanted, " in the model, but ", dtype_name(info->dtype), " of shape ",
-                        info->shape, " in checkpoint ", source.path(), "."),
-                {"Use another model_dir, or the model that the checkpoint is of."});
-  }
-  return variable.slice ? source.read_part(name, *variable.slice) : source.read(name);
+void fail_missing(const TensorSource& source, const std::string& name) {
+  std::vector<std::string> hints = near_hint(name, source.names_with(""));
+  hints.push_back(
+      "The model has a variable that was not there when the checkpoint was written. Use another "
+      "model_dir, or the model that the checkpoint is of.");
+  throw Error(Code::kNotFound,
+              str_cat("Key ", name, " not found in checkpoint ", source.path(), "."), hints);
 }
 
 std::vector<SaveSpec> StateSaveable::save(ResourceManager& resources) {
@@ -129,13 +197,37 @@ std::vector<SaveSpec> StateSaveable::save(ResourceManager& resources) {
   return specs;
 }
 
-Saveable::Assign StateSaveable::read(const TensorSource& source) {
+Saveable::Assign StateSaveable::read(const TensorSource& source, const ResourceManager& resources) {
   NamedTensors state;
   for (const std::string& full : source.names_with(prefix_)) {
     state[full.substr(prefix_.size())] = source.read(full);
   }
   if (state.empty()) return {};
-  return read_state(state, source.path());
+  return read_state(state, source.path(), resources);
+}
+
+NamedTensors ResourceSaveable::save_state(ResourceManager& resources) {
+  return stateful_resource(resources, op_)->save_state();
+}
+
+Saveable::Assign ResourceSaveable::read_state(const NamedTensors& state,
+                                              const std::string& where,
+                                              const ResourceManager&) {
+  try {
+    return read_resource_state(op_, state);
+  } catch (const Error& error) {
+    fail(error.code(), "The state of '", op_.name(), "' (", op_.type(), ") in checkpoint ", where,
+         " cannot be taken up: ", error.message());
+  }
+}
+
+Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state) {
+  auto made = std::make_shared<std::unique_ptr<StatefulResource>>(op.def().resource_factory(op));
+  (*made)->restore_state(state);
+  return [&op, state, made](ResourceManager& resources) {
+    resources.get_or_create<StatefulResource>(op.name(), [&made] { return std::move(*made); })
+        .restore_state(state);
+  };
 }
 
 std::vector<SaveablePtr> saveables_in(const Graph& graph) {
@@ -149,6 +241,42 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
     if (const auto* object = std::get_if<SaveablePtr>(&item)) all.push_back(*object);
   }
   return all;
+}
+
+std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables) {
+  return only(std::move(saveables), [](const Saveable& one) { return one.is_of_model(); });
+}
+
+std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {
+  return of_model(saveables_in(graph));
+}
+
+std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
+  std::vector<SaveablePtr> all = only(saveables_in(graph), [](const Saveable& saveable) {
+    return !saveable.lowered().specs.empty();
+  });
+  const auto place = [](const SaveablePtr& s) { return s->op() ? s->op()->name() : s->name(); };
+  std::stable_sort(all.begin(), all.end(), [&place](const SaveablePtr& a, const SaveablePtr& b) {
+    return place(a) < place(b);
+  });
+  return all;
+}
+
+std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
+                                         const TensorSource& source) {
+  return only(std::move(saveables), [&source](const Saveable& s) { return s.is_in(source); });
+}
+
+void restore_saveables(const std::vector<SaveablePtr>& saveables,
+                       const TensorSource& source,
+                       ResourceManager& resources) {
+  std::vector<Saveable::Assign> assigns;
+  for (const SaveablePtr& saveable : saveables) {
+    assigns.push_back(saveable->read(source, resources));
+  }
+  for (const Saveable::Assign& assign : assigns) {
+    if (assign) assign(resources);
+  }
 }
 
 }  // namespace runhooks

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "graph/collection_item.h"
+
 namespace runhooks {
 
 void VariableState::assign(const Tensor& value) {
@@ -127,8 +129,8 @@ VariablePtr make_variable(Graph& graph,
     }
     const NameScope scope(graph.root(), graph.current_name_scope());
     if (initial_value.graph().is_function()) {
-      initial_value = graph.root().constant(initial_value.op->attr<Tensor>("value"),
-                                            "initial_value");
+      initial_value =
+          graph.root().constant(initial_value.op->attr<Tensor>("value"), "initial_value");
     }
     return make_variable(graph.root(), initial_value, name, options, shared_name);
   }
@@ -290,7 +292,7 @@ VariablePtr get_or_create_global_step(Graph& any) {
 Output global_step_read(Graph& graph) {
   const char* const key = "global_step_read_op_cache";
   const std::vector<CollectionItem> cached = graph.collection(key);
-  if (!cached.empty()) return std::get<Output>(cached.front());
+  if (!cached.empty()) return collection_item<Output>(cached.front(), key);
   const VariablePtr step = global_step(graph);
   if (!step) return Output();
   // Read where nothing waits, as TensorFlow does, under TensorFlow's name.

@@ -26,11 +26,13 @@ std::string BestWeights::path_of(int64_t step) const {
 }
 
 void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
-  variables_.clear();
+  saveables_.clear();
   kept_step_ = -1;
-  for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
-    const bool stays = std::find(left_out.begin(), left_out.end(), variable) != left_out.end();
-    if (!stays) variables_.push_back(variable);
+  for (const SaveablePtr& saveable : model_saveables_in(graph)) {
+    const bool stays = std::any_of(
+        left_out.begin(), left_out.end(),
+        [&saveable](const VariablePtr& one) { return one->handle.op == saveable->op(); });
+    if (!stays) saveables_.push_back(saveable);
   }
 }
 
@@ -73,8 +75,7 @@ void BestWeights::forget_others(int64_t step) const {
 
 bool BestWeights::restore(Session& session, int64_t step) const {
   if (step != kept_step_) return false;
-  const std::vector<Tensor> values = read_variables(path_of(step), variables_);
-  for (size_t i = 0; i < variables_.size(); ++i) session.assign(*variables_[i], values[i]);
+  restore_saveables(saveables_, *open_checkpoint(path_of(step)), session.resources());
   session.note_change();
   return true;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/variable.h"
+#include "graph/saveable.h"
 #include "session/session.h"
 
 namespace runhooks {
@@ -22,7 +22,7 @@ class BestWeights {
   // Keeps the model of `step`: the session's where it is there now, else one that has been kept
   // before, or a checkpoint. A step that can no longer be had changes nothing.
   void keep(Session& session, int64_t step_now, int64_t step);
-  // Gives the variables of `step` back to the session. FALSE where they were not kept.
+  // Gives the model of `step` back to the session. FALSE where they were not kept.
   bool restore(Session& session, int64_t step) const;
   const std::string& folder() const { return folder_; }
 
@@ -32,7 +32,7 @@ class BestWeights {
   void forget_others(int64_t step) const;
 
   std::string model_dir_, folder_;
-  std::vector<VariablePtr> variables_;
+  std::vector<SaveablePtr> saveables_;
   int64_t kept_step_ = -1;
 };
 

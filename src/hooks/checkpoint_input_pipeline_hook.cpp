@@ -35,6 +35,7 @@ class CheckpointInputPipelineHook : public RunHook {
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
         save_path_(join_path(checkpoint_dir_, kInputName)),
+        on_other_data_(on_other_data_from_name(args.text("on_other_data", "stop"))),
         saver_(own_files()) {
     if (!args.has("save_secs") && !args.has("save_steps")) {
       invalid_argument("Either every_secs or every_steps should be provided.");
@@ -49,7 +50,7 @@ class CheckpointInputPipelineHook : public RunHook {
     std::vector<SaveablePtr> iterators;
     for (const CollectionItem& item : graph.collection("iterators")) {
       if (const auto* handle = std::get_if<Output>(&item)) {
-        iterators.push_back(make_saveable_from_iterator(*handle));
+        iterators.push_back(make_saveable_from_iterator(*handle, on_other_data_));
       }
     }
     if (iterators.empty()) {
@@ -119,6 +120,7 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
   std::string checkpoint_dir_, save_path_;
+  OnOtherData on_other_data_;
   Saver saver_;
   Trigger trigger_;
   GlobalStep step_;
@@ -132,6 +134,6 @@ class CheckpointInputPipelineHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(CheckpointInputPipelineHook,
                        "",
                        {"checkpoint_dir: string", "save_secs = NULL: number",
-                        "save_steps = NULL: whole number"});
+                        "save_steps = NULL: whole number", "on_other_data = \"stop\": string"});
 
 }  // namespace runhooks

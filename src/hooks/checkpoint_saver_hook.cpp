@@ -1,6 +1,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 
 #include "base/log.h"
+#include "graph/collection_item.h"
 #include "io/files/atomic_file.h"
 
 namespace runhooks {
@@ -95,7 +96,8 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
          "to the "
          "constructor.");
   }
-  return *static_cast<Saver*>(std::get<std::shared_ptr<void>>(savers.front()).get());
+  return *static_cast<Saver*>(
+      collection_item<std::shared_ptr<void>>(savers.front(), collection_keys::kSavers).get());
 }
 
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {

@@ -35,33 +35,55 @@ class Plateau {
       if (one.step <= last_) continue;
       last_ = one.step;
       const double delta = higher_ ? min_delta_ : -min_delta_;
-      if (best_step_ < 0 || is_better_metric(one.value, best_ + delta, higher_)) {
-        best_ = one.value;
-        best_step_ = one.step;
-        since_ = one.step;
+      if (state_.best_step < 0 || is_better_metric(one.value, state_.best + delta, higher_)) {
+        state_.best = one.value;
+        state_.best_step = one.step;
+        state_.since = one.step;
       }
-      if (one.step - since_ < patience_) continue;
-      scale_ *= factor_;
-      since_ = one.step;
+      if (one.step - state_.since < patience_) continue;
+      state_.scale *= factor_;
+      state_.since = one.step;
       is_less = true;
     }
     return is_less;
   }
-  double scale() const { return scale_; }
+  double scale() const { return state_.scale; }
   const WatchedMetric& metric() const { return metric_; }
 
+  struct State {
+    double scale = 1, best = 0;
+    int64_t best_step = -1, since = 0;
+  };
   NamedTensors save() const {
-    return {{"scale", Tensor::scalar<double>(scale_)},
-            {"best", Tensor::scalar<double>(best_)},
-            {"best_step", Tensor::scalar<int64_t>(best_step_)},
-            {"since", Tensor::scalar<int64_t>(since_)}};
+    return {{"scale", Tensor::scalar<double>(state_.scale)},
+            {"best", Tensor::scalar<double>(state_.best)},
+            {"best_step", Tensor::scalar<int64_t>(state_.best_step)},
+            {"since", Tensor::scalar<int64_t>(state_.since)},
+            {"metric", Tensor::string_scalar(metric_.name())}};
   }
-  void restore(const NamedTensors& state) {
-    scale_ = number_in(state, "scale");
-    best_ = number_in(state, "best");
-    best_step_ = state_integer(state, "best_step");
-    since_ = state_integer(state, "since");
+  // Throws where it is damaged, or that of another metric.
+  State read(const NamedTensors& saved) const {
+    const auto metric = saved.find("metric");  // earlier versions wrote none
+    const bool is_text = metric != saved.end() && metric->second.dtype() == DType::kString &&
+                         metric->second.num_elements() == 1;
+    if (is_text && metric->second.string_at(0) != metric_.name()) {
+      throw Error(Code::kFailedPrecondition,
+                  str_cat("It is of a learning rate that follows \"", metric->second.string_at(0),
+                          "\", not \"", metric_.name(), "\"."),
+                  {"Use another model_dir, or the same metric."});
+    }
+    State state;
+    state.scale = number_in(saved, "scale");
+    state.best = number_in(saved, "best");
+    state.best_step = state_integer(saved, "best_step");
+    state.since = state_integer(saved, "since");
+    if (!(state.scale >= 0 && state.scale <= 1)) {
+      fail(Code::kDataLoss, "A learning rate is multiplied by a number from 0 to 1, not by ",
+           state.scale, ".");
+    }
+    return state;
   }
+  void take_over(const State& state) { state_ = state; }
 
  private:
   static double number_in(const NamedTensors& state, const char* name) {
@@ -77,8 +99,8 @@ class Plateau {
   double factor_;
   int64_t patience_;
   double min_delta_;
-  double scale_ = 1, best_ = 0;
-  int64_t best_step_ = -1, since_ = 0, last_ = -1;
+  State state_;
+  int64_t last_ = -1;
 };
 
 // The rates are fed, so that neither the graph nor its checkpoints know of it. `schedule` is called
@@ -138,7 +160,7 @@ class LearningRateHook : public RunHook {
   NamedTensors save_state() override { return plateau_ ? plateau_->save() : NamedTensors(); }
   std::function<void()> read_state(const NamedTensors& state) override {
     if (!plateau_) return {};
-    return [this, state] { plateau_->restore(state); };
+    return [this, read = plateau_->read(state)] { plateau_->take_over(read); };
   }
 
  private:

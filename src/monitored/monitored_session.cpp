@@ -124,6 +124,7 @@ void MonitoredSession::create_session() {
       attach_hooks();
       session_ = creator_->create_session();
       where_.session = session_.get();
+      if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
       requests_.clear();
@@ -163,11 +164,13 @@ void MonitoredSession::make_hook_saveables() {
         call_hook(hook, "restore_state", [&take_over](RunHook&) { take_over(); });
       };
     };
+    const std::string key = hook->state_key();
     const auto same = std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
-                                    [&hook](const auto& s) { return s->hook() == hook->name(); });
+                                    [&key](const auto& other) { return other->key() == key; });
     hook_saveables_.push_back(
-        std::make_shared<HookSaveable>(hook->name(), static_cast<int>(same), calls));
+        std::make_shared<HookSaveable>(hook->name(), key, static_cast<int>(same), calls));
   }
+  HookSaveable::know_each_other(hook_saveables_);
 }
 
 void MonitoredSession::attach_hooks() {
@@ -181,8 +184,29 @@ void MonitoredSession::hand_over_states() {
   for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
+// An interrupt breaks nothing: what is saved after it are the variables of this step, and with them
+// belongs what the hooks have at it.
+void MonitoredSession::note_states() {
+  for (const auto& saveable : hook_saveables_) {
+    std::string problem = "it was left by a jump";
+    try {
+      saveable->note_state();
+      continue;
+    } catch (const std::exception& error) {
+      problem = error.what();
+    } catch (const ForeignUnwind&) {
+    }
+    warn("hook",
+         str_cat("What hook `", saveable->hook(),
+                 "` has at the interrupt is not known, so a checkpoint of this step has its "
+                 "state as it was last saved. save_state() failed: ",
+                 problem));
+  }
+}
+
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
 void MonitoredSession::tell_failure(const LoopFailure& failure) {
+  if (failure.is_interrupt && session_ && !has_failed_) note_states();
   has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
@@ -198,6 +222,7 @@ void MonitoredSession::tell_failure(const LoopFailure& failure) {
 void MonitoredSession::close_session() {
   requests_.clear();
   where_.session = nullptr;
+  chief_.reset();
   if (session_) session_->close();
   session_.reset();
 }

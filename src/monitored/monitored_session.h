@@ -81,6 +81,7 @@ class MonitoredSession {
   void make_hook_saveables();
   void attach_hooks();
   void hand_over_states();
+  void note_states();
   void close_session();
   void tell_failure(const LoopFailure& failure);
   void forget_saver();
@@ -95,6 +96,7 @@ class MonitoredSession {
   MonitoredOptions options_;
   bool graph_was_finalized_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<ChiefSession> chief_;  // where session_ is one
   Coordinator coordinator_;
   RunWhere where_;
   RunRequests requests_{hooks_};

@@ -1,27 +1,48 @@
 #include "monitored/session_creator.h"
 
+#include <algorithm>
+
+#include "base/clock.h"
 #include "base/log.h"
+#include "graph/snapshot.h"
 #include "io/checkpoint/checkpoint_state.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
 namespace {
 
-// "a, b" of the variables in these collections that have no value; "" where all have one.
-std::string uninitialized(const Session& session, std::initializer_list<const char*> collections) {
+// "a, b" of those that have no value; "" where all have one.
+std::string uninitialized(Session& session, const std::vector<SaveablePtr>& saveables) {
   std::vector<std::string> names;
-  for (const char* collection : collections) {
-    for (const VariablePtr& variable : variables_in(session.graph(), collection)) {
-      if (!session.is_initialized(*variable)) names.push_back(variable->op_name());
-    }
+  for (const SaveablePtr& saveable : saveables) {
+    if (saveable->is_initialized(session.resources())) continue;
+    names.push_back(saveable->op() ? saveable->op()->name() : saveable->name());
   }
   return str_join(names, ", ");
 }
 
-std::string not_initialized(const Session& session) {
-  return uninitialized(session,
-                       {collection_keys::kGlobalVariables, collection_keys::kLocalVariables});
+// Before what is local is initialized.
+std::string not_initialized(Session& session) {
+  return uninitialized(session, saveables_in(session.graph()));
 }
+
+// Afterwards.
+std::string not_ready(Session& session) {
+  std::vector<SaveablePtr> all = saveables_in(session.graph());
+  for (const VariablePtr& one : variables_in(session.graph(), collection_keys::kLocalVariables)) {
+    all.push_back(variable_saveable(one));
+  }
+  return uninitialized(session, all);
+}
+
+std::vector<Session*>& chief_sessions() {
+  static auto* all = new std::vector<Session*>;
+  return *all;
+}
+
+// Between two looks at a folder.
+constexpr double kWaitSeconds = 0.25;
 
 }  // namespace
 
@@ -47,11 +68,11 @@ std::unique_ptr<Session> ChiefSessionCreator::create_session() {
     session->run({scaffold_->init_op}, scaffold_->init_feeds);
     if (scaffold_->init_fn) scaffold_->init_fn(*session);
   }
-  check_ready(uninitialized(*session, {collection_keys::kGlobalVariables}), " for local_init");
+  check_ready(not_initialized(*session), " for local_init");
   log(LogLevel::kInfo, "Running local_init_op.");
   session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
   log(LogLevel::kInfo, "Done running local_init_op.");
-  check_ready(not_initialized(*session), "");
+  check_ready(not_ready(*session), "");
   return session;
 }
 
@@ -80,24 +101,77 @@ bool ChiefSessionCreator::restore(Session& session) const {
   return true;
 }
 
+ChiefSession::ChiefSession(Session& session) : session_(session) {
+  chief_sessions().push_back(&session_);
+}
+
+ChiefSession::~ChiefSession() {
+  auto& all = chief_sessions();
+  all.erase(std::remove(all.begin(), all.end(), &session_), all.end());
+}
+
+Session* ChiefSession::of(const Graph& graph) {
+  const auto& all = chief_sessions();
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&graph](const Session* session) {
+    return &session->graph() == &graph;
+  });
+  return found == all.rend() ? nullptr : *found;
+}
+
 WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,
                                            std::shared_ptr<Scaffold> scaffold,
+                                           std::string checkpoint_dir,
                                            double max_wait_secs)
     : graph_(std::move(graph)),
       scaffold_(scaffold ? std::move(scaffold) : std::make_shared<Scaffold>()),
+      checkpoint_dir_(std::move(checkpoint_dir)),
       max_wait_secs_(max_wait_secs) {}
+
+void WorkerSessionCreator::take_over(Session& session) const {
+  if (Session* chief = ChiefSession::of(*graph_)) {
+    const std::vector<SaveablePtr> model = model_saveables_in(*graph_);
+    restore_saveables(model, Snapshot(model, chief->resources(), /*keeps=*/false),
+                      session.resources());
+    return;
+  }
+  if (checkpoint_dir_.empty()) return;
+  const std::string path = newest_checkpoint(checkpoint_dir_);
+  if (checkpoint_exists(path)) scaffold_->saver->restore_model(session, path);
+}
+
+std::unique_ptr<Session> WorkerSessionCreator::try_session(std::string* missing) const {
+  auto session = std::make_unique<Session>(graph_);
+  take_over(*session);
+  *missing = not_initialized(*session);
+  if (!missing->empty()) return nullptr;
+  session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
+  *missing = not_ready(*session);
+  return missing->empty() ? std::move(session) : nullptr;
+}
 
 std::unique_ptr<Session> WorkerSessionCreator::create_session() {
   scaffold_->finalize(*graph_);
   log(LogLevel::kInfo, "Graph was finalized.");
-  auto session = std::make_unique<Session>(graph_);
-  session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
-  const std::string missing = not_initialized(*session);
-  if (missing.empty()) return session;
-  throw Error(Code::kDeadlineExceeded,
-              str_cat("Session was not ready after waiting ", max_wait_secs_, " secs."),
-              {str_cat("Variables not initialized: ", missing, "."),
-               "Sessions do not share variables here: use `is_chief = TRUE`."});
+  const double until = now_seconds() + max_wait_secs_;
+  std::string missing;
+  for (bool is_first = true;; is_first = false) {
+    if (auto session = try_session(&missing)) return session;
+    // nobody else is at work in this process while it waits
+    if (checkpoint_dir_.empty() || now_seconds() >= until) break;
+    if (is_first) {
+      log(LogLevel::kInfo, str_cat("Waiting for the chief's checkpoint in ", checkpoint_dir_,
+                                   ". Variables not initialized: ", missing));
+    }
+    sleep_seconds(std::min(kWaitSeconds, std::max(until - now_seconds(), 0.0)));
+  }
+  throw Error(
+      Code::kDeadlineExceeded,
+      str_cat("Session was not ready after waiting ", max_wait_secs_, " secs."),
+      {str_cat("Variables not initialized: ", missing, "."),
+       checkpoint_dir_.empty()
+           ? "No chief has an open session of this graph in this process: give the folder of its "
+             "checkpoints (`checkpoint_dir`), or use `is_chief = TRUE`."
+           : str_cat("The chief has written no checkpoint of them into ", checkpoint_dir_, ".")});
 }
 
 }  // namespace runhooks

@@ -18,6 +18,8 @@ class SessionCreator {
   virtual std::unique_ptr<Session> create_session() = 0;
   // Who saves and restores the sessions, before the first is made; NULL where nobody does.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
+  // Whether its sessions are those that others take their values from.
+  virtual bool is_chief() const { return true; }
 };
 
 // tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
@@ -41,19 +43,41 @@ class ChiefSessionCreator : public SessionCreator {
   std::string checkpoint_dir_, checkpoint_path_;
 };
 
-// tf.train.WorkerSessionCreator: a session whose variables somebody else initializes. Sessions
-// share nothing here, so where the graph has variables nobody can, and it says so instead of
-// waiting.
+// While it lives, workers of the same graph in this process find the session of their chief.
+class ChiefSession {
+ public:
+  explicit ChiefSession(Session& session);
+  ~ChiefSession();
+  ChiefSession(const ChiefSession&) = delete;
+  ChiefSession& operator=(const ChiefSession&) = delete;
+  // NULL where there is none.
+  static Session* of(const Graph& graph);
+
+ private:
+  Session& session_;
+};
+
+// tf.train.WorkerSessionCreator: a session whose variables somebody else initializes, the chief.
+// Sessions share nothing here, so it takes over what the chief's model has learned so far: from the
+// chief's session of the same graph in this process, or else from the newest checkpoint in
+// `checkpoint_dir`, for which it waits. What the two learn from then on is their own.
 class WorkerSessionCreator : public SessionCreator {
  public:
   WorkerSessionCreator(std::shared_ptr<Graph> graph,
                        std::shared_ptr<Scaffold> scaffold,
+                       std::string checkpoint_dir,
                        double max_wait_secs);
   std::unique_ptr<Session> create_session() override;
+  bool is_chief() const override { return false; }
 
  private:
+  void take_over(Session& session) const;
+  // NULL where it is not ready; `missing` says what has no value.
+  std::unique_ptr<Session> try_session(std::string* missing) const;
+
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;
+  std::string checkpoint_dir_;
   double max_wait_secs_;
 };
 

@@ -106,10 +106,14 @@ class RunHook {
   // Its after_run() or end() may change variables: it comes after all others, and savers after it.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
+  // What tells its state from those of others: what it is called. One that nobody has called
+  // anything gives kUnnamedState and what it does.
+  static constexpr const char* kUnnamedState = "[[unnamed]]";
+  virtual std::string state_key() const { return name(); }
   // What checkpoints keep of the hook; empty where it has nothing to resume.
   virtual NamedTensors save_state() { return {}; }
-  // Where a checkpoint with a state of this hook is restored: reads and checks it. What is returned
-  // takes it over; it is called before after_create_session().
+  // Where a checkpoint with a state of this hook is restored: reads and checks it, nothing has been
+  // changed yet. What is returned takes it over; it is called before after_create_session().
   virtual std::function<void()> read_state(const NamedTensors&) { return {}; }
 };
 

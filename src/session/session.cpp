@@ -1,5 +1,7 @@
 #include "session/session.h"
 
+#include "graph/saveable.h"
+
 namespace runhooks {
 
 namespace {
@@ -104,10 +106,7 @@ const Tensor& Session::value(const Variable& variable) const {
 }
 
 void Session::assign(const Variable& variable, const Tensor& value) {
-  auto& state = resources_.get_or_create<VariableState>(variable.op_name(), [&variable] {
-    return std::make_unique<VariableState>(variable.op_name(), variable.dtype);
-  });
-  state.assign(value);
+  assign_variable(resources_, variable, value);
 }
 
 void Session::close() {

@@ -1,32 +1,20 @@
 #include "training/export_saver.h"
 
-#include <algorithm>
-
 namespace runhooks {
-
-std::string slice_spec(const Variable& variable) {
-  if (!variable.slice) return "";
-  const SaveSliceInfo& slice = *variable.slice;
-  std::string dims, extents;
-  for (int i = 0; i < slice.shape.rank(); ++i) {
-    dims += str_cat(slice.full_shape.dim(i), " ");
-    extents +=
-        str_cat(i > 0 ? ":" : "", slice.offset[static_cast<size_t>(i)], ",", slice.shape.dim(i));
-  }
-  return dims + extents;
-}
 
 namespace {
 
 class SaverOps {
  public:
-  SaverOps(Graph& graph, const std::vector<VariablePtr>& variables)
-      : graph_(graph), variables_(variables) {
+  SaverOps(Graph& graph, const std::vector<SaveablePtr>& saveables) : graph_(graph) {
     std::vector<std::string> names, slices;
-    for (const VariablePtr& variable : variables) {
-      names.push_back(variable->save_name());
-      slices.push_back(slice_spec(*variable));
-      dtypes_.push_back(variable->dtype);
+    for (const SaveablePtr& saveable : saveables) {
+      all_.push_back(saveable->lowered());
+      for (const SaveableOps::Spec& spec : all_.back().specs) {
+        names.push_back(spec.name);
+        slices.push_back(spec.slice);
+        dtypes_.push_back(spec.dtype);
+      }
     }
     const Shape shape{static_cast<int64_t>(names.size())};
     names_ = Tensor::strings(shape, names);
@@ -62,7 +50,9 @@ class SaverOps {
         graph_.op("ShardedFilename", {folder, shard, count}).named("ShardedFilename");
     std::vector<Output> inputs = {file, graph_.constant(names_, "SaveV2/tensor_names"),
                                   graph_.constant(slices_, "SaveV2/shape_and_slices")};
-    for (const VariablePtr& variable : variables_) inputs.push_back(value_of(*variable));
+    for (const SaveableOps& one : all_) {
+      for (const Output& value : one.values(graph_)) inputs.push_back(value);
+    }
     Operation* written = graph_.op("SaveV2", inputs).attr("dtypes", dtypes_).named("SaveV2");
     const Output done = graph_.op("Identity", {file}).named("control_dependency").after({written});
     const Output parts = graph_.op("Pack", {done}).named("MergeV2Checkpoints/checkpoint_prefixes");
@@ -79,45 +69,25 @@ class SaverOps {
             .attr("dtypes", dtypes_)
             .named("RestoreV2");
     std::vector<Operation*> assigned;
-    for (size_t i = 0; i < variables_.size(); ++i) {
-      const Output value = read->output(static_cast<int>(i)), handle = handle_of(*variables_[i]);
-      assigned.push_back(
-          variables_[i]->is_resource
-              ? graph_.op("AssignVariableOp", {handle, graph_.op("Identity", {value})}).build()
-              : graph_.op("Assign", {handle, value}).build());
+    int next = 0;
+    for (const SaveableOps& one : all_) {
+      std::vector<Output> values;
+      for (size_t i = 0; i < one.specs.size(); ++i) values.push_back(read->output(next++));
+      assigned.push_back(one.restore(graph_, values));
     }
     return graph_.group({graph_.group(assigned, "restore_shard")}, "restore_all");
   }
 
-  Output handle_of(const Variable& variable) {
-    return graph_.operation(variable.op_name())->output(variable.handle.index);
-  }
-  Output value_of(const Variable& variable) {
-    const Output handle = handle_of(variable);
-    if (!variable.is_resource) return handle;
-    return graph_.op("ReadVariableOp", {handle})
-        .attr("dtype", variable.dtype)
-        .named("Read/ReadVariableOp");
-  }
-
   Graph& graph_;
-  const std::vector<VariablePtr>& variables_;
+  std::vector<SaveableOps> all_;
   std::vector<DType> dtypes_;
   Tensor names_, slices_;
 };
 
 }  // namespace
 
-SaverDef add_saver(Graph& graph, const std::vector<VariablePtr>& variables) {
-  return SaverOps(graph, variables).add();
-}
-
-std::vector<VariablePtr> saved_variables(const Graph& graph) {
-  std::vector<VariablePtr> variables = variables_in(graph, collection_keys::kGlobalVariables);
-  std::stable_sort(
-      variables.begin(), variables.end(),
-      [](const VariablePtr& a, const VariablePtr& b) { return a->op_name() < b->op_name(); });
-  return variables;
+SaverDef add_saver(Graph& graph, const std::vector<SaveablePtr>& saveables) {
+  return SaverOps(graph, saveables).add();
 }
 
 }  // namespace runhooks

@@ -5,20 +5,13 @@
 
 #include <vector>
 
-#include "graph/variable.h"
+#include "graph/saveable.h"
 #include "io/graphs/meta_graph.h"
 
 namespace runhooks {
 
-// Adds tf.train.Saver's operations for these variables to a graph that has operations of their
-// names, and says which of them are called. The scope is "save", made unique.
-SaverDef add_saver(Graph& graph, const std::vector<VariablePtr>& variables);
-
-// Where a variable lies in the tensor of a checkpoint, as RestoreV2 takes it: "7 2 0,3:0,2"; ""
-// where it is whole.
-std::string slice_spec(const Variable& variable);
-
-// The global variables of a graph in the order in which a checkpoint has them.
-std::vector<VariablePtr> saved_variables(const Graph& graph);
+// Adds tf.train.Saver's operations for these (exported_saveables_in()) to the lowered graph of
+// theirs, and says which of them are called. The scope is "save", made unique.
+SaverDef add_saver(Graph& lowered, const std::vector<SaveablePtr>& saveables);
 
 }  // namespace runhooks

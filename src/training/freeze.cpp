@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/variable.h"
+#include "graph/saveable.h"
 #include "import/import_graph.h"
 
 namespace runhooks {
@@ -31,11 +31,23 @@ NodeDef constant_node(const std::string& name, const Tensor& value) {
 class Freezer {
  public:
   Freezer(Session& session, const GraphDef& def, const FreezeOptions& options) {
-    for (const NodeDef& node : def.nodes) {
-      const bool is_wanted = is_variable_op(node.op) && !contains(options.blacklist, node.name) &&
-                             (options.whitelist.empty() || contains(options.whitelist, node.name));
-      if (is_wanted) values_[node.name] = value_of(session, node);
+    std::map<std::string, SaveablePtr> kept;
+    for (const SaveablePtr& saveable : model_saveables_in(session.graph())) {
+      if (saveable->op()) kept[saveable->op()->name()] = saveable;
     }
+    std::vector<const NodeDef*> others;
+    for (const NodeDef& node : def.nodes) {
+      const bool is_wanted = !contains(options.blacklist, node.name) &&
+                             (options.whitelist.empty() || contains(options.whitelist, node.name));
+      if (!is_wanted) continue;
+      const auto saveable = kept.find(node.name);
+      if (saveable != kept.end()) {
+        values_[node.name] = value_of(session, *saveable->second, node);
+      } else if (is_variable_op(node.op)) {
+        others.push_back(&node);
+      }
+    }
+    for (const NodeDef* node : others) values_[node->name] = value_of(session, *node);
   }
   void add(const NodeDef& node, GraphDef& out) {
     const auto value = values_.find(node.name);
@@ -71,6 +83,13 @@ class Freezer {
   }
 
  private:
+  static Tensor value_of(Session& session, Saveable& saveable, const NodeDef& node) {
+    const std::vector<SaveSpec> specs = saveable.save(session.resources());
+    if (is_variable_op(node.op) && specs.size() == 1) return specs[0].tensor.copy();
+    fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
+         "') has a state that no constant can take the place of.");
+  }
+  // Of a variable that no checkpoint has.
   static Tensor value_of(Session& session, const NodeDef& node) {
     const Operation* op = session.graph().find_operation(node.name);
     VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;

@@ -16,9 +16,9 @@ void GraphExport::update(const Graph& graph) {
   graph_def_ = write_graph_def(make_graph_def(*lowered, options));
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(*lowered);
-  const std::vector<VariablePtr> variables = saved_variables(graph);
-  if (!variables.empty()) {
-    meta_graph.saver_def = add_saver(*lowered, variables);
+  const std::vector<SaveablePtr> saveables = exported_saveables_in(graph);
+  if (!saveables.empty()) {
+    meta_graph.saver_def = add_saver(*lowered, saveables);
     CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
     savers.kind = CollectionDef::Kind::kBytesList;
     savers.strings = {write_saver_def(*meta_graph.saver_def)};

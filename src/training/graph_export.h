@@ -17,7 +17,7 @@ class GraphExport {
   // The same as text.
   std::string graph_text(const Graph& graph);
   // A MetaGraphDef with the collections, for tf.train.import_meta_graph(), and with operations that
-  // save and restore the variables, which sessions of ours do not need.
+  // save and restore what it has, which sessions of ours do not need.
   const std::string& meta_graph(const Graph& graph);
 
  private:

@@ -46,44 +46,6 @@ class BundleSource : public TensorSource {
   BundleReader reader_;
 };
 
-class RenamedSaveable : public Saveable {
- public:
-  RenamedSaveable(VariablePtr variable, std::string key, bool reshape)
-      : variable_(std::move(variable)), key_(std::move(key)), reshape_(reshape) {}
-  const std::string& name() const override { return key_; }
-  std::vector<SaveSpec> save(ResourceManager& resources) override {
-    std::vector<SaveSpec> specs = variable_saveable(variable_)->save(resources);
-    for (SaveSpec& spec : specs) spec.name = key_;
-    return specs;
-  }
-  Assign read(const TensorSource& source) override {
-    const Tensor value = value_in(source);
-    return [variable = variable_, value](ResourceManager& resources) {
-      resources
-          .get_or_create<VariableState>(variable->op_name(),
-                                        [&variable] {
-                                          return std::make_unique<VariableState>(
-                                              variable->op_name(), variable->dtype);
-                                        })
-          .assign(value);
-    };
-  }
-
- private:
-  Tensor value_in(const TensorSource& source) const {
-    const auto info = source.find(key_);
-    const bool is_other_shape =
-        reshape_ && info && !variable_->slice && info->dtype == variable_->dtype &&
-        info->shape != variable_->shape && variable_->shape.is_fully_defined() &&
-        info->shape.num_elements() == variable_->shape.num_elements();
-    if (is_other_shape) return source.read(key_).reshaped(variable_->shape);
-    return read_variable(source, *variable_, key_);
-  }
-  VariablePtr variable_;
-  std::string key_;
-  bool reshape_;
-};
-
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   const std::string folder = parent_folder(path), base = base_name(path);
   for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
@@ -95,20 +57,8 @@ void delete_checkpoint(const std::string& path, const std::string& meta_suffix) 
 
 }  // namespace
 
-std::vector<Tensor> read_variables(const std::string& path,
-                                   const std::vector<VariablePtr>& variables,
-                                   const std::vector<std::string>& keys) {
-  const BundleSource source(path);
-  std::vector<Tensor> values;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const std::string& key = keys.empty() ? variables[i]->save_name() : keys[i];
-    values.push_back(read_variable(source, *variables[i], key));
-  }
-  return values;
-}
-
-SaveablePtr renamed_saveable(const VariablePtr& variable, const std::string& key, bool reshape) {
-  return std::make_shared<RenamedSaveable>(variable, key, reshape);
+std::unique_ptr<TensorSource> open_checkpoint(const std::string& path) {
+  return std::make_unique<BundleSource>(path);
 }
 
 void write_bundle(const std::string& prefix,
@@ -171,12 +121,12 @@ void Saver::restore(Session& session, const std::string& path) {
     fail(Code::kInvalidArgument, "The passed save_path is not a valid checkpoint: ", path);
   }
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
-  const BundleSource source(path);
-  std::vector<Saveable::Assign> assigns;
-  for (const SaveablePtr& saveable : all_saveables()) assigns.push_back(saveable->read(source));
-  for (const Saveable::Assign& assign : assigns) {
-    if (assign) assign(session.resources());
-  }
+  restore_saveables(all_saveables(), BundleSource(path), session.resources());
+}
+
+void Saver::restore_model(Session& session, const std::string& path) const {
+  log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
+  restore_saveables(of_model(saveables_), BundleSource(path), session.resources());
 }
 
 void Saver::recover_last_checkpoints(const std::string& folder,

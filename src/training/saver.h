@@ -3,6 +3,7 @@
 // What it must not know: when to save, R.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,15 +29,8 @@ struct SaveNames {
   std::string meta_suffix = "meta";
 };
 
-// A variable under another name in checkpoints; with `reshape` one of another shape will do that
-// has as many elements.
-SaveablePtr renamed_saveable(const VariablePtr& variable, const std::string& key, bool reshape);
-
-// The values of these variables in a checkpoint, under their own names or under `keys`; one that is
-// missing there or has another shape or type is an error that names it.
-std::vector<Tensor> read_variables(const std::string& path,
-                                   const std::vector<VariablePtr>& variables,
-                                   const std::vector<std::string>& keys = {});
+// What has been saved at this path.
+std::unique_ptr<TensorSource> open_checkpoint(const std::string& path);
 
 // Writes the values of these as one checkpoint, without a graph and a state file.
 void write_bundle(const std::string& prefix,
@@ -74,6 +68,8 @@ class Saver {
   // Gives everything its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path);
+  // The same for the model alone, without where a run stands.
+  void restore_model(Session& session, const std::string& path) const;
 
   // Takes over the checkpoints that the state file of `folder` lists, so that they are deleted in
   // their turn. Those outside of the folder are somebody else's: they are left alone.

@@ -1,5 +1,6 @@
 #include "training/scaffold.h"
 
+#include "graph/collection_item.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -14,6 +15,17 @@ Operation* group_initializers(Graph& graph, const char* variables, const char* n
   return graph.group(initializers, name);
 }
 
+// Of what is no variable (tf.initialize_resources()).
+std::vector<Operation*> resource_initializers(const Graph& graph) {
+  std::vector<Operation*> initializers;
+  for (const SaveablePtr& saveable : saveables_in(graph)) {
+    if (!saveable->variable() && saveable->initializer()) {
+      initializers.push_back(saveable->initializer());
+    }
+  }
+  return initializers;
+}
+
 // What another scaffold of this graph has made already.
 const CollectionItem* only_item(const std::vector<CollectionItem>& items, const char* collection) {
   if (items.size() > 1) {
@@ -23,11 +35,18 @@ const CollectionItem* only_item(const std::vector<CollectionItem>& items, const 
   return items.empty() ? nullptr : &items.front();
 }
 
-Operation* get_or_group(Graph& graph, const char* key, const char* variables, const char* name) {
+Operation* get_or_group(Graph& graph,
+                        const char* key,
+                        const char* variables,
+                        const char* name,
+                        const std::vector<Operation*>& others) {
   const std::vector<CollectionItem> items = graph.collection(key);
-  if (const CollectionItem* item = only_item(items, key)) return std::get<Operation*>(*item);
-  // as TensorFlow, which may have more to initialize than variables
-  Operation* op = graph.group({group_initializers(graph, variables, name)});
+  if (const CollectionItem* item = only_item(items, key)) {
+    return collection_item<Operation*>(*item, key);
+  }
+  std::vector<Operation*> all = {group_initializers(graph, variables, name)};
+  all.insert(all.end(), others.begin(), others.end());
+  Operation* op = graph.group(all);
   graph.add_to_collection(key, op);
   return op;
 }
@@ -35,7 +54,8 @@ Operation* get_or_group(Graph& graph, const char* key, const char* variables, co
 std::shared_ptr<Saver> get_or_make_saver(Graph& graph) {
   const std::vector<CollectionItem> items = graph.collection(collection_keys::kSavers);
   if (const CollectionItem* item = only_item(items, collection_keys::kSavers)) {
-    return std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(*item));
+    return std::static_pointer_cast<Saver>(
+        collection_item<std::shared_ptr<void>>(*item, collection_keys::kSavers));
   }
   auto saver = std::make_shared<Saver>();
   graph.add_to_collection(collection_keys::kSavers, std::shared_ptr<void>(saver));
@@ -48,12 +68,12 @@ void Scaffold::finalize(Graph& graph) {
   if (!finalized_) {
     NameScope root(graph, "");
     if (!init_op) {
-      init_op =
-          get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables, "init");
+      init_op = get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables,
+                             "init", resource_initializers(graph));
     }
     if (!local_init_op) {
       local_init_op = get_or_group(graph, collection_keys::kLocalInitOp,
-                                   collection_keys::kLocalVariables, "local_init");
+                                   collection_keys::kLocalVariables, "local_init", {});
     }
     if (!summary_op) summary_op = merge_all_summaries(graph);
     if (summary_op) graph.add_to_collection(kSummaryOpCollection, summary_op);

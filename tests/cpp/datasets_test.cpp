@@ -79,4 +79,26 @@ void check_goes_on(const Dataset& dataset, size_t cut, size_t limit) {
   CHECK_EQ(text_of(elements_of(*stopped, expected.size())), rest);
 }
 
+void check_strangers(const Dataset& dataset, std::mt19937_64& random, size_t limit) {
+  std::unique_ptr<DatasetIterator> turns[] = {dataset.make_iterator(), dataset.make_iterator()};
+  std::string alone[2], together[2];
+  for (int i = 0; i < 2; ++i) {
+    auto other = dataset.make_iterator();
+    other->restore(turns[i]->save());  // the seeds that were drawn
+    alone[i] = text_of(elements_of(*other, limit));
+  }
+  size_t left[] = {limit, limit};
+  while (left[0] + left[1] > 0) {
+    const size_t i = left[0] == 0 || (left[1] > 0 && random() % 2 == 1) ? 1 : 0;
+    --left[i];
+    together[i] += text_of(elements_of(*turns[i], 1));
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (together[i] != alone[i]) {
+      fail_at(__FILE__, __LINE__,
+              str_cat(dataset.description(), "\n gives ", together[i], "\n instead of ", alone[i]));
+    }
+  }
+}
+
 }  // namespace runhooks_test

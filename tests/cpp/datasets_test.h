@@ -31,4 +31,7 @@ std::vector<double> numbers_of(const runhooks::Dataset& dataset, size_t limit = 
 // checks that it goes on with the same elements as one that was never stopped.
 void check_goes_on(const runhooks::Dataset& dataset, size_t cut, size_t limit);
 
+// Two iterators that take turns give what each of them gives alone.
+void check_strangers(const runhooks::Dataset& dataset, std::mt19937_64& random, size_t limit);
+
 }  // namespace runhooks_test

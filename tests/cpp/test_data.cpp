@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "data/dataset_function.h"
-#include "data/element_queue.h"
 #include "data/in_memory.h"
 #include "data/input_progress.h"
 #include "datasets_test.h"
@@ -314,18 +313,6 @@ TEST(functions_that_call_the_language_run_on_the_main_thread) {
   ComponentsSink sink;
   CHECK(iterator->next(sink) && iterator->next(sink));
   CHECK_EQ(sink.take()[0].number_at(0), 2.0);
-}
-
-TEST(queues_of_elements_refuse_states_of_others) {
-  ElementQueue words({DType::kString}, {Shape{-1}}), numbers({DType::kInt32}, {Shape{-1}});
-  words.push({{Tensor::strings({2}, {"a", "b"})}, 2, 0});
-  CHECK_THROWS(numbers.restore(words.save()), Code::kDataLoss, "no component 0 of type int32");
-  NamedTensors endless = words.save();
-  endless["size"] = Tensor::scalar(int64_t{1} << 60);
-  CHECK_THROWS(words.restore(endless), Code::kDataLoss, "no component 0");
-  ElementQueue again({DType::kString}, {Shape{-1}});
-  again.restore(words.save());
-  CHECK_EQ(again.pop().components[0].string_at(1), "b");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Kinds of datasets: what they give, and that their iterators go on where they stopped.
 #include <cstdlib>
 
+#include "data/data_content.h"
 #include "data/dataset_function.h"
 #include "datasets_test.h"
 #include "test.h"
@@ -238,7 +239,46 @@ TEST(descriptions_tell_pipelines_apart) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->description(), other->description());  // seeds are part of the state
+  CHECK_EQ(one->steps(), other->steps());  // seeds are part of the state
+}
+
+TEST(steps_and_content_tell_what_a_position_belongs_to) {
+  const auto rows = [](int64_t n, double last) {
+    Tensor numbers(DType::kFloat32, Shape{n});
+    for (int64_t i = 0; i < n; ++i) numbers.data<float>()[i] = static_cast<float>(i);
+    numbers.data<float>()[n - 1] = static_cast<float>(last);
+    const auto components = std::make_shared<ValueList>();
+    components->push_back(Value::of(numbers));
+    return dataset_of("BatchDataset", {{"batch_size", number(2)}},
+                      dataset_of("TensorSliceDataset", {{"components", Value::of(components)}}));
+  };
+  const auto one = rows(9, 1), same = rows(9, 1), value = rows(9, 2), longer = rows(10, 1);
+  CHECK_EQ(one->steps(), "Batch(batch_size = 2) of TensorSlice()");
+  CHECK_EQ(one->steps(), longer->steps());
+  CHECK_EQ(one->content().fingerprint(), same->content().fingerprint());
+  CHECK(one->content().fingerprint() != value->content().fingerprint());
+  CHECK(one->content().fingerprint() != longer->content().fingerprint());
+  CHECK(one->content().words().find("in memory float32(9,)") == 0);
+  // functions that give datasets, and the data in these, count
+  CHECK(flat_mapped(range_of(3))->steps() != interleaved(range_of(3), 1, 1)->steps());
+  const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},
+                                 range_of(3)),
+             by_three = dataset_of("FlatMapDataset",
+                                   {{"map_func", maker_of(range_of(3), 3, false)}}, range_of(3));
+  CHECK(by_two->steps() != by_three->steps());
+  // strings count by their words, whatever their codes are
+  const auto words = [](const std::vector<std::string>& before) {
+    const auto dictionary = std::make_shared<StringDictionary>();
+    for (const std::string& word : before) dictionary->code(word);
+    Tensor tensor(DType::kString, Shape{2});
+    tensor.set_dictionary(dictionary);
+    tensor.data<int32_t>()[0] = dictionary->code("a");
+    tensor.data<int32_t>()[1] = dictionary->code("b");
+    DataContent content;
+    content.add(tensor);
+    return content.fingerprint();
+  };
+  CHECK_EQ(words({}), words({"b", "x"}));
 }
 
 TEST(string_dictionaries_grow_and_keep_what_they_gave) {
@@ -358,11 +398,14 @@ TEST(random_pipelines_go_on_where_they_stopped) {
   std::fprintf(stderr, "random_pipelines: RUNHOOKS_SEED=%llu repeats it\n",
                static_cast<unsigned long long>(seed));
   Random random(seed);
-  for (int i = 0; i < 200; ++i) {
+  const char* count = std::getenv("RUNHOOKS_PROPERTIES");
+  const int64_t pipelines = count ? std::strtoll(count, nullptr, 10) : 200;
+  for (int64_t i = 0; i < pipelines; ++i) {
     DatasetPtr dataset = random_source(random);
     for (int64_t steps = draw(random, 1, 6); steps > 0; --steps) {
       dataset = random_step(random, dataset);
     }
     check_goes_on(*dataset, static_cast<size_t>(draw(random, 0, 40)), 60);
+    check_strangers(*dataset, random, 40);
   }
 }

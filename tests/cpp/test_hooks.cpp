@@ -207,3 +207,24 @@ TEST(values_are_written_as_numpy_writes_them) {
   for (int i = 0; i < 1001; ++i) many[static_cast<size_t>(i)] = i;
   CHECK_EQ(format_value(Tensor::vector<int32_t>(many)), "[   0    1    2 ...  998  999 1000]");
 }
+
+TEST(hooks_learning_rate_reads_a_state_before_it_takes_it_over) {
+  Args args("LearningRateHook");
+  args.set("metric_name", Value::of(std::string("loss")));
+  args.set("eval_dir", Value::of(runhooks_test::temporary_folder()));
+  args.set("factor", Value::of(0.5));
+  args.set("patience", Value::of(int64_t{5}));
+  const HookPtr hook = make_hook("LearningRateHook", args);
+  NamedTensors state = hook->save_state();
+  CHECK(hook->read_state(state) != nullptr);
+  for (const char* part : {"scale", "best", "best_step", "since"}) {
+    NamedTensors damaged = state;
+    damaged[part] = Tensor::string_scalar("damaged");
+    CHECK_THROWS(hook->read_state(damaged), Code::kDataLoss, part);
+  }
+  state["scale"] = Tensor::scalar<double>(-1);
+  CHECK_THROWS(hook->read_state(state), Code::kDataLoss, "not by -1");
+  state["scale"] = Tensor::scalar<double>(0.5);
+  state["metric"] = Tensor::string_scalar("accuracy");
+  CHECK_THROWS(hook->read_state(state), Code::kFailedPrecondition, "\"accuracy\", not \"loss\"");
+}

@@ -224,7 +224,7 @@ TEST(import_meta_graph_has_its_variables) {
   const auto from = graph_with_variable(true);
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(*from);
-  meta_graph.saver_def = add_saver(*from, saved_variables(*from));
+  meta_graph.saver_def = add_saver(*from, exported_saveables_in(*from));
   meta_graph.graph_def = write_graph_def(make_graph_def(*from));
   const MetaGraphDef read = read_meta_graph(write_meta_graph(meta_graph), "test");
   CHECK_EQ(read.saver_def->restore_op_name, "save/restore_all");
@@ -239,7 +239,7 @@ TEST(import_meta_graph_has_its_variables) {
 
 TEST(saver_ops_save_and_restore_a_graph) {
   const auto graph = graph_with_variable(true);
-  const SaverDef saver = add_saver(*graph, saved_variables(*graph));
+  const SaverDef saver = add_saver(*graph, exported_saveables_in(*graph));
   const VariablePtr w = variables_in(*graph, "variables")[0];
   const std::string folder = runhooks_test::temporary_folder();
   Session session(graph);

@@ -1,6 +1,7 @@
 // The loop: the order of calls, how it ends, what it recovers from. The facts are
 // golden/hooks/README.md's.
 #include "base/interrupt.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "monitored/monitored_session.h"
 #include "test.h"
 
@@ -282,6 +283,71 @@ TEST(loop_interrupt_ends_after_the_step) {
   CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.interrupted B.interrupted"));
 }
 
+namespace {
+
+// Keeps in checkpoints how many runs it has seen.
+class CountingHook : public RunHook {
+ public:
+  std::string name() const override { return "count"; }
+  void after_run(RunContext&, const RunValues&) override { ++count; }
+  bool has_state() const override { return true; }
+  NamedTensors save_state() override {
+    if (fails) fail(Code::kInternal, "on purpose");
+    return {{"n", Tensor::scalar(count)}};
+  }
+  int64_t count = 0;
+  bool fails = false;
+};
+
+// Saves when the session is made, and after an interrupt.
+class SavingHook : public RunHook {
+ public:
+  explicit SavingHook(std::shared_ptr<Scaffold> scaffold) : scaffold_(std::move(scaffold)) {}
+  std::string name() const override { return "saving"; }
+  void after_create_session(Session& session, Coordinator&) override { save(session, 0); }
+  void on_error(Session* session, const LoopFailure&) override { save(*session, 1); }
+  bool saves_checkpoints() const override { return true; }
+  static std::string path() { return runhooks_test::temporary_folder() + "/interrupted"; }
+
+ private:
+  void save(Session& session, int64_t step) { scaffold_->saver->save(session, path(), step); }
+  std::shared_ptr<Scaffold> scaffold_;
+};
+
+// The state that is saved after an interrupt of the third step.
+int64_t count_at_interrupt(bool fails) {
+  Loop loop;
+  const auto scaffold = std::make_shared<Scaffold>();
+  const auto counting = std::make_shared<CountingHook>();
+  MonitoredSession session(loop.graph, std::make_unique<ChiefSessionCreator>(loop.graph, scaffold),
+                           {counting, std::make_shared<SavingHook>(scaffold)});
+  static int polls;
+  polls = 0;
+  set_interrupt_check([] {
+    if (++polls == 3) throw ForeignUnwind(/*is_interrupt=*/true);
+  });
+  try {
+    run_block(session, [&] {
+      for (int i = 0; i < 9; ++i) {
+        session.run(loop.run_args);
+        counting->fails = fails;
+      }
+    });
+  } catch (const ForeignUnwind&) {
+  }
+  set_interrupt_check(nullptr);
+  return *BundleReader(SavingHook::path() + "-1")
+              .read("runhooks/hook_state/count/n")
+              .data<int64_t>();
+}
+
+}  // namespace
+
+TEST(loop_interrupt_saves_the_states_of_its_step) {
+  CHECK_EQ(count_at_interrupt(false), int64_t{3});
+  CHECK_EQ(count_at_interrupt(true), int64_t{0});  // as it was saved last
+}
+
 TEST(loop_closed_sessions_say_so) {
   Loop loop;
   auto session = loop.open();
@@ -373,10 +439,10 @@ TEST(loop_hooks_cannot_run_their_own_session) {
 
 TEST(loop_workers_do_not_wait_for_nobody) {
   Loop loop;
-  WorkerSessionCreator creator(loop.graph, nullptr, 7200);
+  WorkerSessionCreator creator(loop.graph, nullptr, "", 7200);
   CHECK_THROWS(creator.create_session(), Code::kDeadlineExceeded,
                "Session was not ready after waiting 7200 secs.");
-  WorkerSessionCreator(std::make_shared<Graph>(), nullptr, 7200).create_session();
+  WorkerSessionCreator(std::make_shared<Graph>(), nullptr, "", 7200).create_session();
 }
 
 TEST(loop_scaffolds_take_what_another_one_has_made) {

@@ -133,7 +133,9 @@ class CountSaveable : public StateSaveable {
   NamedTensors save_state(ResourceManager&) override {
     return {{"count", Tensor::scalar(count)}, {"word", Tensor::string_scalar("text")}};
   }
-  Assign read_state(const NamedTensors& state, const std::string&) override {
+  Assign read_state(const NamedTensors& state,
+                    const std::string&,
+                    const ResourceManager&) override {
     was_read = true;
     const int64_t restored = state_integer(state, "count");
     CHECK_EQ(state.at("word").string_at(0), "text");

@@ -250,6 +250,14 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   });
 }
 
+// Leaves by an exception that is none of the core's.
+void cpp_test_throw(Text kind) {
+  border([&] {
+    if (kind == "std") throw std::out_of_range("on purpose");
+    throw 1;
+  });
+}
+
 // How many R objects the core holds.
 int cpp_held_count() { return runhooks::r::Held::count(); }
 
@@ -438,6 +446,13 @@ SEXP inside_observe_loops(SEXP tell) {
 SEXP inside_add_to_checkpoint(SEXP path, SEXP name, SEXP bytes, SEXP is_string) {
   BEGIN_RCPP
   cpp_add_to_checkpoint(Text(path), Text(name), bytes, Rf_asLogical(is_string) == TRUE);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_throw(SEXP kind) {
+  BEGIN_RCPP
+  cpp_test_throw(Text(kind));
   return R_NilValue;
   END_RCPP
 }

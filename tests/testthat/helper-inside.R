@@ -21,6 +21,7 @@ cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
 cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
   invisible(inside("add_to_checkpoint", path, name, bytes, is_string))
 }
+cpp_test_throw <- function(kind) inside("throw", kind)
 cpp_held_count <- function() inside("held_count")
 cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NULL) {
   inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)

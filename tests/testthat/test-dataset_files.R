@@ -156,6 +156,46 @@ test_that("a file that is not the one that was read is refused when an iterator 
     built$saver$save(session, saved)
   })
   writeLines(as.character(5:1), path)
-  expect_error(in_session(function(session, built) built$saver$restore(session, saved)),
-    "is not the file that was read", class = "runhooks_error_failed_precondition")
+  refused <- function(words) {
+    expect_error(in_session(function(session, built) built$saver$restore(session, saved)),
+      words, class = "runhooks_error_failed_precondition")
+  }
+  refused("is that of other data.*Saved: 1 file of 10 bytes.*Now: 1 file of 10 bytes")
+  writeLines(as.character(1:6), path) # appended
+  refused("Saved: 1 file of 10 bytes.*Now: 1 file of 12 bytes")
+  unlink(path)
+  refused("not there: 1")
+})
+
+test_that("files that were moved are the same data", {
+  here <- withr::local_tempdir()
+  folders <- file.path(here, c("before", "after"))
+  dir.create(folders[[1]])
+  for (i in 1:3) writeLines(paste0(i, ".", 1:4), file.path(folders[[1]], i))
+  saved <- file.path(withr::local_tempdir(), "input.ckpt")
+  sources <- function(folder) {
+    files <- file.path(folder, 1:3)
+    lapply(list(
+      text_line_dataset(files), file_list_dataset(file.path(folder, "*"), seed = 3),
+      dataset_shuffle(text_line_dataset(files), 5, seed = 2),
+      read_files(file.path(folder, "*"), text_line_dataset, parallel_files = 2),
+      dataset_flat_map(file_list_dataset(file.path(folder, "*"), seed = 1), text_line_dataset)
+    ), identity)
+  }
+  in_session <- function(folder, run) with(tf$Graph()$as_default(), {
+    built <- iterators_in_graph(sources(folder))
+    with(tf$Session() %as% session, run(session, built))
+  })
+  rest <- in_session(folders[[1]], function(session, built) {
+    for (value in built$values) take_elements(session, value, 2)
+    built$saver$save(session, saved)
+    lapply(built$values, function(value) take_elements(session, value, 20))
+  })
+  file.rename(folders[[1]], folders[[2]])
+  moved <- in_session(folders[[2]], function(session, built) {
+    built$saver$restore(session, saved)
+    lapply(built$values, function(value) take_elements(session, value, 20))
+  })
+  rest[[2]] <- lapply(rest[[2]], function(path) sub("before", "after", path, fixed = TRUE))
+  expect_identical(moved, rest)
 })

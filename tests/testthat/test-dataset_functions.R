@@ -213,6 +213,179 @@ test_that("a generator that can go back is read again, and by each session", {
   expect_equal(values(dataset_repeat(data, 2)), c(1, 2, 3, 1, 2, 3))
   expect_equal(values(data), 1:3)
   expect_error(generator_dataset(function() 1, save = function() 1), "give both or none")
+  # iterators that take turns
+  pairs <- dataset_collect(zip_datasets(data, dataset_skip(data, 1)))
+  expect_equal(pairs, list(list(1, 2), list(2, 3)))
+})
+
+test_that("a generator that cannot be begun anew says so at the second iterator", {
+  at <- 0
+  data <- generator_dataset(function() {
+    at <<- at + 1
+    if (at <= 3) at
+  }, "float32")
+  expect_equal(values(data), 1:3)
+  refused <- "runhooks_error_failed_precondition"
+  expect_error(values(data), "cannot be begun anew: another iterator", class = refused)
+  expect_error(dataset_collect(zip_datasets(data, data)), "function that makes", class = refused)
+  at <- 0
+  twice <- generator_dataset(function() {
+    at <<- at + 1
+    if (at <= 3) at
+  })
+  expect_error(dataset_collect(zip_datasets(twice, twice)), "begun anew", class = refused)
+  # further passes of one iterator call the function on
+  at <- 0
+  calls <- generator_dataset(function() {
+    at <<- at + 1
+    if (at %% 3 > 0) at
+  }, "float32")
+  expect_equal(values(dataset_repeat(calls, 2)), c(1, 2, 4, 5))
+})
+
+test_that("a function that makes generators is called for each iterator and each pass", {
+  made <- 0
+  counts <- function() {
+    made <<- made + 1
+    at <- 0
+    function() {
+      at <<- at + 1
+      if (at <= 3) at
+    }
+  }
+  for (types in list(NULL, "float32")) {
+    data <- generator_dataset(counts, types)
+    expect_equal(dataset_collect(zip_datasets(data, data)), lapply(1:3, function(i) list(i, i)))
+    expect_equal(values(dataset_repeat(data, 2)), c(1:3, 1:3))
+  }
+  positioned <- generator_dataset(function() {
+    at <- 0
+    list(
+      generator = function() {
+        at <<- at + 1
+        if (at <= 4) at
+      },
+      save = function() at, restore = function(state) at <<- state
+    )
+  })
+  path <- file.path(withr::local_tempdir(), "input.ckpt")
+  built <- iterators_in_graph(list(positioned, positioned))
+  with(tf$Session() %as% session, {
+    take_elements(session, built$values[[1]], 2)
+    take_elements(session, built$values[[2]], 3)
+    built$saver$save(session, path)
+  })
+  with(tf$Session() %as% session, {
+    built$saver$restore(session, path)
+    expect_equal(take_elements(session, built$values[[1]], 9), list(3, 4))
+    expect_equal(take_elements(session, built$values[[2]], 9), list(4))
+  })
+  odd <- generator_dataset(local({
+    calls <- 0
+    function() {
+      calls <<- calls + 1
+      if (calls == 1) counts() else 7
+    }
+  }), "float32")
+  expect_equal(values(odd), 1:3)
+  expect_error(values(odd), "must make one each time", class = "runhooks_error_invalid_argument")
+})
+
+test_that("an error crosses a queue as the condition that it is", {
+  thrown <- structure(
+    class = c("test_broken", "error", "condition"),
+    list(message = "broken", call = quote(f(x)), field = 1:3)
+  )
+  numbers_until <- function(k) {
+    generator_dataset(function() {
+      at <- 0
+      function() {
+        at <<- at + 1
+        if (at == k) stop(thrown)
+        if (at < 9) at
+      }
+    }, "float32")
+  }
+  ways <- list(
+    plain = identity,
+    map = function(data) dataset_map(data, ~ .x, 3),
+    queues = function(data) dataset_prefetch(dataset_map(dataset_map(data, ~ .x, 2), ~ .x, 3), 2)
+  )
+  for (way in names(ways)) {
+    value <- iterator_get_next(make_iterator_one_shot(ways[[way]](numbers_until(3))))
+    with(tf$Session() %as% session, {
+      expect_equal(take_elements(session, value, 2), list(1, 2), info = way)
+      error <- tryCatch(session$run(value), test_broken = identity)
+      expect_identical(class(error), class(thrown), info = way)
+      expect_identical(conditionCall(error), conditionCall(thrown), info = way)
+      expect_identical(error$field, 1:3, info = way)
+      expect_match(conditionMessage(error), "^broken\n.*A generator failed at element 3")
+      expect_equal(unlist(take_elements(session, value, 9)), 4:8, info = way)
+    })
+  }
+  # one of a function of values that is read ahead is nobody's until it is asked for
+  ahead <- dataset_map(
+    dataset_map(numbers(9), on_values(function(x) if (x == 2) stop(thrown) else x)), ~ .x, 4
+  )
+  value <- iterator_get_next(make_iterator_one_shot(ahead))
+  with(tf$Session() %as% session, {
+    expect_equal(take_elements(session, value, 2), list(0, 1))
+    expect_error(session$run(value), class = "test_broken")
+    expect_equal(session$run(value), 3)
+  })
+  # it reaches the user of a model, too
+  model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
+  record <- function(x) list(x = x, y = tf$reshape(x, c(-1L, 1L)))
+  rows <- dataset_map(dataset_batch(numbers_until(4), 1), record, 3)
+  expect_error(train(model, input_fn(rows, x, y)), class = "test_broken")
+})
+
+test_that("Ctrl-C reaches loops of data that give no elements", {
+  skip_if_not_installed("processx")
+  skip_on_os("windows") # which has no signals
+  endless <- c(
+    sample = "sample_from_datasets(list(range_dataset(0, 3), range_dataset(0, 3)), c(1, 1e-12))",
+    filter = "dataset_filter(dataset_repeat(range_dataset(0, 3)), ~ .x > 5)",
+    ahead = "dataset_prefetch(dataset_filter(dataset_repeat(range_dataset(0, 3)), ~ .x > 5))",
+    skip = "dataset_skip(dataset_repeat(range_dataset(0, 3)), 1e15)",
+    flat_map = paste(
+      "dataset_flat_map(dataset_repeat(range_dataset(0, 3)),",
+      "function(x) dataset_take(tensors_dataset(x), 0))"
+    )
+  )
+  for (way in names(endless)) {
+    script <- withr::local_tempfile(fileext = ".R")
+    writeLines(c(
+      "library(runhooks)", paste("data <-", endless[[way]]), "cat('begun\n')",
+      "tryCatch(dataset_collect(data), interrupt = function(e) cat('interrupted\n'))"
+    ), script)
+    child <- processx::process$new(
+      child_rscript(), script, stdout = "|", stderr = "2>&1", env = child_env()
+    )
+    hears <- function(word, seconds) {
+      until <- Sys.time() + seconds
+      while (Sys.time() < until) {
+        child$poll_io(200)
+        if (word %in% child$read_output_lines()) return(TRUE)
+      }
+      FALSE
+    }
+    expect_true(hears("begun", 60), info = way)
+    Sys.sleep(0.3)
+    child$interrupt()
+    expect_true(hears("interrupted", 20), info = way)
+    child$kill()
+  }
+})
+
+test_that("weights that are none are refused", {
+  two <- list(numbers(3), numbers(3))
+  for (weights in list(c(Inf, 1), c(-1, 2), c(NaN, 1), c(NA, 1), c(0, 0), 1, c("a", "b"))) {
+    expect_error(
+      sample_from_datasets(two, weights), "weights", class = "runhooks_error_invalid_argument"
+    )
+  }
+  expect_error(sample_from_datasets(two, c(1e308, 1e308)), "sum")
 })
 
 test_that("records are prepared for models", {

@@ -36,15 +36,51 @@ test_that("what cannot be read is named", {
 
 test_that("a query goes on where it stopped, on the same rows only", {
   connection <- table_of(data.frame(i = 1:7))
-  closures <- sql_rows(connection, "SELECT i FROM data ORDER BY i", 2)
-  closures$next_chunk()
-  closures$next_chunk()
-  state <- closures$save()
-  # SQLite ends the first result, and says so
-  other <- suppressWarnings(sql_rows(connection, "SELECT i FROM data ORDER BY i", 2))
+  stream <- function() {
+    sql_stream(connection, "SELECT i FROM data ORDER BY i", 2, c(i = "int32"))
+  }
+  first <- stream()
+  first$draw(1)
+  first$draw(2)
+  state <- first$save()
+  other <- stream()
   other$restore(state)
-  expect_equal(as.vector(other$next_chunk()$i), 5:6)
+  expect_equal(as.vector(other$draw(3)[[1]]), 5:6)
+  # SQLite has ended the first one's result
+  expect_no_warning(expect_equal(as.vector(first$draw(3)[[1]]), 5:6))
   suppressWarnings(DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1"))
   expect_error(other$restore(state), "other rows than those that were read",
     class = "runhooks_error_failed_precondition")
+})
+
+test_that("each iterator has a stream of its own", {
+  connection <- table_of(data.frame(i = 1:7))
+  rows <- sql_dataset(connection, "SELECT * FROM data ORDER BY i", chunk_size = 2)
+  both <- dataset_collect(zip_datasets(rows, rows))
+  expect_equal(lapply(both, function(pair) unlist(pair, use.names = FALSE)), lapply(1:7, rep, 2))
+  # a stream that has failed goes on behind the chunk that it failed in
+  odd <- table_of(data.frame(i = c(1:4, NA, 6:9)))
+  values <- sql_dataset(odd, "SELECT * FROM data ORDER BY rowid", chunk_size = 2)
+  next_row <- iterator_get_next(make_iterator_one_shot(values))
+  with(tf$Session() %as% session, {
+    expect_equal(unlist(take_elements(session, next_row, 4), use.names = FALSE), 1:4)
+    expect_error(session$run(next_row), "NULL in row 5", class = "runhooks_error_invalid_argument")
+    expect_equal(unlist(take_elements(session, next_row, 9), use.names = FALSE), 7:9)
+  })
+})
+
+test_that("a training beside an evaluation on the same rows sees all of them, once", {
+  connection <- table_of(data.frame(x = 1:64 / 64, y = as.numeric(1:64)))
+  batches <- sql_dataset(connection, "SELECT * FROM data ORDER BY x", chunk_size = 8) %>%
+    dataset_batch(4)
+  model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
+  seen <- numeric()
+  spy <- session_run_hook(
+    before_run = function(context) session_run_args("IteratorGetNext:0"),
+    after_run = function(context, values) seen <<- c(seen, as.vector(values$results[[1]]) * 64)
+  )
+  evaluator <- hook_in_memory_evaluator(model, input_fn(batches, x, y), every_n_iter = 3)
+  # at most: a training that never ends would never say so
+  train(model, input_fn(batches, x, y), hooks = list(spy, evaluator), steps = 100)
+  expect_equal(seen, 1:64)
 })

@@ -36,6 +36,31 @@ test_that("hook_in_memory_evaluator() sees the values of the training", {
   expect_equal(loss, evaluate(model, mtcars_input(shuffle = FALSE))$loss, tolerance = 1e-6)
 })
 
+test_that("an evaluation in memory reads its own data, wherever those of the training stand", {
+  # the same names in both graphs, and both keep where they stand
+  input <- function(times) {
+    function() {
+      rows <- dataset_batch(dataset_repeat(tensor_slices_dataset(list(x = 1:6 / 6, y = 1:6)), times), 2)
+      iterator <- make_iterator_one_shot(rows)
+      tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+      batch <- iterator$get_next()
+      list(list(x = tf$reshape(batch$x, c(-1L, 1L))), tf$reshape(batch$y, c(-1L, 1L)))
+    }
+  }
+  model <- linear_regressor(
+    feature_columns(column_numeric("x")), model_dir = withr::local_tempdir(),
+    config = run_config(tf_random_seed = 1)
+  )
+  rows <- c()
+  note <- session_run_hook(after_run = function(context, values) rows <<- c(rows, context$rows))
+  train(model, input(NULL), steps = 5, hooks = hook_in_memory_evaluator(
+    model, input(1), every_n_iter = 5, hooks = note
+  ))
+  expect_equal(rows, c(2, 4, 6, 2, 4, 6))
+  # the position of the training was saved all the same
+  expect_true(any(grepl("runhooks/iterator/IteratorV2", cpp_checkpoint_names(latest_checkpoint(model_dir(model))))))
+})
+
 test_that("hook_stop_if_*() read what the evaluator has written", {
   model <- mtcars_model()
   train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = list(

@@ -270,6 +270,47 @@ test_that("MonitoredTrainingSession adds TensorFlow's hooks in its order", {
   }
 })
 
+test_that("a worker takes over what the chief has learned, from its session or its checkpoints", {
+  folder <- withr::local_tempdir()
+  counter <- function() {
+    step <- tf$train$get_or_create_global_step()
+    w <- tf$get_variable("w", shape = 2L, initializer = tf$ones_initializer())
+    list(step = step, w = w, add = tf$group(tf$assign_add(step, 1L), tf$assign_add(w, c(1, 2))))
+  }
+  with(tf$Graph()$as_default(), {
+    graph <- counter()
+    chief <- tf$train$MonitoredTrainingSession(checkpoint_dir = folder, save_checkpoint_steps = 1)
+    chief$run(graph$add)
+    chief$run(graph$add)
+    worker <- tf$train$MonitoredTrainingSession(is_chief = FALSE)
+    expect_equal(worker$run(list(graph$step, graph$w)), list(2, array(c(3, 5))))
+    worker$run(graph$add)
+    expect_equal(chief$run(graph$step), 2)
+    worker$close()
+    chief$close()
+  })
+  with(tf$Graph()$as_default(), {
+    graph <- counter()
+    seen <- NULL
+    hook <- session_run_hook(
+      after_create_session = function(session, coord) seen <<- session$run(graph$w)
+    )
+    worker <- tf$train$MonitoredTrainingSession(
+      is_chief = FALSE, checkpoint_dir = folder, hooks = hook
+    )
+    expect_equal(seen, array(c(3, 5)))
+    worker$close()
+    # it waits for what does not come, and no longer than it is to
+    creator <- tf$train$WorkerSessionCreator(
+      max_wait_secs = 0.3, checkpoint_dir = withr::local_tempdir()
+    )
+    expect_error(
+      tf$train$MonitoredSession(session_creator = creator), "was not ready after waiting 0.3 secs",
+      class = "runhooks_error_deadline_exceeded"
+    )
+  })
+})
+
 test_that("a worker does not wait for a chief that cannot come", {
   with(tf$Graph()$as_default(), {
     toy()

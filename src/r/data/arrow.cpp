@@ -1,4 +1,5 @@
 // Arrow C streams that packages hand over as external pointers.
+#include "data/data_content.h"
 #include "io/formats/arrow_stream.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -60,16 +61,20 @@ SEXP cpp_arrow_columns(SEXP reader) {
   });
 }
 
-// The columns of the next batch; NULL at the end.
+// The columns of the next batch, and a fingerprint of them; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_next(SEXP reader) {
   return border([&]() -> SEXP {
     std::vector<Tensor> columns;
     if (!from_handle<ArrowReader>(reader, kArrow)->next(&columns)) return R_NilValue;
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(columns.size())));
+    DataContent content;
     for (size_t k = 0; k < columns.size(); ++k) {
+      content.add(columns[k]);
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), tensor_to_r(columns[k]));
     }
-    return list;
+    return Rcpp::List::create(
+        Rcpp::_["columns"] = SEXP(list),
+        Rcpp::_["content"] = str_cat(static_cast<unsigned long>(content.fingerprint())));
   });
 }

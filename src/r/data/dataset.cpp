@@ -61,19 +61,6 @@ DType wanted_type(SEXP dtypes, R_xlen_t i) {
   return name == NA_STRING ? DType::kInvalid : dtype_from_name(CHAR(name));
 }
 
-// The graph's checkpoints get the position of the iterator that `output` comes from.
-void resume_input(const Output& output,
-                  const std::vector<InMemoryColumn>& columns,
-                  const RList& given,
-                  int64_t num_epochs) {
-  std::vector<std::string> names;
-  for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
-  const SaveablePtr input =
-      make_resumable_input(output.op->input(0), content_fingerprint(columns, names),
-                           columns[0].shape().dim(0), num_epochs);
-  default_graph()->add_to_collection(collection_keys::kSaveableObjects, input);
-}
-
 }  // namespace
 
 namespace runhooks {
@@ -104,7 +91,7 @@ bool cpp_all_finite(SEXP x) {
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. With `resumes` checkpoints have the position.
+// a type's name or NA for each. With `on_other_data` checkpoints have the position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -112,7 +99,7 @@ SEXP cpp_next_batch(SEXP columns,
                     double num_epochs,
                     bool shuffle,
                     double seed,
-                    bool resumes = false) {
+                    SEXP on_other_data = R_NilValue) {
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
     const RList given(columns, "the columns of a dataset");
@@ -124,10 +111,18 @@ SEXP cpp_next_batch(SEXP columns,
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
     options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
-    const std::vector<InMemoryColumn> kept = rows;  // shares the values
+    for (R_xlen_t i = 0; given.has_names() && i < given.size(); ++i) {
+      options.names.push_back(given.name(i));
+    }
+    const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
-    if (resumes) resume_input(outputs[0], kept, given, options.num_epochs);
+    if (on_other_data != R_NilValue) {
+      default_graph()->add_to_collection(
+          collection_keys::kSaveableObjects,
+          make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
+                               on_other_data_from_name(string_from_r(on_other_data))));
+    }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
     return list;

@@ -36,14 +36,12 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
   return eval_r(call, R_GlobalEnv);
 }
 
-// A generator in R: closures that draw an element (a list of its components; NULL at the end), go
-// back to the beginning, and give or take a state.
-class RSource : public ElementSource {
+// A stream in R: closures that draw an element (a list of its components; NULL at the end), go back
+// to the beginning, and give or take a state.
+class RStream : public ElementStream {
  public:
-  RSource(SEXP closures, std::vector<DType> dtypes, std::vector<Shape> shapes)
-      : closures_(closures), dtypes_(std::move(dtypes)), shapes_(std::move(shapes)) {}
-  std::vector<DType> dtypes() const override { return dtypes_; }
-  std::vector<Shape> shapes() const override { return shapes_; }
+  RStream(SEXP closures, std::vector<DType> dtypes)
+      : closures_(closures), dtypes_(std::move(dtypes)) {}
 
   bool next(int64_t number, Components& element) override {
     Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
@@ -51,6 +49,11 @@ class RSource : public ElementSource {
     Rcpp::Shield<SEXP> drawn(eval_r(call, R_GlobalEnv));
     if (drawn == R_NilValue) return false;
     const RList parts(drawn, "an element of a generator");
+    if (static_cast<size_t>(parts.size()) != dtypes_.size()) {
+      invalid_argument("Element ", number + 1, " of a generator has ",
+                       static_cast<int64_t>(parts.size()), " components; expected are ",
+                       static_cast<int64_t>(dtypes_.size()), ".");
+    }
     for (R_xlen_t i = 0; i < parts.size(); ++i) {
       element.push_back(tensor_from_r(parts[i], dtypes_[static_cast<size_t>(i)]));
     }
@@ -82,7 +85,30 @@ class RSource : public ElementSource {
 
   Held closures_;
   std::vector<DType> dtypes_;
+};
+
+// What begins streams: a closure that gives the closures of a new one.
+class RSource : public ElementSource {
+ public:
+  RSource(SEXP open, std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
+      : open_(open),
+        dtypes_(std::move(dtypes)),
+        shapes_(std::move(shapes)),
+        declared_(std::move(declared)) {}
+  std::vector<DType> dtypes() const override { return dtypes_; }
+  std::vector<Shape> shapes() const override { return shapes_; }
+  const std::string& declared() const override { return declared_; }
+  std::unique_ptr<ElementStream> open() override {
+    Rcpp::Shield<SEXP> call(Rf_lang1(open_.get()));
+    Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
+    return std::make_unique<RStream>(closures, dtypes_);
+  }
+
+ private:
+  Held open_;
+  std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
+  std::string declared_;
 };
 
 }  // namespace
@@ -131,9 +157,9 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
   });
 }
 
-// `closures`: draw(number), rewind(), save(), restore(state).
+// `open()` gives the closures of a stream: draw(number), rewind(), save(), restore(state).
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes) {
+SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
   return border([&]() -> SEXP {
     std::vector<DType> types;
     for (const std::string& name : dtypes) {
@@ -143,7 +169,8 @@ SEXP cpp_generator(SEXP closures, Texts dtypes, SEXP shapes) {
     std::vector<Shape> dims;
     const RList given(shapes, "the shapes of elements");
     for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
-    return make_handle<Made>(std::make_shared<RSource>(closures, std::move(types), std::move(dims)),
+    return make_handle<Made>(std::make_shared<RSource>(function_from_r(open, "`open`"),
+                                                       std::move(types), std::move(dims), declared),
                              kMade);
   });
 }

@@ -79,10 +79,11 @@ SaveablePtr saveable_of(SEXP x) {
 
 // The position of an iterator as a saver takes it.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_iterator_saveable(SEXP iterator) {
+SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return border([&]() -> SEXP {
-    return make_handle<Made>(
-        std::make_shared<MadeSaveable>(make_saveable_from_iterator(tensor_of(iterator))), kMade);
+    return make_handle<Made>(std::make_shared<MadeSaveable>(make_saveable_from_iterator(
+                                 tensor_of(iterator), on_other_data_from_name(on_other_data))),
+                             kMade);
   });
 }
 

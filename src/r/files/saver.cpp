@@ -64,21 +64,21 @@ SEXP cpp_saver_new(SEXP var_list,
     const Graph& graph = *default_graph();
     if (var_list != R_NilValue || reshape) {
       std::vector<SaveablePtr> saveables;
-      std::vector<VariablePtr> variables;
       const RList given(var_list, "`var_list`");
-      for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
-      if (var_list == R_NilValue) {
-        variables = variables_in(graph, collection_keys::kGlobalVariables);
+      for (R_xlen_t i = 0; i < given.size(); ++i) {
+        const std::string name = given.has_names() ? given.name(i) : "";
+        saveables.push_back(variable_saveable(variable_of(given[i]), name, reshape));
       }
-      for (size_t i = 0; i < variables.size(); ++i) {
-        const std::string name = given.has_names() ? given.name(static_cast<R_xlen_t>(i)) : "";
-        const std::string& own = variables[i]->save_name();
-        saveables.push_back(renamed_saveable(variables[i], name.empty() ? own : name, reshape));
+      if (var_list == R_NilValue) {
+        for (const SaveablePtr& saveable : saveables_in(graph)) {
+          const VariablePtr variable = saveable->variable();
+          saveables.push_back(variable ? variable_saveable(variable, "", reshape) : saveable);
+        }
       }
       if (saveables.empty() && !allow_empty) invalid_argument("No variables to save");
       saver->build(std::move(saveables));
     } else if (!defer_build) {
-      if (variables_in(graph, collection_keys::kGlobalVariables).empty() && !allow_empty) {
+      if (saveables_in(graph).empty() && !allow_empty) {
         invalid_argument("No variables to save");
       }
       saver->build(graph);

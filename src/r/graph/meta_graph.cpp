@@ -146,7 +146,7 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where) {
       const std::string& name = variable->save_name();
       const bool is_below = name.rfind(prefix, 0) == 0;
       saveables.push_back(
-          renamed_saveable(variable, is_below ? name.substr(prefix.size()) : name, false));
+          variable_saveable(variable, is_below ? name.substr(prefix.size()) : name));
     }
     if (saveables.empty()) return R_NilValue;
     SaverOptions options;

@@ -1,4 +1,5 @@
 // R closures as hooks: one more C++ hook, whose methods call them.
+#include "base/fingerprint.h"
 #include "data/dataset.h"
 #include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
@@ -61,6 +62,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
     restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
+    if (save_state_ && is_place(label_)) state_key_ = key_of(methods);
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
@@ -123,9 +125,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return list;
   }
   bool has_state() const override { return save_state_ != nullptr; }
+  std::string state_key() const override { return state_key_.empty() ? label_ : state_key_; }
   NamedTensors save_state() override {
     if (!save_state_) return {};
-    Rcpp::Shield<SEXP> state(call(save_state_));
+    Rcpp::Shield<SEXP> state(interrupt_is_on_its_way() ? call_in_passing(save_state_)
+                                                       : call(save_state_));
     if (state == R_NilValue) return {};
     const PlainData data =
         plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
@@ -187,6 +191,22 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> calls(Rf_cons(call, calls_.get()));
     calls_.reset(calls);
     return call;
+  }
+  // "hooks[[2]]": nobody has called it anything.
+  static bool is_place(const std::string& label) {
+    return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
+  }
+  static std::string key_of(SEXP methods) {
+    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("hook_code"), methods));
+    Rcpp::Shield<SEXP> code(eval_r(call, package_namespace()));
+    return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
+  }
+  // While an interrupt is on its way: its errors are told here and to nobody else.
+  SEXP call_in_passing(SEXP prepared) {
+    Rcpp::Shield<SEXP> passing(Rf_lang2(Rf_install("value_or_error"), prepared));
+    SEXP result = call(passing);
+    if (!Rf_inherits(result, "error")) return result;
+    throw Error(Code::kUnknown, error_of_condition(result, Code::kUnknown).message());
   }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
   // The loop's graph is the default graph while a method runs.
@@ -267,7 +287,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (!reuses) define(hook_symbols().values, list);
   }
 
-  std::string label_;
+  std::string label_, state_key_;
   std::shared_ptr<Graph> graph_;
   Held environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
@@ -360,13 +380,15 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
   invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
 }
 
-HookList hooks_from_r(SEXP hooks) {
+HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
   HookList all;
   const RList given(hooks, "`hooks`");
   for (R_xlen_t i = 0; i < given.size(); ++i) {
     std::string label = given.has_names() ? given.name(i) : "";
     if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
     all.push_back(hook_from_r(given[i], label));
+    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(all.back());
+    if (scaffold && saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
   }
   return all;
 }

@@ -16,7 +16,8 @@ namespace r {
 
 // The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
 HookPtr hook_from_r(SEXP hook, const std::string& label);
-HookList hooks_from_r(SEXP hooks);
+// Those that save, and have no scaffold of their own, get this one.
+HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold = nullptr);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // --- r/loop/estimator.cpp

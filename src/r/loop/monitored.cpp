@@ -1,5 +1,4 @@
 // Monitored sessions in R: made, run and closed; how errors end them is for R/session_monitored.R.
-#include "hooks/checkpoint_saver_hook.h"
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
@@ -41,25 +40,11 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                const std::shared_ptr<Graph>& graph,
                                                const std::shared_ptr<Scaffold>& scaffold) {
   if (args.text("type") == "WorkerSessionCreator") {
-    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.number("max_wait_secs"));
+    return std::make_unique<WorkerSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
+                                                  args.number("max_wait_secs"));
   }
   return std::make_unique<ChiefSessionCreator>(graph, scaffold, args.text("checkpoint_dir", ""),
                                                args.text("checkpoint_filename_with_path", ""));
-}
-
-// Hooks that save know the scaffold of their session.
-HookList hooks_with_scaffold(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
-  HookList list;
-  const RList given(hooks, "`hooks`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    SEXP hook = given[i];
-    const std::string label = given.has_names() ? given.name(i) : "";
-    HookPtr made = hook_from_r(hook, label);
-    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made);
-    if (saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
-    list.push_back(made);
-  }
-  return list;
 }
 
 // Lets go of the session when the call that ends it is over, however it ended.
@@ -96,7 +81,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    const HookList list = hooks_with_scaffold(hooks, parts);
+    const HookList list = hooks_from_r(hooks, parts);
     MonitoredOptions options;
     options.recovers = recovers;
     auto binding = std::make_shared<MonitoredBinding>();

@@ -1,7 +1,12 @@
 // Errors and jumps across the border.
+#include <cxxabi.h>
+
 #include <csetjmp>
+#include <cstdlib>
+#include <typeinfo>
 
 #include "base/denormals.h"
+#include "base/held_errors.h"
 #include "base/near_names.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -55,13 +60,53 @@ SEXP eval_in(void* data) {
   return Rf_eval(what->first, what->second);
 }
 
+int border_depth = 0;
+int64_t outermost_calls = 0;
+bool has_warnings = false;
+
+int interrupts_on_their_way = 0;
+
+// The token of a jump that goes on later. R code may run before, and jump itself, so it is a copy.
+struct HeldToken {
+  HeldToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
+    // a cell whose rest is the target of the jump, and no list that R could copy
+    Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
+    Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
+    token.reset(copy);
+    if (is_interrupt) ++interrupts_on_their_way;
+  }
+  ~HeldToken() {
+    if (is_interrupt) --interrupts_on_their_way;
+  }
+  HeldToken(const HeldToken&) = delete;
+  HeldToken& operator=(const HeldToken&) = delete;
+  Held token;
+  bool is_interrupt;
+};
+
+// A type as it is written.
+std::string type_name(const std::type_info* type) {
+  if (!type) return "an exception that has no type";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
+  return name ? name.get() : type->name();
+}
+
 }  // namespace
 
 RUnwind::RUnwind(SEXP token, bool is_interrupt)
-    : ForeignUnwind(is_interrupt), token_(std::make_shared<Held>(token)) {}
+    : ForeignUnwind(is_interrupt),
+      token_(std::make_shared<HeldToken>(token, is_interrupt)),
+      call_(outermost_calls) {}
+
+bool interrupt_is_on_its_way() { return interrupts_on_their_way > 0; }
 
 void RUnwind::go_on() const {
-  SEXP token = static_cast<Held*>(token_.get())->get();
+  if (call_ != outermost_calls) {
+    raise_error(Error(Code::kInternal, "A jump of R was kept for another call."));
+  }
+  SEXP token = static_cast<HeldToken*>(token_.get())->token.get();
   R_PreserveObject(token);
   throw Rcpp::LongjumpException(token);
 }
@@ -89,9 +134,59 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
   return result;
 }
 
-SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
+namespace {
+
+SEXP eval_with_jumps(SEXP call, SEXP env, UnwindToken& token) {
   std::pair<SEXP, SEXP> what(call, env);
   return call_r(eval_in, &what, token);
+}
+
+std::vector<std::string> classes_of(SEXP condition) {
+  std::vector<std::string> all;
+  Rcpp::Shield<SEXP> classes(Rf_getAttrib(condition, R_ClassSymbol));
+  for (R_xlen_t i = 0; TYPEOF(classes) == STRSXP && i < Rf_xlength(classes); ++i) {
+    all.push_back(utf8_of(STRING_ELT(classes, i)));
+  }
+  return all;
+}
+
+// The kind of a condition of ours. One that steers a loop must be of that very class.
+Code code_of_condition(SEXP condition) {
+  const std::vector<Code> kinds = {Code::kInvalidArgument, Code::kNotFound,
+                                   Code::kFailedPrecondition, Code::kDataLoss,
+                                   Code::kResourceExhausted};
+  const std::vector<Code> steering = {Code::kOutOfRange, Code::kStopIteration, Code::kAborted,
+                                      Code::kUnavailable};
+  const std::vector<std::string> classes = classes_of(condition);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    for (const auto& codes : {kinds, i == 0 ? steering : kinds}) {
+      for (const Code code : codes) {
+        if (classes[i] == str_cat("runhooks_error_", code_name(code))) return code;
+      }
+    }
+  }
+  return Code::kUnknown;
+}
+
+// An error comes as a value, see hold_error(), and is thrown as an Error that carries the
+// condition.
+SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
+  Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
+  Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("hold_error"), quoted, env));
+  Rcpp::Shield<SEXP> result(eval_with_jumps(held, package_namespace(), token));
+  if (Rf_inherits(result, "runhooks_held")) {
+    SEXP condition = VECTOR_ELT(result, 0);
+    const LetErrorsGo by_themselves;
+    throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
+                       classes_of(condition));
+  }
+  return result;
+}
+
+}  // namespace
+
+SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
+  return HoldErrors::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {
@@ -99,12 +194,7 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
-namespace {
-int border_depth = 0;
-bool has_warnings = false;
-}  // namespace
-
-BorderDepth::BorderDepth() { ++border_depth; }
+BorderDepth::BorderDepth() { outermost_calls += border_depth++ == 0; }
 BorderDepth::~BorderDepth() { --border_depth; }
 
 void note_warning() { has_warnings = true; }
@@ -124,14 +214,45 @@ Error error_of_condition(SEXP condition, Code code) {
   return error;
 }
 
+void raise_exception(const char* where) {
+  const auto internal = [where](const std::string& what) {
+    raise_error(Error(Code::kInternal, str_cat(where, "() was left by ", what, "."),
+                      {"This is an error of runhooks itself."}));
+  };
+  try {
+    throw;
+  } catch (const Rcpp::LongjumpException&) {
+    throw;
+  } catch (const Rcpp::internal::InterruptedException&) {
+    throw;
+  } catch (const Rcpp::exception&) {
+    throw;
+  } catch (const Rcpp::eval_error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
+  } catch (const std::length_error&) {
+    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
+  } catch (const std::exception& error) {
+    internal(str_cat(type_name(&typeid(error)), ": ", error.what()));
+  } catch (const ForeignUnwind&) {
+    internal("a jump that nobody made");
+  } catch (...) {
+    internal(type_name(abi::__cxa_current_exception_type()));
+  }
+  throw std::logic_error("An exception was dropped.");
+}
+
 void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()
                                              : R_NilValue);
   Rcpp::Shield<SEXP> code(Rf_mkString(code_name(error.code())));
   Rcpp::Shield<SEXP> message(Rf_mkString(error.message().c_str()));
   Rcpp::Shield<SEXP> hints(Rcpp::wrap(error.hints()));
+  const auto* foreign = dynamic_cast<const ForeignError*>(&error);
+  Rcpp::Shield<SEXP> classes(foreign ? Rcpp::wrap(foreign->classes()) : R_NilValue);
   Rcpp::Shield<SEXP> call(
-      Rf_lang5(Rf_install("raise_core_error"), condition, code, message, hints));
+      Rf_lang6(Rf_install("raise_core_error"), condition, code, message, hints, classes));
   try {
     eval_r(call, package_namespace());
   } catch (const RUnwind& unwind) {

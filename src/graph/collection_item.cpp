@@ -1,0 +1,30 @@
+#include "graph/collection_item.h"
+
+namespace runhooks {
+
+namespace {
+
+// By the places of the types in CollectionItem.
+constexpr const char* kWords[] = {"a tensor", "an operation",      "a variable",
+                                  "a text",   "a saveable object", "a saver"};
+
+}  // namespace
+
+template <typename T>
+const T& collection_item(const CollectionItem& item, const std::string& collection) {
+  if (const T* wanted = std::get_if<T>(&item)) return *wanted;
+  const std::string name = collection_item_name(item);
+  invalid_argument("The collection \"", collection, "\" must hold ",
+                   kWords[CollectionItem(T()).index()], " each; it holds ", kWords[item.index()],
+                   name.empty() ? "" : str_cat(" '", name, "'"), ".");
+}
+
+template const Output& collection_item(const CollectionItem&, const std::string&);
+template Operation* const& collection_item(const CollectionItem&, const std::string&);
+template const std::shared_ptr<Variable>& collection_item(const CollectionItem&,
+                                                          const std::string&);
+template const std::shared_ptr<Saveable>& collection_item(const CollectionItem&,
+                                                          const std::string&);
+template const std::shared_ptr<void>& collection_item(const CollectionItem&, const std::string&);
+
+}  // namespace runhooks

@@ -1,0 +1,28 @@
+// What lives here: collection_item(), an item of a collection as what it has to be.
+// Who may use it: whoever reads collections that scripts can write to.
+// What it must not know: any particular collection, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// Throws, naming the collection and the item, where it is something else. For the types that
+// CollectionItem has.
+template <typename T>
+const T& collection_item(const CollectionItem& item, const std::string& collection);
+
+// All items of a collection.
+template <typename T>
+std::vector<T> collection_of(const Graph& graph, const std::string& collection) {
+  std::vector<T> all;
+  for (const CollectionItem& item : graph.collection(collection)) {
+    all.push_back(collection_item<T>(item, collection));
+  }
+  return all;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,10 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "graph/kernel.cpp"
+#include "graph/lowering.cpp"
+#include "graph/op_check.cpp"
+#include "graph/op_registry.cpp"
+#include "graph/partitioned.cpp"
+#include "graph/saveable.cpp"
+#include "graph/signature.cpp"
+#include "graph/snapshot.cpp"
+#include "graph/variable.cpp"

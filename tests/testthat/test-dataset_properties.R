@@ -1,0 +1,158 @@
+# What is true of every pipeline, whatever it is made of: random compositions of all kinds of sources and
+# of steps. RUNHOOKS_PROPERTIES says of how many (`make nightly` has 1000); RUNHOOKS_SEED repeats them.
+
+compositions <- function(what) {
+  n <- as.numeric(Sys.getenv("RUNHOOKS_PROPERTIES", "60"))
+  property_seed(what) + seq_len(n)
+}
+
+# Iterators of each of `datasets`, in a graph with a seed: two of one dataset have the same order.
+in_seeded_graph <- function(make, run) {
+  with(tf$Graph()$as_default(), {
+    tf$set_random_seed(7)
+    built <- iterators_in_graph(make())
+    with(tf$Session() %as% session, run(session, built))
+  })
+}
+
+# What an iterator gives, at most so many: elements, and the classes of errors that its calls met.
+outcomes <- function(session, value, n) {
+  lapply(seq_len(n), function(i) {
+    tryCatch(
+      session$run(value), runhooks_error_out_of_range = function(e) "the end",
+      error = function(e) class(e)
+    )
+  })
+}
+
+sources_at_hand <- function(frame = parent.frame()) {
+  skip_if_not_installed("RSQLite", "2.0") # a database is one of the sources
+  folder <- withr::local_tempdir(.local_envir = frame)
+  for (version in 1:2) {
+    dir.create(file.path(folder, version))
+    write_versions(file.path(folder, version), version)
+  }
+  database <- DBI::dbConnect(RSQLite::SQLite(), file.path(folder, "base"))
+  withr::defer(suppressWarnings(DBI::dbDisconnect(database)), frame)
+  for (version in 1:2) {
+    DBI::dbWriteTable(database, paste0("data", version), data.frame(x = version * 100 + 1:20 / 2))
+  }
+  list(folder = folder, database = database)
+}
+
+test_that("two iterators of a dataset do not know of each other", {
+  hand <- sources_at_hand()
+  for (seed in compositions("two iterators")) {
+    make <- function() composition(seed, hand)
+    alone <- in_seeded_graph(
+      function() list(make()), function(session, built) outcomes(session, built$values[[1]], 24)
+    )
+    turns <- withr::with_seed(seed, sample(rep(1:2, each = 24)))
+    both <- in_seeded_graph(function() rep(list(make()), 2), function(session, built) {
+      seen <- list(list(), list())
+      for (i in turns) {
+        seen[[i]] <- c(seen[[i]], outcomes(session, built$values[[i]], 1))
+      }
+      seen
+    })
+    expect_identical(both[[1]], alone, info = paste("seed", seed))
+    expect_identical(both[[2]], alone, info = paste("seed", seed))
+  }
+})
+
+test_that("a position in other data is refused, or begins anew where that is asked for", {
+  hand <- sources_at_hand()
+  path <- file.path(withr::local_tempdir(), "input.ckpt")
+  for (seed in compositions("other data")) {
+    info <- paste("seed", seed)
+    stop_at <- withr::with_seed(seed, sample(0:9, 1))
+    rest <- in_seeded_graph(function() list(composition(seed, hand)), function(session, built) {
+      outcomes(session, built$values[[1]], stop_at)
+      built$saver$save(session, path)
+      outcomes(session, built$values[[1]], 12)
+    })
+    same <- in_seeded_graph(function() list(composition(seed, hand)), function(session, built) {
+      built$saver$restore(session, path)
+      outcomes(session, built$values[[1]], 12)
+    })
+    expect_identical(same, rest, info = info)
+    # what a generator declares is all that is known of it
+    if (source_of(seed) %in% c("generator", "maker")) next
+    other <- function() list(composition(seed, hand, version = 2))
+    error <- expect_error(
+      in_seeded_graph(other, function(session, built) built$saver$restore(session, path)),
+      "Saved: .*Now: ", class = "runhooks_error_failed_precondition", info = info
+    )
+    anew <- in_seeded_graph(other, function(session, built) outcomes(session, built$values[[1]], 12))
+    begun <- with(tf$Graph()$as_default(), {
+      tf$set_random_seed(7)
+      built <- iterators_in_graph(other(), on_other_data = "begin")
+      with(tf$Session() %as% session, {
+        expect_message(built$saver$restore(session, path), "begins at the first element")
+        outcomes(session, built$values[[1]], 12)
+      })
+    })
+    expect_identical(begun, anew, info = info)
+  }
+})
+
+test_that("an error is met in the call that made it, with its class, whatever queues there are", {
+  hand <- sources_at_hand()
+  for (seed in compositions("errors")) {
+    seen <- lapply(c(FALSE, TRUE), function(queued) {
+      in_seeded_graph(
+        function() list(failing_composition(seed, hand, queued)),
+        function(session, built) outcomes(session, built$values[[1]], 16)
+      )
+    })
+    expect_identical(seen[[2]], seen[[1]], info = paste("seed", seed))
+    failed <- vapply(seen[[1]], function(x) is.character(x) && "test_broken" %in% x, NA)
+    expect_true(any(failed), info = paste("seed", seed))
+  }
+})
+
+test_that("pipelines of every kind of source that were killed go on with the rest", {
+  skip_if_not_installed("callr", "3.0") # which starts the process
+  skip_on_os("windows") # which has no signals
+  hand <- sources_at_hand()
+  seeds <- compositions("killed")
+  folder <- withr::local_tempdir()
+  # saves, writes what comes next, and dies without a word
+  expect_error(callr::r(
+    function(helpers, seeds, hand, folder) {
+      library(runhooks)
+      for (helper in helpers) source(helper, local = TRUE)
+      hand$database <- DBI::dbConnect(RSQLite::SQLite(), file.path(hand$folder, "base"))
+      with(tf$Graph()$as_default(), {
+        built <- iterators_in_graph(lapply(seeds, composition, hand))
+        with(tf$Session() %as% session, {
+          stops <- withr::with_seed(seeds[[1]], sample(0:12, length(seeds), replace = TRUE))
+          for (i in seq_along(seeds)) take_elements(session, built$values[[i]], stops[[i]])
+          built$saver$save(session, file.path(folder, "input.ckpt"))
+          rest <- lapply(built$values, function(value) take_elements(session, value, 12))
+          saveRDS(rest, file.path(folder, "rest.rds"))
+          tools::pskill(Sys.getpid(), tools::SIGKILL)
+        })
+      })
+    },
+    list(normalizePath(test_path("helper-datasets.R")), seeds, list(folder = hand$folder), folder)
+  ))
+  with(tf$Graph()$as_default(), {
+    built <- iterators_in_graph(lapply(seeds, composition, hand))
+    with(tf$Session() %as% session, {
+      built$saver$restore(session, file.path(folder, "input.ckpt"))
+      rest <- readRDS(file.path(folder, "rest.rds"))
+      for (i in seq_along(seeds)) {
+        expect_identical(
+          take_elements(session, built$values[[i]], 12), rest[[i]],
+          info = paste("seed", seeds[[i]])
+        )
+      }
+    })
+  })
+})
+
+test_that("each kind of data that the core knows is in the compositions, or is named here", {
+  drawn <- vapply(1:400, source_of, "")
+  expect_setequal(unique(drawn), names(composition_sources))
+})
