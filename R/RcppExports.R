@@ -17,8 +17,8 @@ cpp_arrow_next <- function(reader) {
     .Call(`_runhooks_cpp_arrow_next`, reader)
 }
 
-cpp_all_finite <- function(x) {
-    .Call(`_runhooks_cpp_all_finite`, x)
+cpp_all_finite <- function(columns) {
+    .Call(`_runhooks_cpp_all_finite`, columns)
 }
 
 cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL) {
@@ -83,10 +83,6 @@ cpp_iterator_initializer <- function(iterator, dataset, name) {
 
 cpp_iterator_get_next <- function(iterator, name) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
-}
-
-cpp_carried_files <- function(folder) {
-    .Call(`_runhooks_cpp_carried_files`, folder)
 }
 
 cpp_write_carried_files <- function(folder, files) {
@@ -533,16 +529,16 @@ cpp_tf_symbols <- function() {
     .Call(`_runhooks_cpp_tf_symbols`)
 }
 
-cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events) {
-    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events)
+cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about) {
+    .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about)
 }
 
 cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
     .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
 }
 
-cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks) {
-    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks)
+cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all) {
+    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks, all)
 }
 
 cpp_predictions_next <- function(pointer) {
@@ -561,12 +557,8 @@ cpp_is_training <- function(folder) {
     .Call(`_runhooks_cpp_is_training`, folder)
 }
 
-cpp_estimator_check <- function(spec) {
-    invisible(.Call(`_runhooks_cpp_estimator_check`, spec))
-}
-
-cpp_estimator_labels <- function(spec) {
-    .Call(`_runhooks_cpp_estimator_labels`, spec)
+cpp_model_make <- function(spec) {
+    .Call(`_runhooks_cpp_model_make`, spec)
 }
 
 cpp_history_new <- function() {
@@ -665,6 +657,26 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
+cpp_run_folder <- function(path, writes) {
+    .Call(`_runhooks_cpp_run_folder`, path, writes)
+}
+
+cpp_folder_reads <- function() {
+    .Call(`_runhooks_cpp_folder_reads`)
+}
+
+cpp_remember <- function(folder, memory) {
+    invisible(.Call(`_runhooks_cpp_remember`, folder, memory))
+}
+
+cpp_run_rows <- function(folder) {
+    .Call(`_runhooks_cpp_run_rows`, folder)
+}
+
+cpp_note_error <- function(text) {
+    invisible(.Call(`_runhooks_cpp_note_error`, text))
+}
+
 cpp_session_new <- function(graph) {
     .Call(`_runhooks_cpp_session_new`, graph)
 }
@@ -721,5 +733,9 @@ cpp_read_plain_file <- function(path) {
 
 cpp_batch_cells <- function(values) {
     .Call(`_runhooks_cpp_batch_cells`, values)
+}
+
+cpp_batch_examples <- function(batches) {
+    .Call(`_runhooks_cpp_batch_examples`, batches)
 }
 

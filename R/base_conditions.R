@@ -155,12 +155,14 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 # The condition with its place added. Does not return where it steers the loop.
 place_error <- function(condition, frame) {
   where <- cpp_run_where()
-  if (is.null(where)) return(condition)
-  kind <- steering_kind(condition)
+  kind <- if (!is.null(where)) steering_kind(condition)
   if (!is.null(kind)) {
     jump_out(frame, condition, kind)
   }
-  if (is.null(condition$runhooks)) add_place(condition, where) else condition
+  if (!is.null(where) && is.null(condition$runhooks)) condition <- add_place(condition, where)
+  # the core sees a jump, and writes down why the run has ended
+  cpp_note_error(condition_text(condition))
+  condition
 }
 
 # Leaves `frame` by a value that tells the core, which meets it on the way, why.

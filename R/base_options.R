@@ -21,6 +21,11 @@ NULL
 
 use_threads <- function(call = parent.frame(2)) {
   threads <- getOption("runhooks.threads", 2L)
+  # the core is told of what is new
+  said <- list(threads, Sys.getenv("OMP_THREAD_LIMIT"), Sys.getpid())
+  if (identical(said, the$threads_said)) return(the$threads)
   check_positive_whole(threads, arg = "options(runhooks.threads = )", call = call)
-  cpp_set_threads(as.integer(threads))
+  the$threads <- cpp_set_threads(as.integer(threads))
+  the$threads_said <- said
+  the$threads
 }

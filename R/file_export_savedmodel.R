@@ -72,6 +72,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   check_flag(versioned)
   strip <- export_options(list(...), environment())
   extra <- check_assets_extra(assets_extra)
+  enter_folder(object)
   base <- absolute_path(export_dir_base, "export_dir_base")
   check_export_dir(base, object, overwrite, versioned)
   receiver <- as_receiver(object, serving_input_receiver_fn)
@@ -82,7 +83,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
     )
   }
   unfinished <- file.path(base, paste0("temp-", basename(tempfile(""))))
-  on.exit(unlink(unfinished, recursive = TRUE))
+  on.exit(unlink(unfinished, recursive = TRUE), add = TRUE)
   weights <- weights_of_now(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
   created <- !dir.exists(base)

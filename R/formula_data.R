@@ -11,15 +11,21 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
-    check_column(value, name, FALSE, call, missing = TRUE)
     value
   })
+  response <- if (with_response) response_value(data, blueprint, call)
+  finite <- all_finite(c(values, if (with_response) list(response)))
+  for (i in seq_along(names)) {
+    check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
+  }
   omits_words <- blueprint$na$kind %in% c("omit", "exclude")
   missing <- lapply(values, is_missing_row, words = omits_words)
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
   if (with_response) {
-    frame$response <- response_value(data, blueprint, call)
-    check_column(frame$response, blueprint$response$name, TRUE, call, missing = TRUE)
+    frame$response <- response
+    check_column(
+      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
+    )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     frame$weight <- if (!is.null(blueprint$weight)) required_column(data, blueprint$weight, call)
   }

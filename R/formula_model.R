@@ -25,6 +25,7 @@ formula_arguments <- function(settled, kind, folder, call) {
   if (!is.null(weight)) required_column(data, weight, call)
   blueprint <- new_blueprint(formula, data, weight, call)
   blueprint$as_words <- kind == "classifier"
+  folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, data, blueprint, call)
   used <- used_columns(formula, terms, names(data), weight)

@@ -186,9 +186,13 @@ note_omitted <- function(missing) {
 # --- models made of columns
 
 # Features with what their columns say in the place of NA; what is left is an error.
-without_missing <- function(columns, reads) {
+# `finite` says which columns were found to be so before.
+without_missing <- function(columns, reads, finite) {
   columns <- fill_by_columns(columns, reads)
-  for (name in names(columns)) check_column(columns[[name]], name, FALSE, user_frame())
+  for (name in names(columns)) {
+    x <- columns[[name]]
+    if (!finite[[name]]) check_column(x, name, FALSE, user_frame())
+  }
   columns
 }
 

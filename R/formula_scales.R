@@ -50,17 +50,10 @@ label_scale_arguments <- function(blueprint) {
 
 # NULL where no model of a formula was trained there.
 remembered_formula <- function(folder) {
-  path <- file.path(folder, record_file)
   # what was not trained, nobody has to follow
-  if (!file.exists(path) || is.null(cpp_latest_checkpoint(folder))) return(NULL)
-  known <- training_record(structure(list(estimator = folder_engine(folder)),
-    class = "tf_estimator"
-  ))$formula
+  if (!folder$has_memory || !folder$has_checkpoint) return(NULL)
+  known <- folder_memory(folder)$formula
   if (is_known_formula(known)) known
-}
-
-folder_engine <- function(folder) {
-  structure(list(model_dir = folder, kept = new.env(parent = emptyenv())), class = "runhooks_engine")
 }
 
 is_known_formula <- function(x) {
@@ -108,14 +101,13 @@ check_known_basis <- function(name, expr, known, call) {
 # What was given, or what the folder says.
 is_normalized <- function(settled, known, folder, call) {
   normalize <- settled$args$normalize
-  is_trained <- !is.null(cpp_latest_checkpoint(folder))
-  if (!is_trained) return(normalize)
+  if (!folder$has_checkpoint) return(normalize)
   was <- !is.null(known$response$scale) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% settled$given) return(was)
   stop_runhooks(
     c(
-      "The model in {.path {folder}} was trained with {.code normalize = {was}}.",
+      "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
       i = "Go on with {.code normalize = {was}}, or give another {.arg model_dir}."
     ),
     call = call
@@ -125,16 +117,16 @@ is_normalized <- function(settled, known, folder, call) {
 # An error where the folder holds the weights of numbers that were standardized otherwise: the
 # object was made before another one was trained there.
 check_scales <- function(object, call) {
-  folder <- model_dir(object)
-  if (is.null(cpp_latest_checkpoint(folder))) return(invisible())
+  folder <- current_folder(object)
+  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   scales <- function(record) {
     Filter(length, c(record$terms, list(response = record$response)))
   }
-  known <- scales(training_record(object)$formula)
+  known <- scales(folder_memory(folder)$formula)
   if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
   stop_runhooks(
     c(
-      "The model in {.path {folder}} was trained with numbers that were standardized in another
+      "The model in {.path {folder$path}} was trained with numbers that were standardized in another
        way than those of this object.",
       i = "Make the object again on this {.arg model_dir}, or give another one."
     ),

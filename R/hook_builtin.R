@@ -208,11 +208,20 @@ is_deferred_hook <- function(x) {
   )
 }
 
+# With its defaults, which need no check by the core.
+usual_history_saver <- function() {
+  make <- function(mode, steps) {
+    hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
+    structure(hook, record = cpp_history_new())
+  }
+  new_deferred_hook("hook_history_saver", make)
+}
+
 # Adds the two hooks that every loop has, where they are missing, and finishes them. `watch` is what
 # else the bar is to know, see progress_bar().
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
-  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(hook_history_saver()))
+  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(usual_history_saver()))
   if (!"hook_progress_bar" %in% types) hooks <- c(hooks, list(hook_progress_bar()))
   lapply(hooks, function(hook) {
     if (!is_deferred_hook(hook)) return(hook)

@@ -20,7 +20,7 @@
 hook_progress_bar <- function() {
   new_deferred_hook("hook_progress_bar", function(mode, steps, watch = list()) {
     bar <- progress_bar(mode, steps, watch)
-    new_builtin_hook("ProgressBarHook", draw = bar$draw, finish = bar$finish)
+    rebuild_hook(list(type = "ProgressBarHook", draw = bar$draw, finish = bar$finish))
   })
 }
 

@@ -63,16 +63,13 @@ spec_columns <- function(spec) {
 columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))
 
 # The same of a model's columns; the weights of its examples are its head's.
-model_reads <- function(estimator) {
-  spec <- estimator$spec
-  columns_read(spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))]))
-}
+model_reads <- function(estimator) if (!is.null(estimator$spec)) made_model(estimator)$reads
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
 # What a model's head takes as labels, and the weights that it reads; NULL where there is none.
 model_labels <- function(estimator) {
-  if (is.null(estimator$spec)) NULL else cpp_estimator_labels(core_spec(estimator))
+  if (!is.null(estimator$spec)) made_model(estimator)$labels
 }
 
 # The features that columns take as strings: a factor is fed as its labels to them, so that it does

@@ -4,13 +4,21 @@
 # What heads take as labels comes from the core, see model_labels(); models with several heads, and
 # those without one, take what they are given.
 as_labels <- function(x, name, known, labels, type) {
-  if (identical(the$mode, "infer") || is.null(labels)) return(x)
+  if (identical(the$mode, "infer")) return(x)
+  if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
   switch(labels$kind,
     numbers = number_labels(x, name, labels, type),
     class = class_labels_of(x, name, known, labels),
     classes = several_labels(x, name, labels),
     x
   )
+}
+
+# A factor's codes are those of the training, whatever levels it has now.
+known_codes <- function(x, name, known) {
+  classes <- known$classes
+  if (is.null(classes) || identical(levels(x), classes)) return(x)
+  as_class_codes(x, name, classes, length(classes))
 }
 
 # Numbers as the head of a regressor takes them.

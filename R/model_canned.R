@@ -30,7 +30,7 @@ canned_estimator <- function(type, kind, call = parent.frame()) {
     type, camel_case(type), kind, canned_class(type, kind), spec,
     args[setdiff(names(args), c("formula", "data"))], config
   )
-  cpp_estimator_check(core_spec(model))
+  made_model(model)
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]

@@ -38,11 +38,9 @@ engine_dir <- function(engine) {
 }
 
 # Called after training. Folders that the user named speak for themselves.
-keep_checkpoint <- function(object) {
-  folder <- model_dir(object)
-  if (!startsWith(folder, tempdir())) return(invisible())
+keep_checkpoint <- function(object, folder) {
   kept <- unclass(object$estimator)$kept
-  kept$files <- cpp_carried_files(folder)
+  if (startsWith(folder$path, tempdir())) kept$files <- folder$carried
 }
 
 #' @export
@@ -134,6 +132,45 @@ describe_estimator <- function(x) {
   )
 }
 
+# What was made of the model in the core, with what it says of its labels and of the features that
+# its columns read: once, until the specification is another one. Weak, so that a model that is saved
+# does not hold its specification twice, and does not hold what no file can.
+made_model <- function(object) {
+  kept <- unclass(object$estimator)$kept
+  made <- if (!is.null(kept$made)) rlang::wref_value(kept$made)
+  if (!is.null(made) && identical(made$source, model_source(object))) return(made)
+  made <- make_model(object)
+  kept$made <- rlang::new_weakref(kept, made)
+  made
+}
+
+model_source <- function(object) {
+  list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
+}
+
+make_model <- function(object) {
+  spec <- object$spec
+  columns <- spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))])
+  made <- list2env(cpp_model_make(core_spec(object)), parent = emptyenv())
+  made$reads <- columns_read(columns)
+  # words in a file may change between two calls
+  fields <- names(unlist(lapply(columns, core_value)))
+  made$reads_files <- any(grepl("vocabulary_file", fields, fixed = TRUE))
+  made$source <- model_source(object)
+  made
+}
+
+# model_memory(), once for a model that reads no files.
+made_memory <- function(object) {
+  made <- made_model(object)
+  if (made$reads_files) return(model_memory(object))
+  if (is.null(made$memory)) made$memory <- model_memory(object)
+  made$memory
+}
+
+# What the core is called with.
+core_model <- function(object) made_model(object)$pointer
+
 # What the core needs of an estimator.
 core_spec <- function(object) {
   if (is_custom(object)) {
@@ -174,13 +211,10 @@ core_config <- function(object) {
 # An error before anything is run where the folder cannot be written, or not be made. Nothing is
 # left there.
 check_model_dir <- function(folder, call = parent.frame()) {
-  existing <- folder
-  while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
-  writable <- dir.exists(existing) && cpp_can_write_in(existing)
-  if (!writable) {
+  if (!folder$can_be_written) {
     stop_runhooks(
       c(
-        "{.arg model_dir} cannot be written: {.path {folder}}.",
+        "{.arg model_dir} cannot be written: {.path {folder$path}}.",
         i = "Give a folder that you may write to."
       ),
       kind = "permission_denied", call = call

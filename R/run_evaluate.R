@@ -34,21 +34,26 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
+  enter_folder(object)
   input <- as_model_input(input_fn, object, ...)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_folder_memory(object, "eval")
   if (is.null(checkpoint_path)) check_weights_there(object, "it is evaluated")
   weights <- weights_of_now(object, checkpoint_path)
-  on.exit(weights$forget())
-  metrics <- with_loop_conditions(cpp_estimator_evaluate(
-    core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
+  on.exit(weights$forget(), add = TRUE)
+  result <- with_loop_conditions(cpp_estimator_evaluate(
+    core_model(object), core_config(object), input, if (is.null(steps)) 0 else steps,
     weights$path, if (is.null(name)) "" else name, lapply(hooks, core_hook)
   ))
-  history <- recorded_history(hooks, metrics$global_step)
+  metrics <- result$metrics
+  history <- recorded_history(hooks, result$history, metrics$global_step)
   # two evaluations of the same are equal: no times
   history$input <- NULL
-  if (simplify) metrics <- tibble::as_tibble(metrics)
+  if (simplify) {
+    is_scalar <- all(lengths(metrics) == 1) && is.null(unlist(lapply(metrics, dim)))
+    metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)
+  }
   attr(metrics, "history") <- history
   metrics
 }

@@ -115,15 +115,17 @@ short_text <- function(text, most = 150) {
 # Before the folder of the model is read: an error where another one was trained there. `mode` is
 # "train", "eval" or "infer".
 check_folder_memory <- function(object, mode, call = parent.frame()) {
-  folder <- model_dir(object)
-  if (is.null(folder) || !cpp_has_checkpoint(folder)) return(invisible())
-  record <- training_record(object)
+  folder <- current_folder(object)
+  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
+  record <- folder_memory(folder)
   was <- record$model
   if (is.null(was)) return(invisible())
-  now <- model_memory(object)
+  now <- made_memory(object)
   # the variables of an optimizer are read to train only
   groups <- setdiff(names(now), if (mode != "train") "optimizer")
-  lines <- unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  lines <- if (!identical(was[groups], now[groups])) {
+    unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  }
   # one of another kind has other arguments, too
   if (!identical(was$kind, now$kind)) lines <- differences("kind", was$kind, now$kind)
   response <- object$blueprint$response$name
@@ -131,7 +133,7 @@ check_folder_memory <- function(object, mode, call = parent.frame()) {
   if (length(lines) == 0) return(invisible())
   # a file of words that has changed or is gone is an error of its own
   lapply(spec_columns(object$spec), function(column) cpp_column_buckets(core_value(column)))
-  stop_other_model(folder, lines, call)
+  stop_other_model(folder$path, lines, call)
 }
 
 differences <- function(group, was, now) {
@@ -166,6 +168,18 @@ check_response_memory <- function(record, response, folder) {
   if (length(line)) stop_other_model(folder, line, user_frame())
 }
 
+# A matrix has no names: the weights of a column are those of its place.
+check_order_memory <- function(record, order, folder) {
+  was <- record$order
+  if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
+  words <- function(names) paste0("'", names, "'", collapse = ", ")
+  stop_other_model(
+    folder,
+    paste0("It was trained on the features ", words(was), " in this order, not on ", words(order), "."),
+    user_frame()
+  )
+}
+
 stop_other_model <- function(folder, lines, call) {
   most <- 6
   shown <- utils::head(lines, most)
@@ -185,25 +199,25 @@ stop_other_model <- function(folder, lines, call) {
 
 # The input of a training, which writes down what is trained: when the graph is built, since only
 # then the core watches over the folder and takes the record away where nothing comes of it.
-remembering_input <- function(input, object) {
+remembering_input <- function(input, object, folder) {
   force(input)
-  folder <- model_dir(object)
-  is_new <- !cpp_has_checkpoint(folder)
+  is_new <- !folder$has_checkpoint
+  # one that a killed process has left without a checkpoint
+  if (is_new) folder$memory <- NULL
+  if (is_new) folder$is_checked <- TRUE
   function(mode) {
-    # one that a killed process has left without a checkpoint
-    if (is_new) unlink(file.path(folder, record_file))
     result <- input(mode)
-    if (is_new) remember_model(object)
-    result
+    if (is_new) remember_model(object, folder)
+    c(result, list(memory = changed_memory(folder)))
   }
 }
 
-remember_model <- function(object) {
-  record <- training_record(object)
+remember_model <- function(object, folder) {
+  record <- folder_memory(folder)
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
-  record$model <- model_memory(object)
-  write_record(record, model_dir(object))
+  record["model"] <- list(made_memory(object))
+  learn_memory(folder, record)
 }
 
 is_known_model <- function(x) {
@@ -214,24 +228,31 @@ is_known_model <- function(x) {
 # --- whether there is something to predict by
 
 # After a training: that the object was trained, where, and by which recipe.
-note_training <- function(object, input_fn) {
-  folder <- model_dir(object)
-  if (!cpp_has_checkpoint(folder)) return(invisible())
+note_training <- function(object, input_fn, folder) {
   kept <- unclass(object$estimator)$kept
-  kept$trained_in <- folder
-  keep_recipe(object, attr(input_fn, "recipe", exact = TRUE))
+  kept$trained_in <- folder$path
+  keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
+}
+
+# The same of one that an error or an interrupt has left.
+note_left_training <- function(object, input_fn) {
+  folder <- open_folder(model_dir(object))
+  if (!folder$has_checkpoint) return(invisible())
+  note_training(object, input_fn, folder)
+  memory <- changed_memory(folder)
+  if (!is.null(memory)) write_record(memory, folder$path)
 }
 
 # A warning where the model was never trained, as its values are initial ones then; an error where
 # it was, elsewhere. `purpose` is what is asked of it.
 check_weights_there <- function(object, purpose, call = parent.frame()) {
-  folder <- model_dir(object)
-  if (cpp_has_checkpoint(folder) || cpp_is_training(folder)) return(invisible())
+  folder <- current_folder(object)
+  if (folder$has_checkpoint || folder$is_training) return(invisible())
   trained_in <- unclass(object$estimator)$kept$trained_in
-  if (!is.null(trained_in)) stop_lost_folder(trained_in, folder, call)
+  if (!is.null(trained_in)) stop_lost_folder(trained_in, folder$path, call)
   rlang::warn(
     c(
-      paste0("Could not find trained model in model_dir: ", folder, "."),
+      paste0("Could not find trained model in model_dir: ", folder$path, "."),
       x = paste0("The model was not trained: ", purpose, " by its initial values."),
       i = "Call train() first, or give the `model_dir` in which it was trained."
     ),
@@ -253,9 +274,9 @@ stop_lost_folder <- function(trained_in, folder, call) {
 }
 
 # Training begins anew, which is what a script wants that removes the folder.
-note_lost_folder <- function(object) {
+note_lost_folder <- function(object, folder) {
   trained_in <- unclass(object$estimator)$kept$trained_in
-  if (is.null(trained_in) || cpp_has_checkpoint(model_dir(object))) return(invisible())
+  if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
   cli::cli_inform(
     "The checkpoints of {.path {trained_in}}, where the model was trained, are gone: training
      begins anew."
@@ -271,8 +292,10 @@ weights_of_now <- function(object, checkpoint_path = NULL) {
   if (!is.null(checkpoint_path)) {
     return(list(path = path.expand(checkpoint_path), forget = nothing))
   }
+  folder <- current_folder(object)
+  if (!folder$is_training) return(list(path = "", forget = nothing))
   scratch <- tempfile("runhooks-now-")
-  path <- cpp_save_running(model_dir(object), scratch)
+  path <- cpp_save_running(folder$path, scratch)
   if (is.null(path)) return(list(path = "", forget = nothing))
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
 }

@@ -1,29 +1,5 @@
-# What a model knows of the data it was trained on: the kind of each feature, the levels of factors,
-# the words of the classes; and what model it is (R/run_folder_memory.R). A file beside the checkpoints,
-# so that a model that is made again on the same folder knows it too.
-
-record_file <- "runhooks.data"
-
-# NULL where nothing is known.
-training_record <- function(estimator) {
-  if (!is_estimator(estimator)) return(NULL)
-  folder <- model_dir(estimator)
-  if (is.null(folder)) return(NULL)
-  path <- file.path(folder, record_file)
-  if (!file.exists(path)) {
-    note_unread_record(folder)
-    return(NULL)
-  }
-  record <- tryCatch(cpp_read_plain_file(path), runhooks_error_data_loss = function(error) NULL)
-  if (is_record(record)) return(record)
-  stop_runhooks(
-    c(
-      "The file {.path {path}} is damaged, or was written by another version of runhooks.",
-      i = "It holds the levels of factors. Without the file, the model takes those of new data."
-    ),
-    kind = "data_loss"
-  )
-}
+# What the folder of a model remembers of the data of its training (R/run_folder.R), and later data
+# brought to it.
 
 # Earlier versions wrote R's own format, which can hold code: such a file is never read.
 note_unread_record <- function(folder) {
@@ -43,7 +19,7 @@ note_unread_record <- function(folder) {
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
-    (is.null(x[["model"]]) || is_known_model(x[["model"]])) &&
+    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_words(x[["order"]]) &&
     (is.null(x[["response"]]) || is_known_response(x[["response"]]))
 }
 
@@ -60,10 +36,6 @@ is_known_response <- function(x) {
 }
 
 is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
-
-write_record <- function(record, folder) {
-  cpp_write_plain_file(file.path(folder, record_file), record, "What the model knows of its data")
-}
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
 
@@ -102,12 +74,16 @@ kind_words <- c(
 # The columns as the model was trained with: of the same kind, factors with the levels of the
 # training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
 # what its columns read.
-as_trained <- function(columns, features, response, estimator, reads, response_name = response) {
-  columns[seq_along(features)] <- without_missing(columns[seq_along(features)], reads)
+# `order`: the names of the features in the order in which they are columns of one matrix, NULL
+# where they are fed by their names.
+as_trained <- function(columns, features, response, estimator, reads, response_name = response,
+                       order = NULL, finite = all_finite(columns)) {
+  is_feature <- seq_along(features)
+  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature])
   if (is.null(estimator)) return(columns)
-  known <- training_record(estimator)
+  folder <- current_folder(estimator)
+  known <- if (!is.null(folder)) folder_memory(folder)
   labels <- model_labels(estimator)
-  folder <- model_dir(estimator)
   record <- known
   if (identical(the$mode, "train")) {
     read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
@@ -115,9 +91,10 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
       known, columns, intersect(features, read), if (length(response)) response_name
     )
     record$formula <- formula_record(estimator$blueprint)
+    record$order <- order
   }
+  check_order_memory(known, order, folder$path)
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
-  is_feature <- seq_along(features)
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
@@ -127,9 +104,9 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
       columns[[last]], response, record$response, labels, estimator$spec$type
     )
   }
-  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder)
+  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
   # only what can be trained with is learnt
-  if (!is.null(folder) && !identical(record, known)) write_record(record, folder)
+  if (!is.null(folder) && !identical(record, known)) learn_memory(folder, record)
   columns
 }
 

@@ -60,6 +60,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
                                  ...) {
   check_string(checkpoint_path, null = TRUE)
+  enter_folder(object)
   refuse_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
   if (is.null(newdata) && !missing(input_fn) && is.data.frame(input_fn)) {
@@ -77,22 +78,32 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
   keys <- if (all_keys) character() else as.character(unlist(predict_keys))
   input <- as_model_input(input_fn, object)
-  hooks <- finish_hooks(as_hook_list(hooks), "infer")
-  check_folder_memory(object, "infer")
-  if (is.null(checkpoint_path)) check_weights_there(object, "it predicts")
-  start <- function() {
+  start <- prediction_start(object, input, keys, checkpoint_path, hooks)
+  by_example <- yield_single_examples || (simplify && !as_iterable)
+  if (as_iterable) {
+    return(prediction_iterator(function() start(all = FALSE), by_example, worded_classes(object)))
+  }
+  batches <- lapply(start(all = TRUE), worded_classes(object))
+  examples <- if (by_example) cpp_batch_examples(batches) else batches
+  if (simplify) simplify_predictions(examples) else examples
+}
+
+# What runs the predictions, once all is looked at that must be there: a function that gives all
+# batches, or a handle of them.
+prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame()) {
+  hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
+  check_folder_memory(object, "infer", call)
+  if (is.null(checkpoint_path)) check_weights_there(object, "it predicts", call)
+  function(all) {
+    # an iterator is read later, and the folder is another one by then
+    if (!all) enter_folder(object)
     weights <- weights_of_now(object, checkpoint_path)
-    on.exit(weights$forget())
+    on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
-      core_spec(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook)
+      core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
+      all
     ))
   }
-  iterator <- prediction_iterator(
-    start, yield_single_examples || (simplify && !as_iterable), worded_classes(object)
-  )
-  if (as_iterable) return(iterator)
-  examples <- iterate(iterator)
-  if (simplify) simplify_predictions(examples) else examples
 }
 
 # A function that puts the words of training's factor in the place of class numbers. With a
@@ -167,10 +178,7 @@ close_when_collected <- function(pointer) {
 
 # One named list for each example; what a key gives for it is an array without the batch's
 # dimension.
-split_batch <- function(batch) {
-  cells <- lapply(batch, cpp_batch_cells)
-  lapply(seq_along(cells[[1]]), function(row) lapply(cells, `[[`, row))
-}
+split_batch <- function(batch) cpp_batch_examples(list(batch))
 
 #' Read an iterator
 #'
@@ -204,7 +212,8 @@ iter_next <- function(iterator, completed = NULL) {
 simplify_predictions <- function(examples) {
   if (length(examples) == 0) return(tibble::tibble())
   keys <- names(examples[[1]])
-  tibble::as_tibble(lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key)))
+  columns <- lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key))
+  quick_tibble(columns, length(examples))
 }
 
 # The table shows the numbers instead of a type.

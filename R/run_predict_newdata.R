@@ -17,19 +17,20 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   values <- lapply(values, spread_rows, ready$rows)
   if (kind == "numbers") {
-    return(as_prediction_tibble(values$predictions, numbered_names(values$predictions)))
+    columns <- prediction_columns(values$predictions, numbered_names(values$predictions))
+    return(quick_tibble(columns, length(ready$rows)))
   }
   words <- tidy_classes(object, labels)
   tables <- list()
   if ("class" %in% type) {
     ids <- as.integer(values$class_ids) + 1L
     class <- structure(ids, levels = words, class = "factor")
-    tables$class <- tibble::tibble(.pred_class = class)
+    tables$class <- list(.pred_class = class)
   }
   if ("prob" %in% type) {
-    tables$prob <- as_prediction_tibble(values$probabilities, paste0(".pred_", words))
+    tables$prob <- prediction_columns(values$probabilities, paste0(".pred_", words))
   }
-  tibble::as_tibble(do.call(c, unname(tables)), .name_repair = "minimal")
+  quick_tibble(do.call(c, unname(tables)), length(ready$rows))
 }
 
 stop_no_kind <- function(call) {
@@ -67,7 +68,10 @@ new_features <- function(object, data, call) {
     if (length(missing)) stop_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
     columns <- fill_by_columns(columns, reads)
-    for (key in keys) check_column(columns[[key]], key, FALSE, call, missing = TRUE)
+    finite <- all_finite(columns)
+    for (key in keys) {
+      check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
+    }
     rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
     columns <- lapply(columns, keep_rows, rows)
   }
@@ -92,9 +96,8 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   input <- new_input_fn(
     columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
   )
-  batches <- iterate(predict(
-    object, input, checkpoint_path, keys, hooks, as_iterable = TRUE, yield_single_examples = FALSE
-  ))
+  input <- as_model_input(input, object, call = call)
+  batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
   lapply(setNames(nm = keys), function(key) {
     do.call(rbind, lapply(batches, function(batch) {
       values <- batch[[key]]
@@ -119,7 +122,10 @@ numbered_names <- function(values) {
   if (ncol(values) == 1) ".pred" else paste0(".pred_", seq_len(ncol(values)))
 }
 
-as_prediction_tibble <- function(values, names) {
-  columns <- lapply(seq_len(ncol(values)), function(i) values[, i])
-  tibble::as_tibble(setNames(columns, names), .name_repair = "minimal")
+prediction_columns <- function(values, names) {
+  setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
+
+# A tibble of columns that are as long as they have to be: looking again takes longer than
+# predicting a row.
+quick_tibble <- function(columns, n) tibble::new_tibble(columns, nrow = n)

@@ -38,7 +38,9 @@
 #'   kind of model, head, layers, columns by their content, response and optimizer. A model that is
 #'   another one is refused by these words (`runhooks_error_failed_precondition`); rates,
 #'   regularization and the like may change, the optimizer too where the model only evaluates and
-#'   predicts. Folders that TensorFlow wrote, which have no such file, are taken as they are.
+#'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
+#'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
+#'   process at a time trains in a folder; [run_history()] says what all runs came to.
 #' @section Warnings: What the core warns of (class `runhooks_warning`, and
 #'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
 #'   `tryCatch(warning = )` cuts nothing off.
@@ -82,9 +84,10 @@ train.tf_estimator <- function(
     )
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
+  folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
-  if (!is.null(max_steps)) limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
+  if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
@@ -95,7 +98,8 @@ train.tf_estimator <- function(
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
-    watched$record
+    watched$record,
+    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop))
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
@@ -103,34 +107,42 @@ train.tf_estimator <- function(
 }
 
 # What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
-# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself.
+# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself;
+# `asked`: further arguments, for the record of the run.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
-                         validation = NULL, leaves_events = FALSE, call = parent.frame()) {
-  check_model_dir(model_dir(object), call)
+                         validation = NULL, leaves_events = FALSE, asked = list(),
+                         call = parent.frame()) {
+  folder <- current_folder(object)
+  check_model_dir(folder, call)
   check_folder_memory(object, "train", call)
-  note_lost_folder(object)
-  input <- remembering_input(input, object)
-  # also where the loop is left by an error or an interrupt
-  on.exit(note_training(object, input_fn))
-  note_own_saver(hooks, core_config(object))
+  note_lost_folder(object, folder)
+  # where the loop is left by an error or an interrupt
+  is_done <- FALSE
+  on.exit(if (!is_done) note_left_training(object, input_fn))
+  config <- core_config(object)
+  note_own_saver(hooks, config)
   started <- Sys.time()
-  history <- function(step = NULL) {
-    made <- recorded_history(hooks, step, model_dir(object), started, validation)
+  history <- function(step = NULL, record = read_record(hooks)) {
+    made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made
     made
   }
   result <- with_loop_conditions(
     cpp_estimator_train(
-      core_spec(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-      if (is.null(max_steps)) 0 else max_steps, lapply(hooks, core_hook), listeners,
-      leaves_events
+      core_model(object), config, remembering_input(input, object, folder),
+      if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
+      lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
     ),
-    history = history, interrupted = function() say_interrupted(model_dir(object))
+    history = history, interrupted = function() say_interrupted(folder$path)
   )
-  if (!result$was_skipped && cpp_has_checkpoint(model_dir(object))) remember_model(object)
-  history <- history(result$global_step)
-  remember_training(object, input_fn, history)
-  keep_checkpoint(object)
+  is_done <- TRUE
+  history <- history(result$global_step, result$history)
+  if (result$has_checkpoint) {
+    if (!result$was_skipped) remember_model(object, folder)
+    note_training(object, input_fn, folder)
+    remember_training(object, input_fn, input, history, folder)
+    finish_training(object, folder)
+  }
   history
 }
 

@@ -165,11 +165,12 @@ none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific =
 # train() of what a specification says; its events stay in the folder of the model.
 train_to_evaluate <- function(object, args, listener, call) {
   max_steps <- args$max_steps
+  folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
   planned <- planned_steps(input)
   limit <- NULL
   if (!is.null(max_steps)) {
-    planned <- limit <- max(max_steps - cpp_saved_global_step(model_dir(object)), 0)
+    planned <- limit <- max(max_steps - folder$step, 0)
   }
   hooks <- name_evaluations(args$hooks, object, call)
   hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))

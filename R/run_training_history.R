@@ -19,16 +19,22 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
   structure(history, class = "tf_estimator_history")
 }
 
-# What the history saver among `hooks` has recorded until now. Where the step is not known it is the
-# last recorded one.
-recorded_history <- function(hooks, last_step = NULL, folder = NULL, started = NULL,
-                             validation = NULL) {
-  saver <- Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
-  record <- if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
+# What the history saver among `hooks` has recorded until now, which a run that has ended gives
+# itself. Where the step is not known it is the last recorded one.
+recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
+                             started = NULL, validation = NULL) {
+  saver <- history_saver(hooks)
   if (is.null(last_step)) last_step <- max(record$step, 0)
   evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   new_history(record, last_step, evaluations = evaluations, validation = validation)
+}
+
+history_saver <- function(hooks) Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
+
+read_record <- function(hooks) {
+  saver <- history_saver(hooks)
+  if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
 }
 
 # How fast the rows came until each record, and what the steps have waited for them.

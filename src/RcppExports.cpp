@@ -51,12 +51,12 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_all_finite
-bool cpp_all_finite(SEXP x);
-RcppExport SEXP _runhooks_cpp_all_finite(SEXP xSEXP) {
+SEXP cpp_all_finite(SEXP columns);
+RcppExport SEXP _runhooks_cpp_all_finite(SEXP columnsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(x));
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_finite(columns));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -252,16 +252,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type iterator(iteratorSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_iterator_get_next(iterator, name));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_carried_files
-SEXP cpp_carried_files(Text folder);
-RcppExport SEXP _runhooks_cpp_carried_files(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_carried_files(folder));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1479,8 +1469,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_train
-SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events);
-RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP) {
+SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events, SEXP about);
+RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP, SEXP aboutSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1491,7 +1481,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< SEXP >::type listeners(listenersSEXP);
     Rcpp::traits::input_parameter< bool >::type leaves_events(leaves_eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events));
+    Rcpp::traits::input_parameter< SEXP >::type about(aboutSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_train(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1512,8 +1503,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_predict
-SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP) {
+SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks, bool all);
+RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP, SEXP allSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1522,7 +1513,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
     Rcpp::traits::input_parameter< Texts >::type predict_keys(predict_keysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks));
+    Rcpp::traits::input_parameter< bool >::type all(allSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1566,22 +1558,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_estimator_check
-void cpp_estimator_check(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_check(SEXP specSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    cpp_estimator_check(spec);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_estimator_labels
-SEXP cpp_estimator_labels(SEXP spec);
-RcppExport SEXP _runhooks_cpp_estimator_labels(SEXP specSEXP) {
+// cpp_model_make
+SEXP cpp_model_make(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_labels(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_model_make(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1835,6 +1818,55 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_run_folder
+SEXP cpp_run_folder(Text path, bool writes);
+RcppExport SEXP _runhooks_cpp_run_folder(SEXP pathSEXP, SEXP writesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< bool >::type writes(writesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_folder(path, writes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_folder_reads
+double cpp_folder_reads();
+RcppExport SEXP _runhooks_cpp_folder_reads() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_folder_reads());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_remember
+void cpp_remember(Text folder, SEXP memory);
+RcppExport SEXP _runhooks_cpp_remember(SEXP folderSEXP, SEXP memorySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type memory(memorySEXP);
+    cpp_remember(folder, memory);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_run_rows
+SEXP cpp_run_rows(Text folder);
+RcppExport SEXP _runhooks_cpp_run_rows(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_rows(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_note_error
+void cpp_note_error(Text text);
+RcppExport SEXP _runhooks_cpp_note_error(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type text(textSEXP);
+    cpp_note_error(text);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_session_new
 SEXP cpp_session_new(SEXP graph);
 RcppExport SEXP _runhooks_cpp_session_new(SEXP graphSEXP) {
@@ -1981,6 +2013,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_batch_examples
+SEXP cpp_batch_examples(SEXP batches);
+RcppExport SEXP _runhooks_cpp_batch_examples(SEXP batchesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type batches(batchesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_examples(batches));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
@@ -2004,7 +2046,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
-    {"_runhooks_cpp_carried_files", (DL_FUNC) &_runhooks_cpp_carried_files, 1},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
     {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
@@ -2116,15 +2157,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
-    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 8},
+    {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
-    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 6},
+    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 7},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
-    {"_runhooks_cpp_estimator_check", (DL_FUNC) &_runhooks_cpp_estimator_check, 1},
-    {"_runhooks_cpp_estimator_labels", (DL_FUNC) &_runhooks_cpp_estimator_labels, 1},
+    {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
@@ -2149,6 +2189,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
+    {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
+    {"_runhooks_cpp_folder_reads", (DL_FUNC) &_runhooks_cpp_folder_reads, 0},
+    {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
+    {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
+    {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
@@ -2163,6 +2208,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
     {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
+    {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {NULL, NULL, 0}
 };
 

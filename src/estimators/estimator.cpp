@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "base/near_names.h"
 #include "estimators/evaluation_hooks.h"
-#include "estimators/model_folder.h"
+#include "estimators/recorded_run.h"
 #include "estimators/resumable_run.h"
+#include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
 #include "hooks/final_ops_hook.h"
@@ -59,6 +60,20 @@ void add_loss_summary(Graph& graph, Output loss) {
   add_scalar_summary(graph, "loss", loss);
 }
 
+// The numbers of an evaluation into the record of the run that it belongs to.
+void record_metrics(const std::string& model_dir,
+                    const std::string& name,
+                    const Named<Tensor>& result) {
+  std::vector<std::pair<std::string, double>> numbers;
+  for (size_t i = 0; i + 1 < result.size(); ++i) {
+    const Tensor& value = result[i].second;
+    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
+    if (is_number) numbers.emplace_back(result[i].first, value.number_at(0));
+  }
+  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
+  record_evaluation(model_dir, name, step, numbers);
+}
+
 // The metrics of an evaluation in an event file of its folder, as TensorFlow's estimators write
 // them.
 void write_evaluation(EventFileWriter& writer,
@@ -87,13 +102,6 @@ void write_evaluation(EventFileWriter& writer,
   writer.add_summary({path}, step);
 }
 
-// What train() returns besides the loss.
-class LastStepHook : public FinalOpsHook {
- public:
-  explicit LastStepHook(const Output& step) : FinalOpsHook(std::vector<Fetch>{step}) {}
-  std::string name() const override { return "LastStepHook"; }
-};
-
 std::string local_time(const char* format) {
   const auto now = static_cast<std::time_t>(now_seconds());
   char text[40];
@@ -106,6 +114,18 @@ void log_evaluation_end(double seconds) {
   std::snprintf(text, sizeof text, "Inference Time : %.5fs", seconds);
   log(LogLevel::kInfo, text);
   log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
+}
+
+// What ends a loop by the number of its steps.
+HookList step_limits(const TrainOptions& options) {
+  HookList limits;
+  if (options.steps > 0) {
+    limits.push_back(hook_with("StopAtStepHook", {{"num_steps", Value::of(options.steps)}}));
+  }
+  if (options.max_steps > 0) {
+    limits.push_back(hook_with("StopAtStepHook", {{"last_step", Value::of(options.max_steps)}}));
+  }
+  return limits;
 }
 
 // A copy that needs no memory after the first: a run that finds the end of the data must not take
@@ -175,7 +195,9 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
 
 // In TensorFlow's order: the saver, the chief's hooks, steps per second, summaries, the user's, the
 // step limit, the watch over the loss, the model's.
-HookList Estimator::training_hooks(const Built& built, const TrainOptions& options) const {
+HookList Estimator::training_hooks(const Built& built,
+                                   const TrainOptions& options,
+                                   const HookList& limits) const {
   const EstimatorSpec& spec = built.spec;
   HookList others = options.hooks;
   append(others, spec.training_hooks);
@@ -211,12 +233,7 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
   }
   if (config_.save_summary_steps > 0) hooks.push_back(summary_hook(config_, spec.scaffold));
   append(hooks, options.hooks);
-  if (options.steps > 0) {
-    hooks.push_back(hook_with("StopAtStepHook", {{"num_steps", Value::of(options.steps)}}));
-  }
-  if (options.max_steps > 0) {
-    hooks.push_back(hook_with("StopAtStepHook", {{"last_step", Value::of(options.max_steps)}}));
-  }
+  append(hooks, limits);
   // TensorFlow goes on with an infinite loss, from which no step can come back.
   hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)},
                                               {"with_infinite", Value::of(true)}}));
@@ -233,17 +250,32 @@ HookList Estimator::training_hooks(const Built& built, const TrainOptions& optio
   return hooks;
 }
 
-Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions options) {
+Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
   const FolderInTraining folder(config_.model_dir, options.leaves_events);
-  TrainResult result;
-  if (options.max_steps > 0) {
-    result.global_step = saved_global_step(config_.model_dir);
-    if (options.max_steps <= result.global_step) {
-      log(LogLevel::kInfo, "Skipping training since max_steps has already saved.");
-      result.was_skipped = true;
-      return result;
-    }
+  const int64_t from_step = saved_global_step(config_.model_dir);
+  RecordedRun run(config_, from_step, options);
+  if (options.max_steps > 0 && options.max_steps <= from_step) {
+    log(LogLevel::kInfo, "Skipping training since max_steps has already saved.");
+    run.skip();
+    TrainResult result;
+    result.global_step = from_step;
+    result.was_skipped = true;
+    return result;
   }
+  try {
+    TrainResult result = train_in(run, input_fn, options);
+    run.end();
+    return result;
+  } catch (...) {
+    run.fail();
+    throw;
+  }
+}
+
+Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
+                                           const InputFn& input_fn,
+                                           const TrainOptions& options) {
+  TrainResult result;
   Built built = build(input_fn, Mode::kTrain);
   if (options.warm_start) options.warm_start->apply(*built.graph, *built.spec.scaffold);
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
@@ -252,26 +284,35 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, TrainOptions op
   if (config_.checkpoint_input_pipeline) keep_run_resumable(*built.graph, config_.on_other_data);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
-  HookList hooks = training_hooks(built, options);
-  const auto last_step = std::make_shared<LastStepHook>(global_step(*built.graph)->snapshot);
-  hooks.push_back(last_step);
+  HookList limits = step_limits(options);
+  HookList hooks = training_hooks(built, options, limits);
+  hooks.push_back(recorded.hook());
   MonitoredSession session(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
       std::move(hooks));
   const RunningTraining running(config_.model_dir, session);
+  recorded.begin(session, std::move(limits));
+  bool was_asked = false;
+  const struct NoteEnd {
+    RecordedRun& recorded;
+    MonitoredSession& session;
+    const bool& was_asked;
+    ~NoteEnd() { recorded.note_end(session.ender(), !was_asked); }
+  } note_end{recorded, session, was_asked};
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
       result.made_steps = true;
       keep_value(run.result(1), &result.loss);
     }
+    was_asked = true;
     if (!result.made_steps) {
       warn("no_steps",
            "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
-  result.global_step = static_cast<int64_t>(last_step->values()[0].number_at(0));
+  result.global_step = recorded.step();
   if (!result.made_steps && config_.checkpoint_input_pipeline && result.global_step > 0) {
     log_always(LogLevel::kInfo,
                str_cat("No step was made: the input had ended at step ", result.global_step,
@@ -358,6 +399,7 @@ void Evaluation::write(const std::string& model_dir,
     const auto file = writer(model_dir, name);
     RunningTraining::keep_open(model_dir, file);
     write_evaluation(*file, metrics, checkpoint);
+    record_metrics(model_dir, name, metrics);
   } catch (const Error& error) {
     // A model in a folder that is only to be read can be evaluated all the same.
     if (error.code() != Code::kPermissionDenied) throw;

@@ -13,6 +13,7 @@
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "io/events/event_file.h"
+#include "io/files/plain_fields.h"
 #include "monitored/monitored_session.h"
 #include "training/saved_step.h"
 
@@ -51,6 +52,8 @@ struct TrainOptions {
   bool leaves_events = false;  // the event files stay beside the checkpoints
   // Where a first training takes initial values from; may be missing.
   std::shared_ptr<WarmStart> warm_start;
+  // What the record of the run is to say besides, by names.
+  PlainFields about;
 };
 
 struct EvaluateOptions {
@@ -107,6 +110,8 @@ class Evaluation {
   RunArgs run_args_;
 };
 
+class RecordedRun;
+
 class Estimator {
  public:
   Estimator(ModelFn model_fn, RunConfig config)
@@ -119,7 +124,7 @@ class Estimator {
     Tensor loss;  // of the last step
     int64_t global_step = 0;
   };
-  TrainResult train(const InputFn& input_fn, TrainOptions options);
+  TrainResult train(const InputFn& input_fn, const TrainOptions& options);
   // Metrics by name, in the order of the names, "global_step" last.
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
   std::unique_ptr<Evaluation> make_evaluation(const InputFn& input_fn) const;
@@ -135,7 +140,10 @@ class Estimator {
     EstimatorSpec spec;
   };
   Built build(const InputFn& input_fn, Mode mode) const;
-  HookList training_hooks(const Built& built, const TrainOptions& options) const;
+  HookList training_hooks(const Built& built,
+                          const TrainOptions& options,
+                          const HookList& limits) const;
+  TrainResult train_in(RecordedRun& recorded, const InputFn& input_fn, const TrainOptions& options);
   std::string checkpoint_for(const std::string& given, const char* purpose) const;
 
   ModelFn model_fn_;

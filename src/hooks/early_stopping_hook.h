@@ -29,14 +29,14 @@ class EarlyStoppingHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
+  // Why it has stopped, in a sentence without its first words.
+  virtual std::string reason() const { return "as `should_stop_fn` said"; }
 
  protected:
   // Whether to ask now, whatever the interval says.
   virtual bool has_news() { return false; }
   // Asked after a run, while the session may still be changed.
   virtual bool should_stop(Session& session);
-  // Why it has stopped, in a sentence without its first words.
-  virtual std::string reason() const { return "as `should_stop_fn` said"; }
   bool has_stopped() const { return stopped_step_ >= 0; }
   void say(const char* kind, const std::string& text) const;
   const GlobalStep& step() const { return step_; }

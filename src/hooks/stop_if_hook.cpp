@@ -45,11 +45,12 @@ class StopIfHook : public EarlyStoppingHook {
                            "\": there was no evaluation of it in ", metric_.eval_dir(), "."));
   }
 
+  std::string reason() const override { return reason_; }
+
  protected:
   using Seen = WatchedMetric::Seen;
   const std::string& metric_name() const { return metric_.name(); }
   virtual bool should_stop_for(const std::vector<Seen>& seen) = 0;
-  std::string reason() const override { return reason_; }
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:

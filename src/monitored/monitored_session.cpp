@@ -110,7 +110,21 @@ void MonitoredSession::forget_saver() {
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
   const RunWhere::Scope scope(where_, hook.get(), method);
-  call(*hook);
+  try {
+    call(*hook);
+  } catch (...) {
+    note_ender(*hook, method);
+    throw;
+  }
+}
+
+// The first one counts: what comes after it only follows.
+void MonitoredSession::note_ender(const RunHook& hook, const char* method) {
+  if (!ender_.hook) ender_ = {&hook, method};
+}
+
+void MonitoredSession::note_stop(const RunHook& hook, const char* method, bool is_requested) {
+  if (is_requested || coordinator_.should_stop()) note_ender(hook, method);
 }
 
 bool MonitoredSession::is_recoverable(const Error& error) const {
@@ -127,11 +141,13 @@ void MonitoredSession::create_session() {
       if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
+      ender_ = LoopEnder();
       requests_.clear();
       hand_over_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
+        note_stop(*hook, "after_create_session", false);
       }
       return;
     } catch (const Error& error) {
@@ -300,6 +316,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
     call_hook(hook, "before_run", [&](RunHook& h) { args = h.before_run(context); });
+    note_stop(*hook, "before_run", context.stop_requested());
     requests_.add(args);
   }
   session_->check_open();  // a hook may have closed it
@@ -317,6 +334,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
+    note_stop(*hooks_[i], "after_run", context.stop_requested());
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
   return executor;

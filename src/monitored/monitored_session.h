@@ -22,6 +22,13 @@ struct MonitoredOptions {
   int max_failures = 10;
 };
 
+// The hook that ended a loop, by asking for it or by an error; none where the input or the caller
+// did.
+struct LoopEnder {
+  const RunHook* hook = nullptr;
+  const char* method = "";
+};
+
 // Tests that compare whole traces put hooks of their own around those of every loop that begins;
 // none by default.
 std::function<HookList(HookList)>& hook_decorator();
@@ -70,12 +77,15 @@ class MonitoredSession {
   Session& session();
   Coordinator& coordinator() { return coordinator_; }
   const HookList& hooks() const { return hooks_; }
+  const LoopEnder& ender() const { return ender_; }
 
  private:
   // What runs it, or a hook that it calls, must not make it give up its session.
   bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
+  void note_ender(const RunHook& hook, const char* method);
+  void note_stop(const RunHook& hook, const char* method, bool is_requested);
   void put_savers_last();
   void create_session();
   void make_hook_saveables();
@@ -99,6 +109,7 @@ class MonitoredSession {
   std::unique_ptr<ChiefSession> chief_;  // where session_ is one
   Coordinator coordinator_;
   RunWhere where_;
+  LoopEnder ender_;
   RunRequests requests_{hooks_};
   RunMetadata run_metadata_;
   bool stop_requested_ = false;

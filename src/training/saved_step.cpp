@@ -15,12 +15,15 @@ std::string newest_checkpoint(const std::string& model_dir, const std::string& s
   return path;
 }
 
-int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
-  const std::string path = newest_checkpoint(model_dir);
-  if (path.empty()) return otherwise;
-  const BundleReader reader(path);
+int64_t step_in(const std::string& checkpoint, int64_t otherwise) {
+  const BundleReader reader(checkpoint);
   if (!reader.contains("global_step")) return otherwise;
   return static_cast<int64_t>(reader.read("global_step").number_at(0));
+}
+
+int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
+  const std::string path = newest_checkpoint(model_dir);
+  return path.empty() ? otherwise : step_in(path, otherwise);
 }
 
 }  // namespace runhooks

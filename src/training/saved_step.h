@@ -14,7 +14,9 @@ namespace runhooks {
 // logged.
 std::string newest_checkpoint(const std::string& model_dir,
                               const std::string& state_name = kCheckpointStateName);
-// The global step of that checkpoint; `otherwise` where there is none.
+// The global step in a checkpoint; `otherwise` where it has none.
+int64_t step_in(const std::string& checkpoint, int64_t otherwise = 0);
+// The global step of the newest checkpoint; `otherwise` where there is none.
 int64_t saved_global_step(const std::string& model_dir, int64_t otherwise = 0);
 
 }  // namespace runhooks

@@ -4,6 +4,7 @@
 #include "base/interrupt.cpp"
 #include "base/log.cpp"
 #include "base/log_first.cpp"
+#include "base/machine.cpp"
 #include "base/memory.cpp"
 #include "base/near_names.cpp"
 #include "base/pattern.cpp"

@@ -10,3 +10,4 @@
 #include "io/events/recorded_evaluations.cpp"
 #include "io/events/step_stats.cpp"
 #include "io/events/summary.cpp"
+#include "io/files/plain_fields.cpp"

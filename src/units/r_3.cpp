@@ -2,6 +2,7 @@
 #include "r/loop/listener.cpp"
 #include "r/loop/model_fn.cpp"
 #include "r/loop/monitored.cpp"
+#include "r/loop/run_folder.cpp"
 #include "r/loop/session.cpp"
 #include "r/loop/threads.cpp"
 #include "r/loop/timer.cpp"

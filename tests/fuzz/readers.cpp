@@ -15,6 +15,7 @@
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/summary.h"
+#include "io/files/appended_records.h"
 #include "io/files/atomic_file.h"
 #include "io/files/buffered_bytes.h"
 #include "io/files/crc32c.h"
@@ -275,6 +276,11 @@ const std::vector<Reader>& readers() {
        [](const std::string& b) {
          bool truncated = false;
          read_records(file_of(b, "records"), &truncated);
+       }},
+      {"appended records",
+       [](const std::string& b) {
+         size_t damaged = 0;
+         read_appended_records(file_of(b, "runs"), &damaged);
        }},
       {"records in gzip", [](const std::string& b) { read_compressed(b, Compression::kGzip); }},
       {"records in zlib", [](const std::string& b) { read_compressed(b, Compression::kZlib); }},

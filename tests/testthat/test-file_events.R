@@ -46,7 +46,7 @@ test_that("the event file of a run has TensorFlow's steps and values", {
   expect_true(all(abs(events$wall_time - as.numeric(Sys.time())) < 600))
 
   # what a model knows of its data is ours
-  files <- setdiff(list.files(model_dir(model)), c("logs", record_file))
+  files <- setdiff(list.files(model_dir(model)), c("logs", record_file, runs_file))
   expect_setequal(files, grep("^events", unlist(trace$files), value = TRUE, invert = TRUE))
 })
 

@@ -3,13 +3,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
+#include "base/machine.h"
 #include "io/proto/wire.h"
-
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
 
 namespace runhooks {
 
@@ -21,16 +17,6 @@ constexpr const char* kSourceWriter = "tensorflow.core.util.events_writer";
 double system_clock_seconds() {
   using namespace std::chrono;
   return duration<double>(system_clock::now().time_since_epoch()).count();
-}
-
-std::string host_name() {
-#if defined(_WIN32)
-  const char* name = std::getenv("COMPUTERNAME");
-  return name && *name ? name : "localhost";
-#else
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 && *name ? name : "localhost";
-#endif
 }
 
 std::string event_file_name(int64_t seconds, const std::string& suffix) {

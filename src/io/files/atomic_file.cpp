@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "base/clock.h"
+#include "base/machine.h"
 
 #if defined(_WIN32)
 #include <io.h>
-#include <process.h>
 #else
 #include <signal.h>
 #include <unistd.h>
@@ -71,14 +71,6 @@ bool seek(std::FILE* file, uint64_t offset) {
   return _fseeki64(file, static_cast<int64_t>(offset), SEEK_SET) == 0;
 #else
   return fseeko(file, static_cast<off_t>(offset), SEEK_SET) == 0;
-#endif
-}
-
-int process_id() {
-#if defined(_WIN32)
-  return _getpid();
-#else
-  return static_cast<int>(getpid());
 #endif
 }
 

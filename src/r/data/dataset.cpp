@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "r/data/input.h"
@@ -14,6 +15,25 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 namespace {
+
+// The graph's where it has one, else one from R's generator: set.seed() alone makes a script
+// repeat.
+uint64_t shuffle_seed(const Graph& graph) {
+  return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
+}
+
+bool is_finite(SEXP x) {
+  const R_xlen_t n = Rf_xlength(x);
+  if (TYPEOF(x) == REALSXP) {
+    const double* values = REAL(x);
+    return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
+  }
+  if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
+    invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
+  }
+  const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
+  return std::find(values, values + n, NA_INTEGER) == values + n;
+}
 
 // A matrix that somebody has put together, or read from a file, may not be what its class says.
 void check_columns(const Rcpp::IntegerVector& dim,
@@ -74,24 +94,22 @@ InMemoryColumn column_from_r(SEXP x, DType wanted) {
 }  // namespace r
 }  // namespace runhooks
 
-// Whether numbers and logicals are neither NA nor infinite; a vector of the answers would take half
-// as much memory as the numbers.
+// Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
+// answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
-bool cpp_all_finite(SEXP x) {
-  return border([&] {
-    const R_xlen_t n = Rf_xlength(x);
-    if (TYPEOF(x) == REALSXP) {
-      const double* values = REAL(x);
-      return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
-    }
-    const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
-    return std::find(values, values + n, NA_INTEGER) == values + n;
+SEXP cpp_all_finite(SEXP columns) {
+  return border([&]() -> SEXP {
+    const RList given(columns, "the columns of data");
+    Rcpp::LogicalVector finite(given.size());
+    for (R_xlen_t i = 0; i < given.size(); ++i) finite[i] = is_finite(given[i]);
+    return finite;
   });
 }
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. With `on_other_data` checkpoints have the position.
+// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With `on_other_data`
+// checkpoints have the position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -110,7 +128,8 @@ SEXP cpp_next_batch(SEXP columns,
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
-    options.seed = static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
+    options.seed = seed < 0 ? shuffle_seed(*default_graph())
+                            : static_cast<uint64_t>(whole_from_r(seed, "`seed`"));
     for (R_xlen_t i = 0; given.has_names() && i < given.size(); ++i) {
       options.names.push_back(given.name(i));
     }

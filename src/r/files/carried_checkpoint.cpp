@@ -6,8 +6,9 @@
 #include <R_ext/Altrep.h>  // wants R's own headers before it
 // clang-format on
 
-#include "estimators/model_folder.h"
+#include "estimators/run_folder.h"
 #include "io/files/atomic_file.h"
+#include "r/files/carried_checkpoint.h"
 
 namespace runhooks {
 namespace r {
@@ -73,6 +74,11 @@ const void* data_pointer_or_null(SEXP x) { return data_pointer(x, FALSE); }
 
 }  // namespace
 
+SEXP carried_files(const std::string& folder) {
+  Rcpp::Shield<SEXP> path(Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
+  return R_new_altrep(carried_class(), path, R_NilValue);
+}
+
 }  // namespace r
 }  // namespace runhooks
 
@@ -88,15 +94,6 @@ void init_carried_class(DllInfo* library) {
   R_set_altvec_Dataptr_method(type, data_pointer);
   R_set_altvec_Dataptr_or_null_method(type, data_pointer_or_null);
   carried_class() = type;
-}
-
-// Stands for the newest checkpoint of the folder at the moment at which it is serialized.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_carried_files(Text folder) {
-  return border([&]() -> SEXP {
-    Rcpp::Shield<SEXP> path(Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
-    return R_new_altrep(carried_class(), path, R_NilValue);
-  });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -98,15 +98,33 @@ SEXP item_to_r(const CollectionItem& item) {
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
+int graphs_since_collection = 0;
+bool waits_for_collection = false;
+
+// An object that nobody holds: R lets go of it when it collects, which it then does on its own.
+void await_collection() {
+  if (waits_for_collection) return;
+  waits_for_collection = true;
+  Rcpp::Shield<SEXP> sentinel(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(
+      sentinel,
+      [](SEXP) {
+        graphs_since_collection = 0;
+        waits_for_collection = false;
+      },
+      FALSE);
+}
+
 // R's collector does not see what hangs on a graph that nobody needs any more: it is called after
-// so many graphs, or so much memory.
+// so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
+// longer than many a call.
 void collect_now_and_then() {
   constexpr int kGraphs = 32;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
-  static int graphs = 0;
   static uint64_t taken_before = 0;
-  if (++graphs < kGraphs && memory_taken() < taken_before + kBytes) return;
-  graphs = 0;
+  await_collection();
+  if (++graphs_since_collection < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs_since_collection = 0;
   R_gc();
   taken_before = memory_taken();
 }

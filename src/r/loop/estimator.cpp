@@ -4,8 +4,10 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/loop/history.h"
 #include "r/loop/loop.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -33,15 +35,23 @@ RunConfig config_from_r(SEXP list) {
   return config;
 }
 
+void remember_from_r(SEXP input, const std::string& folder) {
+  SEXP memory = RList(input, "what an input function returns").find("memory");
+  if (memory == R_NilValue) return;
+  RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "memory"));
+}
+
 // `build` is an R function of the mode that calls the user's input function: list(features = <named
 // list>, labels), or list(given = <anything>) for a model function of the user.
-InputFn input_fn_from_r(SEXP build) {
+// In training it may say what the folder is to remember of the model, from now on.
+InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Held>(function_from_r(build, "the input"));
-  return [function](Graph& graph, Mode mode) -> ModelInput {
+  return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    if (mode == Mode::kTrain) remember_from_r(result, folder);
     return model_input_from_r(result);
   };
 }
@@ -129,10 +139,73 @@ ModelFn model_fn_from_r(SEXP spec) {
   };
 }
 
+// What R says of a run for its record: a named list of plain data.
+PlainFields about_from_r(SEXP about) {
+  const RList list(about, "what is said of a run");
+  PlainFields fields;
+  for (R_xlen_t i = 0; i < list.size(); ++i) {
+    fields.add(list.name(i), plain_from_r(list[i], "The record of a run", list.name(i)));
+  }
+  return fields;
+}
+
+// What R holds of a model, for all of its calls.
+struct MadeModel {
+  ModelFn model_fn;
+  std::shared_ptr<Args> warm_start;  // may be missing
+};
+const HandleKind kModel("runhooks_model");
+
+std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
+  if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
+  auto made = std::make_shared<MadeModel>();
+  made->model_fn = model_fn_from_r(spec);
+  SEXP warm_start = list_element(spec, "warm_start_from");
+  if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
+  return made;
+}
+
+// What a canned model's head says of its labels, and the features that it reads itself; NULL of
+// models of the user.
+SEXP labels_of_model(SEXP spec) {
+  if (list_element(spec, "model_fn") != R_NilValue) return R_NilValue;
+  const auto args = args_from_r(spec, "the estimator");
+  args->set_owner(args->text("type") + "()");
+  const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
+  const LabelSpec labels = head->labels();
+  static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
+  Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
+  return Rcpp::List::create(
+      Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
+      Rcpp::_["width"] = static_cast<double>(labels.width),
+      Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
+      Rcpp::_["highest"] = labels.highest, Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+      Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+}
+
+// A named list of arrays; NULL at the end.
+SEXP next_batch_to_r(Predictions& predictions) {
+  std::vector<Tensor> batch;
+  if (!predictions.next(&batch)) return R_NilValue;
+  Rcpp::List list(batch.size());
+  for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+  list.names() = Rcpp::wrap(predictions.keys());
+  return list;
+}
+
+// The record of the first history saver among the hooks; NULL where there is none.
+SEXP history_of(const HookList& hooks) {
+  for (const HookPtr& hook : hooks) {
+    const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
+    if (saver) return history_to_r(*saver->history());
+  }
+  return R_NilValue;
+}
+
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
-  return Estimator(model_fn_from_r(spec), config_from_r(config));
+  return Estimator(model_from_r(spec)->model_fn, config_from_r(config));
 }
 
 ModelInput model_input_from_r(SEXP result) {
@@ -169,7 +242,7 @@ HookPtr in_memory_evaluator_from_r(SEXP hook) {
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
   auto made = std::make_shared<InMemoryEvaluatorHook>(
-      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn")), options,
+      estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn"), ""), options,
       whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
   SEXP record = Rf_getAttrib(hook, Rf_install("record"));
   if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
@@ -190,7 +263,8 @@ SEXP cpp_estimator_train(SEXP spec,
                          double max_steps,
                          SEXP hooks,
                          SEXP listeners,
-                         bool leaves_events) {
+                         bool leaves_events,
+                         SEXP about) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
@@ -199,13 +273,17 @@ SEXP cpp_estimator_train(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
     options.leaves_events = leaves_events;
-    SEXP warm_start = list_element(spec, "warm_start_from");
-    if (warm_start != R_NilValue) {
-      options.warm_start = std::make_shared<WarmStart>(*args_from_r(warm_start, "warm_start_from"));
-    }
-    const Estimator::TrainResult result = estimator.train(input_fn_from_r(input_fn), options);
+    options.about = about_from_r(about);
+    const std::shared_ptr<MadeModel> model = model_from_r(spec);
+    if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
+    const std::string folder = estimator.config().model_dir;
+    const Estimator::TrainResult result =
+        estimator.train(input_fn_from_r(input_fn, folder), options);
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-                              Rcpp::_["was_skipped"] = result.was_skipped);
+                              Rcpp::_["was_skipped"] = result.was_skipped,
+                              Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
+                              Rcpp::_["history"] = history);
   });
 }
 
@@ -224,7 +302,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.name = name;
     options.hooks = hooks_from_r(hooks);
-    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn), options);
+    const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
     for (size_t i = 0; i < metrics.size(); ++i) {
@@ -232,13 +310,21 @@ SEXP cpp_estimator_evaluate(SEXP spec,
       names[i] = metrics[i].first;
     }
     values.names() = names;
-    return values;
+    Rcpp::Shield<SEXP> history(history_of(options.hooks));
+    return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
   });
 }
 
+// The batches of a prediction: all of them, each as a named list of arrays; or, where they are
+// asked for one by one, a handle.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_predict(
-    SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks) {
+SEXP cpp_estimator_predict(SEXP spec,
+                           SEXP config,
+                           SEXP input_fn,
+                           Text checkpoint_path,
+                           Texts predict_keys,
+                           SEXP hooks,
+                           bool all) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;
@@ -246,8 +332,17 @@ SEXP cpp_estimator_predict(
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
     std::shared_ptr<Predictions> predictions =
-        estimator.predict(input_fn_from_r(input_fn), options);
-    return make_handle(predictions, kPredictions);
+        estimator.predict(input_fn_from_r(input_fn, ""), options);
+    if (!all) return make_handle(predictions, kPredictions);
+    std::vector<Held> batches;
+    for (;;) {
+      Rcpp::Shield<SEXP> batch(next_batch_to_r(*predictions));
+      if (batch == R_NilValue) break;
+      batches.emplace_back(batch);
+    }
+    Rcpp::List list(batches.size());
+    for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    return list;
   });
 }
 
@@ -255,13 +350,7 @@ SEXP cpp_estimator_predict(
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
   return border([&]() -> SEXP {
-    Predictions& predictions = *from_handle<Predictions>(pointer, kPredictions);
-    std::vector<Tensor> batch;
-    if (!predictions.next(&batch)) return R_NilValue;
-    Rcpp::List list(batch.size());
-    for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
-    list.names() = Rcpp::wrap(predictions.keys());
-    return list;
+    return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions));
   });
 }
 
@@ -286,29 +375,13 @@ bool cpp_is_training(Text folder) {
   return border([&] { return RunningTraining::is_in(folder); });
 }
 
-// Builds the model in a graph of its own and runs nothing: what is wrong with the specification is
-// found.
+// A model that all calls are given from now on, and what it says of its labels. What is wrong with
+// the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]
-void cpp_estimator_check(SEXP spec) {
-  border([&] { model_fn_from_r(spec); });
-}
-
-// What a canned model's head says of its labels, and the features that it reads itself.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_estimator_labels(SEXP spec) {
+SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
-    const auto args = args_from_r(spec, "the estimator");
-    args->set_owner(args->text("type") + "()");
-    const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
-    const LabelSpec labels = head->labels();
-    static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
-    Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
-    return Rcpp::List::create(
-        Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
-        Rcpp::_["width"] = static_cast<double>(labels.width),
-        Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
-        Rcpp::_["highest"] = labels.highest,
-        Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-        Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
+    Rcpp::Shield<SEXP> labels(labels_of_model(spec));
+    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
   });
 }

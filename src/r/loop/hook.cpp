@@ -3,10 +3,10 @@
 #include "data/dataset.h"
 #include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
-#include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/loop/history.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/border.h"
@@ -393,6 +393,24 @@ HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
   return all;
 }
 
+SEXP history_to_r(const History& history) {
+  const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
+  Rcpp::List columns;
+  if (has_loss) {
+    columns["mean_losses"] = history.mean_losses;
+    columns["total_losses"] = history.total_losses;
+  }
+  for (const History::Column& column : history.tensors) columns[column.name] = column.values;
+  Rcpp::List all =
+      Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+  if (!history.rows.empty()) {
+    all["input"] =
+        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
+                           Rcpp::_["waited"] = history.waited);
+  }
+  return all;
+}
+
 }  // namespace r
 }  // namespace runhooks
 
@@ -419,22 +437,7 @@ SEXP cpp_history_new() {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
   return border([&]() -> SEXP {
-    const History& history = *from_handle<History>(record, kHistory);
-    const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
-    Rcpp::List columns;
-    if (has_loss) {
-      columns["mean_losses"] = history.mean_losses;
-      columns["total_losses"] = history.total_losses;
-    }
-    for (const History::Column& column : history.tensors) columns[column.name] = column.values;
-    Rcpp::List all =
-        Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
-    if (!history.rows.empty()) {
-      all["input"] =
-          Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
-                             Rcpp::_["waited"] = history.waited);
-    }
-    return all;
+    return history_to_r(*from_handle<History>(record, kHistory));
   });
 }
 

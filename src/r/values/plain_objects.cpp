@@ -160,8 +160,21 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
   return data;
 }
 
+// Names alone, as most of what is read has them.
+bool has_names_only(const PlainData& data) {
+  if (data.attributes.size() != 1 || data.attributes[0].first != "names") return false;
+  const PlainData& names = data.attributes[0].second;
+  return names.kind == Kind::kCharacter && names.attributes.empty() &&
+         names.length() == data.length();
+}
+
 // As R itself sets them, so that what cannot be is found.
 SEXP with_attributes(SEXP x, const PlainData& data) {
+  if (has_names_only(data)) {
+    Rcpp::Shield<SEXP> names(plain_to_r(data.attributes[0].second));
+    Rf_setAttrib(x, R_NamesSymbol, names);
+    return x;
+  }
   const auto n = static_cast<R_xlen_t>(data.attributes.size());
   Rcpp::Shield<SEXP> attributes(Rf_allocVector(VECSXP, n)), names(Rf_allocVector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {

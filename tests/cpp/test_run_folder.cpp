@@ -1,5 +1,6 @@
 // What training does to the files of a model's folder.
-#include "estimators/model_folder.h"
+#include "estimators/run_folder.h"
+#include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io_test.h"
 
@@ -44,6 +45,58 @@ TEST(a_training_without_a_checkpoint_leaves_nothing) {
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
   { const FolderInTraining training(folder); }
   CHECK(file_exists(folder + "/" + kRecordName));
+}
+
+TEST(the_record_of_runs_stays_where_it_was_there_before) {
+  const std::string folder = fresh_folder("runs");
+  {
+    const FolderInTraining training(folder);
+    const RunRecord run(folder, 0, PlainFields());
+  }
+  CHECK_EQ(names_in(folder), "");
+  const RunRecord killed(folder, 0, PlainFields());
+  {
+    const FolderInTraining training(folder);
+    RunRecord run(folder, 0, PlainFields().add("version", "1"));
+    const std::vector<PlainData> rows = run_rows(folder);
+    CHECK_EQ(rows.size(), size_t{2});
+    CHECK_EQ(text_field(rows[0], "why", ""), "killed");
+    CHECK_EQ(text_field(rows[1], "why", ""), "running");
+    run.end(7, {10, 2, 1}, {"data", "the input ended"}, {1, 2});
+  }
+  const std::vector<PlainData> rows = run_rows(folder);
+  CHECK_EQ(text_field(rows[1], "why", ""), "data");
+  CHECK_EQ(text_field(rows[1], "version", ""), "1");
+  CHECK_EQ(number_field(rows[1], "to", -1), 7.0);
+  CHECK_EQ(number_field(rows[1], "rows", -1), 10.0);
+  CHECK_EQ(number_field(rows[0], "to", -1), -1.0);
+}
+
+TEST(evaluations_are_of_the_run_before_them) {
+  const std::string folder = fresh_folder("runs");
+  record_evaluation(folder, "", 1, {{"loss", 1}});
+  CHECK(run_rows(folder).empty());
+  RunRecord first(folder, 0, PlainFields());
+  record_evaluation(folder, "test", 1, {{"loss", 0.5}});
+  const RunRecord second(folder, 1, PlainFields());
+  first.end(1, RunInput(), {"data", ""}, {});
+  record_evaluation(folder, "", 2, {{"loss", 0.25}, {"auc", 1}});
+  const std::vector<PlainData> rows = run_rows(folder);
+  for (size_t i = 0; i < 2; ++i) {
+    const PlainData& seen = *plain_field(rows[i], "evaluations");
+    CHECK_EQ(seen.items.size(), size_t{1});
+    CHECK_EQ(plain_field(seen.items[0], "metrics")->length(), i + 1);
+  }
+  CHECK_EQ(text_field(rows[0], "why", ""), "data");
+}
+
+// One that a hook begins within another one of this process.
+TEST(a_training_within_a_training_goes_on) {
+  const std::string folder = fresh_folder("nested");
+  const FolderInTraining outer(folder);
+  { const FolderInTraining inner(folder); }
+  ClaimHolder holder;
+  CHECK(FileClaim::is_held(join_path(folder, kClaimName), &holder));
 }
 
 TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {

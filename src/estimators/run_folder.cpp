@@ -1,7 +1,11 @@
-#include "estimators/model_folder.h"
+#include "estimators/run_folder.h"
 
-#include "io/checkpoint/checkpoint_state.h"
+#include <ctime>
+
+#include "estimators/run_record.h"
 #include "io/files/atomic_file.h"
+#include "io/checkpoint/checkpoint_state.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
@@ -39,13 +43,39 @@ void collect_event_files(const std::string& folder) {
 }
 
 bool is_carried(const std::string& name) {
-  if (name == kCheckpointStateName || name == kRecordName) return true;
+  if (name == kCheckpointStateName || name == kRecordName || name == kRunsName) return true;
   const bool is_plain_name = base_name(name) == name && name.find('\\') == std::string::npos &&
                              name.find(':') == std::string::npos && name[0] != '.';
   const size_t dot = name.rfind('.');
   if (!is_plain_name || dot == std::string::npos) return false;
   const std::string ending = name.substr(dot);
   return ending == ".index" || ending.rfind(".data-", 0) == 0;
+}
+
+int64_t reads_made = 0;
+
+// In words: which process, where, since when.
+std::string holder_in_words(const ClaimHolder& holder) {
+  if (holder.process == 0) return "Another process";
+  const auto since = static_cast<std::time_t>(holder.since);
+  char time[40];
+  const size_t length = std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", std::localtime(&since));
+  return str_cat("Process ", holder.process, " on ", holder.host, ", since ",
+                 std::string(time, length), ",");
+}
+
+std::unique_ptr<FileClaim> claim_of(const std::string& folder) {
+  const std::string path = join_path(folder, kClaimName);
+  if (FileClaim::holds(path)) return nullptr;
+  create_directories(folder);
+  ClaimHolder holder;
+  std::unique_ptr<FileClaim> claim = FileClaim::take(path, &holder);
+  if (claim) return claim;
+  throw Error(Code::kFailedPrecondition,
+              str_cat("The folder ", folder, " is being trained in. ", holder_in_words(holder),
+                      " trains a model there."),
+              {"Two trainings in one folder would overwrite each other's checkpoints: wait for the "
+               "end of the other one, or give this model another `model_dir`."});
 }
 
 }  // namespace
@@ -59,17 +89,64 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
+RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
+  ++reads_made;
+  const std::string file = join_path(path_, kRecordName);
+  has_memory_ = file_exists(file);
+  try {
+    if (has_memory_) memory_ = read_plain_file(file);
+  } catch (const Error&) {
+    memory_ = PlainData();  // who needs it says that it is damaged
+  }
+  try {
+    std::vector<std::string> warnings;  // whoever restores it says them
+    const std::string checkpoint = latest_checkpoint(path_, &warnings);
+    has_checkpoint_ = !checkpoint.empty();
+    if (has_checkpoint_) step_ = step_in(checkpoint);
+  } catch (const Error&) {
+    has_checkpoint_ = true;
+  }
+}
+
+bool RunFolder::can_be_written() const {
+  std::string existing = path_;
+  while (!file_exists(existing) && !parent_folder(existing).empty() &&
+         parent_folder(existing) != existing) {
+    existing = parent_folder(existing);
+  }
+  return is_directory(existing) && can_write_in(existing);
+}
+
+void RunFolder::remember(const std::string& path, const PlainData& memory) {
+  create_directories(path);
+  write_plain_file(join_path(path, kRecordName), memory);
+}
+
+int64_t RunFolder::reads() { return reads_made; }
+
 FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
-    : folder_(std::move(folder)), was_there_(file_exists(folder_)), leaves_events_(leaves_events) {}
+    : folder_(std::move(folder)),
+      was_there_(file_exists(folder_)),
+      had_runs_(file_exists(join_path(folder_, kRunsName))),
+      leaves_events_(leaves_events),
+      claim_(claim_of(folder_)) {}
+
+void FolderInTraining::tidy_up() const {
+  if (!is_directory(folder_)) return;
+  if (!leaves_events_) collect_event_files(folder_);
+  if (has_checkpoint(folder_)) return;
+  remove_file(join_path(folder_, kRecordName));
+  if (!had_runs_) remove_file(join_path(folder_, kRunsName));
+}
 
 FolderInTraining::~FolderInTraining() {
   // Whatever goes wrong here, an error may be on its way already: files stay where they are.
   try {
-    if (!is_directory(folder_)) return;
-    if (!leaves_events_) collect_event_files(folder_);
-    if (has_checkpoint(folder_)) return;
-    remove_file(join_path(folder_, kRecordName));
-    if (!was_there_ && list_directory(folder_).empty()) remove_file(folder_);
+    tidy_up();
+    claim_.reset();
+    if (!was_there_ && is_directory(folder_) && list_directory(folder_).empty()) {
+      remove_file(folder_);
+    }
   } catch (const Error&) {
   }
 }
@@ -80,7 +157,8 @@ Files files_to_carry(const std::string& folder) {
   const std::string checkpoint = base_name(latest_checkpoint(folder, &warnings));
   if (checkpoint.empty()) return files;
   for (const std::string& name : list_directory(folder)) {
-    if (!is_part_of(name, checkpoint) && name != kRecordName) continue;
+    const bool is_record = name == kRecordName || name == kRunsName;
+    if (!is_part_of(name, checkpoint) && !is_record) continue;
     files.emplace_back(name, read_whole_file(join_path(folder, name)));
   }
   files.emplace_back(kCheckpointStateName,

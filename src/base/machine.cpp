@@ -1,0 +1,56 @@
+#include "base/machine.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "base/status.h"
+
+#if defined(_WIN32)
+#include <process.h>
+#else
+#include <sys/utsname.h>
+#include <unistd.h>
+#endif
+
+namespace runhooks {
+
+int process_id() {
+#if defined(_WIN32)
+  return _getpid();
+#else
+  return static_cast<int>(getpid());
+#endif
+}
+
+std::string host_name() {
+#if defined(_WIN32)
+  const char* name = std::getenv("COMPUTERNAME");
+  return name && *name ? name : "localhost";
+#else
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 && *name ? name : "localhost";
+#endif
+}
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string machine_words() {
+  const unsigned processors = std::thread::hardware_concurrency();
+  const std::string count =
+      str_cat(processors, processors == 1 ? " processor" : " processors");
+#if defined(_WIN32)
+  return "Windows, " + count;
+#else
+  utsname system = {};
+  if (uname(&system) != 0) return count;
+  return str_cat(system.sysname, " ", system.release, " ", system.machine, ", ", count);
+#endif
+}
+
+}  // namespace runhooks

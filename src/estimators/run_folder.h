@@ -1,0 +1,78 @@
+// What lives here: RunFolder, all that a model's folder is: its checkpoints, what was trained there, who may write.
+// Who may use it: estimators, the bindings.
+// What it must not know: models, graphs, R.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/files/file_claim.h"
+#include "io/files/plain_data.h"
+
+namespace runhooks {
+
+// What was trained in the folder, as plain data.
+constexpr const char* kRecordName = "runhooks.data";
+// Held by the process that trains there.
+constexpr const char* kClaimName = ".runhooks.lock";
+
+// TRUE also where the state file is one that cannot be read: whoever reads it says so.
+bool has_checkpoint(const std::string& folder);
+
+// A folder as a call finds it: read once, when it is made.
+class RunFolder {
+ public:
+  explicit RunFolder(std::string path);
+  // As has_checkpoint() below; the global step of the newest one.
+  bool has_checkpoint() const { return has_checkpoint_; }
+  int64_t step() const { return step_; }
+  // What was trained there. Its kind is NULL where the file is none of plain data, too.
+  bool has_memory() const { return has_memory_; }
+  const PlainData& memory() const { return memory_; }
+  // Whether a training could write there, or make the folder. Nothing is left of the trial.
+  bool can_be_written() const;
+  // Remembers it, in the place of what was known.
+  static void remember(const std::string& path, const PlainData& memory);
+  // How many were read in this process.
+  static int64_t reads();
+
+ private:
+  std::string path_;
+  bool has_checkpoint_ = false, has_memory_ = false;
+  int64_t step_ = 0;
+  PlainData memory_;
+};
+
+// While one lives a model is trained in the folder, by no other process. Afterwards, however that
+// ended, its event files are in logs/, where TensorBoard, pointed at the folder, finds them (unless
+// they are to be left where they are); and where there is no checkpoint yet nothing is left that
+// training has made.
+class FolderInTraining {
+ public:
+  // Where another process trains there it is an error that names it.
+  explicit FolderInTraining(std::string folder, bool leaves_events = false);
+  ~FolderInTraining();
+  FolderInTraining(const FolderInTraining&) = delete;
+  FolderInTraining& operator=(const FolderInTraining&) = delete;
+
+ private:
+  void tidy_up() const;
+  std::string folder_;
+  bool was_there_, had_runs_, leaves_events_;
+  // NULL within another training of this process in the folder, which a hook may begin.
+  std::unique_ptr<FileClaim> claim_;
+};
+
+// Names and bytes.
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+// What makes the model anew in another folder: its newest checkpoint, the state file, what was
+// trained, the record of its runs. None where there is no checkpoint.
+Files files_to_carry(const std::string& folder);
+// Into a folder that is there. Files that no model carries are refused before any is written.
+void write_carried_files(const std::string& folder, const Files& files);
+
+}  // namespace runhooks

@@ -1,0 +1,43 @@
+// What lives here: FileClaim, by which one process at a time holds something that a file stands for.
+// Who may use it: every layer above io.
+// What it must not know: what is held, R.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace runhooks {
+
+// Who holds a claim.
+struct ClaimHolder {
+  int process = 0;  // 0: not known
+  std::string host;
+  double since = 0;
+};
+
+// The system gives the claim back when the process ends, however that happens: a killed one blocks
+// nobody. A forked child does not have the claims of its parent.
+class FileClaim {
+ public:
+  // NULL where another process holds it, who is *holder then. Within a process a claim is not
+  // taken twice: ask holds() before.
+  static std::unique_ptr<FileClaim> take(const std::string& path, ClaimHolder* holder);
+  // Whether this process holds it.
+  static bool holds(const std::string& path);
+  // Whether any does: *holder says which.
+  static bool is_held(const std::string& path, ClaimHolder* holder);
+  // Gives it back; the file goes.
+  ~FileClaim();
+  FileClaim(const FileClaim&) = delete;
+  FileClaim& operator=(const FileClaim&) = delete;
+  const ClaimHolder& holder() const { return holder_; }
+
+ private:
+  FileClaim(std::string path, long long file);
+  static FileClaim* find(const std::string& path);
+  std::string path_;
+  long long file_;
+  ClaimHolder holder_;
+};
+
+}  // namespace runhooks

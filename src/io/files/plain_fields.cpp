@@ -1,0 +1,90 @@
+#include "io/files/plain_fields.h"
+
+#include <cstring>
+
+namespace runhooks {
+
+namespace {
+
+using Kind = PlainData::Kind;
+
+template <typename T>
+PlainData of_numbers(Kind kind, const T* x, size_t n) {
+  PlainData data;
+  data.kind = kind;
+  data.numbers.assign(reinterpret_cast<const char*>(x), n * sizeof(T));
+  return data;
+}
+
+const PlainData* attribute(const PlainData& data, std::string_view name) {
+  for (const auto& one : data.attributes) {
+    if (one.first == name) return &one.second;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PlainData plain_numbers(const std::vector<double>& x) {
+  return of_numbers(Kind::kDouble, x.data(), x.size());
+}
+PlainData plain_number(double x) { return of_numbers(Kind::kDouble, &x, 1); }
+PlainData plain_flag(bool x) {
+  const auto flag = static_cast<int32_t>(x);
+  return of_numbers(Kind::kLogical, &flag, 1);
+}
+PlainData plain_string(const std::string& x) { return plain_strings({x}); }
+
+PlainData plain_strings(const std::vector<std::string>& x) {
+  PlainData data;
+  data.kind = Kind::kCharacter;
+  for (const std::string& text : x) data.texts.push_back({text, PlainData::Text::Mark::kUtf8});
+  return data;
+}
+
+PlainFields& PlainFields::add(const std::string& name, PlainData value) {
+  names_.push_back(name);
+  list_.items.push_back(std::move(value));
+  return *this;
+}
+
+PlainData PlainFields::take() {
+  list_.kind = Kind::kList;
+  list_.attributes = {{"names", plain_strings(names_)}};
+  return std::move(list_);
+}
+
+std::vector<std::string> plain_names(const PlainData& data) {
+  const PlainData* names = attribute(data, "names");
+  std::vector<std::string> texts;
+  if (!names || names->kind != Kind::kCharacter || names->length() != data.length()) return texts;
+  for (const PlainData::Text& text : names->texts) texts.push_back(text.bytes);
+  return texts;
+}
+
+const PlainData* plain_field(const PlainData& list, std::string_view name) {
+  if (list.kind != Kind::kList) return nullptr;
+  const PlainData* names = attribute(list, "names");
+  if (!names || names->kind != Kind::kCharacter || names->length() != list.length()) return nullptr;
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    if (names->texts[i].bytes == name) return &list.items[i];
+  }
+  return nullptr;
+}
+
+double number_field(const PlainData& list, std::string_view name, double otherwise) {
+  const PlainData* field = plain_field(list, name);
+  if (!field || field->kind != Kind::kDouble || field->length() != 1) return otherwise;
+  double number = 0;
+  std::memcpy(&number, field->numbers.data(), sizeof number);
+  return number;
+}
+
+std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise) {
+  const PlainData* field = plain_field(list, name);
+  const bool is_text = field && field->kind == Kind::kCharacter && field->texts.size() == 1 &&
+                       field->texts[0].mark == PlainData::Text::Mark::kUtf8;
+  return is_text ? field->texts[0].bytes : otherwise;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,50 @@
+// What lives here: named lists of plain data, as the core itself writes and reads them.
+// Who may use it: every layer above io.
+// What it must not know: what the fields mean, R.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/files/plain_data.h"
+
+namespace runhooks {
+
+PlainData plain_numbers(const std::vector<double>& x);
+PlainData plain_number(double x);
+PlainData plain_flag(bool x);
+PlainData plain_string(const std::string& x);
+PlainData plain_strings(const std::vector<std::string>& x);
+
+// A named list that is being made.
+class PlainFields {
+ public:
+  PlainFields& add(const std::string& name, PlainData value);
+  PlainFields& add(const std::string& name, const std::string& text) {
+    return add(name, plain_string(text));
+  }
+  PlainFields& add(const std::string& name, const char* text) {
+    return add(name, plain_string(text));
+  }
+  PlainFields& add(const std::string& name, double number) {
+    return add(name, plain_number(number));
+  }
+  PlainFields& add(const std::string& name, bool flag) { return add(name, plain_flag(flag)); }
+  bool is_empty() const { return names_.empty(); }
+  PlainData take();
+
+ private:
+  std::vector<std::string> names_;
+  PlainData list_;
+};
+
+// Fields of a list that anybody may have written: what is none, or is missing, is NULL or
+// `otherwise`.
+const PlainData* plain_field(const PlainData& list, std::string_view name);
+double number_field(const PlainData& list, std::string_view name, double otherwise);
+std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise);
+// The names of a list or a vector, one for each element; none where it has none, or too few.
+std::vector<std::string> plain_names(const PlainData& data);
+
+}  // namespace runhooks

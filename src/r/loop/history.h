@@ -1,0 +1,16 @@
+// What lives here: what a history saver has recorded, as R reads it.
+// Who may use it: src/r/ only.
+// What it must not know: how it is printed or plotted.
+#pragma once
+
+#include "hooks/history_saver_hook.h"
+#include "r/values/values.h"
+
+namespace runhooks {
+namespace r {
+
+// list(step, losses, input). Not protected.
+SEXP history_to_r(const History& history);
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,68 @@
+// A model's folder in R: what was trained there, and the record of its runs.
+#include "estimators/run_folder.h"
+
+#include "estimators/run_record.h"
+#include "estimators/running_training.h"
+#include "r/files/carried_checkpoint.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// All that a call has to know of the folder. Where it `writes` it is tried whether it can, and what
+// stands for the checkpoint to come is made.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_run_folder(Text path, bool writes) {
+  return border([&]() -> SEXP {
+    const RunFolder folder(path);
+    Rcpp::List answer = Rcpp::List::create(
+        Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
+        Rcpp::_["step"] = static_cast<double>(folder.step()),
+        Rcpp::_["is_training"] = RunningTraining::is_in(path),
+        Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
+        Rcpp::_["has_memory"] = folder.has_memory(), Rcpp::_["memory"] = R_NilValue);
+    if (writes) {
+      Rcpp::Shield<SEXP> carried(carried_files(path));
+      answer["carried"] = carried;
+    }
+    try {
+      answer["memory"] = plain_to_r(folder.memory());
+    } catch (const Error&) {  // attributes that do not fit: R says that the file is damaged
+    }
+    return answer;
+  });
+}
+
+// How many folders were read in this process, for tests.
+// [[Rcpp::export(rng = false)]]
+double cpp_folder_reads() {
+  return border([] { return static_cast<double>(RunFolder::reads()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_remember(Text folder, SEXP memory) {
+  border([&] {
+    if (RList(memory, "what a folder remembers").find("version") == R_NilValue) {
+      invalid_argument("What a folder remembers must say of which version it is.");
+    }
+    RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "x"));
+  });
+}
+
+// A named list for each run of the folder, in the order in which they began.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_run_rows(Text folder) {
+  return border([&]() -> SEXP {
+    const std::vector<PlainData> rows = run_rows(folder);
+    Rcpp::List list(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) list[i] = plain_to_r(rows[i]);
+    return list;
+  });
+}
+
+// The text of an error of R's that ends a loop, for its record.
+// [[Rcpp::export(rng = false)]]
+void cpp_note_error(Text text) {
+  border([&] { note_foreign_error(text); });
+}
