@@ -217,8 +217,8 @@ cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
     invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
 }
 
-cpp_column_name <- function(spec) {
-    .Call(`_runhooks_cpp_column_name`, spec)
+cpp_column_check <- function(spec) {
+    .Call(`_runhooks_cpp_column_check`, spec)
 }
 
 cpp_is_normalizing <- function() {
@@ -231,10 +231,6 @@ cpp_column_buckets <- function(spec) {
 
 cpp_columns_read <- function(columns) {
     .Call(`_runhooks_cpp_columns_read`, columns)
-}
-
-cpp_column_endpoints <- function() {
-    .Call(`_runhooks_cpp_column_endpoints`)
 }
 
 cpp_input_layer <- function(features, columns, collections, trainable) {
@@ -517,8 +513,16 @@ cpp_graph_group <- function(inputs, name) {
     .Call(`_runhooks_cpp_graph_group`, inputs, name)
 }
 
-cpp_specs <- function(what) {
-    .Call(`_runhooks_cpp_specs`, what)
+cpp_specs <- function(what, type) {
+    .Call(`_runhooks_cpp_specs`, what, type)
+}
+
+cpp_endpoints <- function(what) {
+    .Call(`_runhooks_cpp_endpoints`, what)
+}
+
+cpp_model_traits <- function(estimator) {
+    .Call(`_runhooks_cpp_model_traits`, estimator)
 }
 
 cpp_tf_call <- function(endpoint, given) {
@@ -559,6 +563,18 @@ cpp_is_training <- function(folder) {
 
 cpp_model_make <- function(spec) {
     .Call(`_runhooks_cpp_model_make`, spec)
+}
+
+cpp_head_check <- function(head) {
+    invisible(.Call(`_runhooks_cpp_head_check`, head))
+}
+
+cpp_model_memory <- function(spec) {
+    .Call(`_runhooks_cpp_model_memory`, spec)
+}
+
+cpp_estimator_coefficients <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_coefficients`, spec)
 }
 
 cpp_history_new <- function() {

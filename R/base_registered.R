@@ -1,14 +1,16 @@
 # What the core has registered, with its arguments: defaults, kinds, ranges, words. Constructors
 # and pages are made of it.
 
-# A data frame of arguments by type. One without words is the core's own.
-registered <- function(what) {
-  specs <- cpp_specs(what)
+# A data frame of arguments by type, of all types or of one. One without words is the core's own.
+registered <- function(what, type = "") {
+  specs <- cpp_specs(what, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
-endpoints_of <- function(specs) strsplit(specs$endpoint[[1]], ", ", fixed = TRUE)[[1]]
+endpoints_of <- function(specs) endpoint_names(specs$endpoint[[1]])
+
+endpoint_names <- function(endpoint) strsplit(endpoint, ", ", fixed = TRUE)[[1]]
 
 registered_formals <- function(specs) {
   has_default <- ifelse(nzchar(specs$default), " = ", "")
@@ -25,58 +27,96 @@ given_arguments <- function(names, frame) {
   given
 }
 
-range_rd <- function(specs) {
-  ifelse(nzchar(specs$range), paste0(" In \\code{", specs$range, "}."), "")
+# --- constructors that are nothing but their registration
+
+# In the place of the constructor until the package is loaded, since only then the core, which knows
+# its arguments, is there. `...` is what its maker has to know besides.
+builtin <- function(what, type, ...) {
+  structure(function(...) NULL, builtin = list(what = what, type = type, ...))
 }
+builtin_hook <- function(type) builtin("hook", type)
+builtin_column <- function(type) builtin("column", type)
+builtin_head <- function(type) builtin("head", type)
+builtin_estimator <- function(type, ...) builtin("estimator", type, ...)
 
-# --- hooks
+# Makers by the kind of thing: a function of the registration and of what builtin() was given.
+constructor_makers <- new.env(parent = emptyenv())
 
-# The constructor of a hook that is nothing but its registration; the core, which knows its
-# arguments, is there when the package is loaded.
-builtin_hook <- function(type) structure(function(...) NULL, hook = type)
-
-# At the loading of the package.
-complete_hook_constructors <- function(namespace) {
-  for (specs in registered("hook")) {
-    name <- endpoints_of(specs)[1]
-    if (is.na(name) || is.null(attr(namespace[[name]], "hook"))) next
-    assign(name, hook_constructor(specs), envir = namespace)
+# At the loading of the package: promises, so that only what is used is made.
+complete_constructors <- function(namespace) {
+  for (what in names(constructor_makers)) {
+    for (endpoint in cpp_endpoints(what)) {
+      name <- endpoint_names(endpoint)[1]
+      if (is.na(name)) next
+      place <- attr(namespace[[name]], "builtin")
+      if (!is.null(place)) promise_constructor(name, place, namespace)
+    }
   }
 }
 
-hook_constructor <- function(specs) {
-  .specs <- specs
-  f <- function() make_builtin_hook(.specs, environment())
-  formals(f) <- registered_formals(specs)
-  f
+promise_constructor <- function(name, place, namespace) {
+  force(place)
+  delayedAssign(name, registered_constructor(place), environment(), namespace)
 }
 
-make_builtin_hook <- function(specs, frame) {
-  given <- given_arguments(specs$name, frame)
-  prepared <- Map(prepare_argument, given, specs$name, specs$kind, list(frame))
-  do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared))
+registered_constructor <- function(place) {
+  make <- constructor_makers[[place$what]]
+  make(registered(place$what, place$type)[[1]], place)
 }
 
-# What only R can look at; all the rest the core checks.
-prepare_argument <- function(x, name, kind, call) {
-  if (startsWith(kind, "function(")) {
-    wanted <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]
-    check_method(x, name, wanted, call)
+# --- arguments by their kinds
+
+# What becomes of an argument that only R can look at, by its kind: a function of the value, the
+# name, the frame to show in errors, and what it must be ("a list of heads"). Each subject adds its
+# own; all other arguments the core checks.
+argument_kinds <- new.env(parent = emptyenv())
+
+# Numbers, flags and words as the core knows them, whose words for what it was given are R's.
+scalar_tests <- list(
+  "whole number" = is_whole, count = function(x) is_whole(x) && x >= 1,
+  "plain number" = is_number, probability = is_number, flag = is_flag, string = is_string,
+  choice = is_string
+)
+
+# The arguments in `given`, which are those of `specs`, as the core takes them.
+prepared_arguments <- function(given, specs, call) {
+  for (i in seq_along(specs$name)) {
+    name <- specs$name[[i]]
+    x <- given[[name]]
+    if (is.null(x) && specs$null_is_good[[i]]) next
+    given[name] <- list(prepared_argument(x, name, specs$kind[[i]], specs$wanted[[i]], call))
   }
-  switch(kind,
-    path = absolute_path(x, name, call),
-    listeners = as_listener_list(x, call),
-    saver = {
-      check_saver(x, call)
-      x
-    },
-    scaffold = {
-      check_scaffold(x, call)
-      x
-    },
-    unsupported = refuse_argument(x, name, call),
-    x
-  )
+  given
+}
+
+prepared_argument <- function(x, name, kind, wanted, call) {
+  prepare <- argument_kinds[[kind]]
+  if (!is.null(prepare)) return(prepare(x, name, call, wanted))
+  is_good <- scalar_tests[[kind]]
+  if (!is.null(is_good) && !is_good(x)) {
+    check_not_huge(x, name, call)
+    check_arg(FALSE, x, wanted, name, call)
+  }
+  x
+}
+
+argument_kinds$path <- function(x, name, call, wanted) absolute_path(x, name, call)
+argument_kinds$`function` <- function(x, name, call, wanted) {
+  check_arg(is.function(x), x, wanted, name, call)
+}
+argument_kinds$initializer <- argument_kinds$`function`
+argument_kinds$type <- function(x, name, call, wanted) as_dtype(x)
+argument_kinds$vector <- function(x, name, call, wanted) unname(x)
+argument_kinds$numbers <- function(x, name, call, wanted) {
+  check_elements(x, is.numeric, wanted, name, call)
+}
+argument_kinds$probabilities <- function(x, name, call, wanted) {
+  is_probability <- function(x) is_number(x) && x > 0 && x < 1
+  plain_vector(check_elements(x, is_probability, wanted, name, call))
+}
+argument_kinds$widths <- function(x, name, call, wanted) {
+  is_width <- function(x) is_whole(x) && x >= 1
+  plain_vector(check_elements(x, is_width, wanted, name, call, empty = TRUE))
 }
 
 is_missing_value <- function(x) is.atomic(x) && length(x) == 1 && is.na(x)
@@ -87,18 +127,30 @@ refuse_argument <- function(x, name, call) {
   }
 }
 
-# Names below `tf` of hooks.
-hook_symbols <- function() {
-  symbols <- list()
-  for (specs in registered("hook")) {
-    names <- endpoints_of(specs)
-    if (length(names) > 1) symbols[names[-1]] <- list(get(names[[1]]))
-  }
-  symbols
+# --- pages, made when roxygen2 writes them
+
+range_rd <- function(specs) {
+  ifelse(nzchar(specs$range), paste0(" In \\code{", specs$range, "}."), "")
 }
 
-# The arguments on a hook's page, made when roxygen2 writes it. lint: allow caller
-hook_params <- function(type) {
-  specs <- registered("hook")[[type]]
-  paste0("@param ", specs$name, " ", specs$doc, range_rd(specs))
+# The arguments of one or several things on their common page, each once. Where one has a word of its
+# own for an argument the first has it. `without` are those that the page tells itself.
+registered_params <- function(what, types, without = character()) {
+  specs <- do.call(rbind, unname(lapply(types, function(type) registered(what, type)[[1]])))
+  specs <- specs[!duplicated(specs$name) & !specs$name %in% without, ]
+  names <- ifelse(specs$kind == "feature", "...", specs$name)
+  paste0("@param ", names, " ", specs$doc, range_rd(specs))
+}
+
+# lint: allow caller
+hook_params <- function(type) registered_params("hook", type)
+# lint: allow caller
+column_params <- function(..., without = character()) {
+  registered_params("column", c(...), without)
+}
+# lint: allow caller
+head_params <- function(...) registered_params("head", c(...))
+# lint: allow caller
+estimator_params <- function(model) {
+  registered_params("estimator", paste0(model, c("_regressor", "_classifier", "_estimator")))
 }

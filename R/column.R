@@ -12,30 +12,90 @@ rebuild_column <- function(fields) {
   )
 }
 
-# A column that the core has made once: it names it and refuses what is wrong with it.
-new_checked_column <- function(type, ...) {
-  fields <- list(...)
+# A column that the core has made once: it names it, refuses what is wrong with it, and chooses what
+# was not given. `fields` are its arguments in the order of its registration, `kinds` theirs.
+new_checked_column <- function(type, fields, kinds = NULL) {
   spec <- structure(core_value(c(list(type = type), fields)), owner = paste0(type, "()"))
-  name <- cpp_column_name(spec)
+  made <- cpp_column_check(spec)
+  for (name in names(made$chosen)) {
+    fields[[name]] <- chosen_value(made$chosen[[name]], kinds[[name]])
+  }
   others <- fields[names(fields) != "key"]
-  do.call(new_column, c(list(type, name, fields[["key"]]), others))
+  do.call(new_column, c(list(type, made$name, fields[["key"]]), others))
 }
 
-check_is_column <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  check_arg(is_column(x), x, "a feature column", arg, call)
+chosen_value <- function(x, kind) {
+  switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
+}
+
+# --- constructors that are nothing but their registration
+
+constructor_makers$column <- function(specs, place) {
+  .specs <- specs
+  is_feature <- specs$kind == "feature"
+  f <- if (any(is_feature)) {
+    function(...) make_columns(.specs, environment(), ...)
+  } else {
+    function() make_column(.specs, environment())
+  }
+  formals(f) <- c(if (any(is_feature)) alist(... = ), registered_formals(specs[!is_feature, ]))
+  f
+}
+
+make_column <- function(specs, frame) {
+  given <- prepared_arguments(given_arguments(specs$name, frame), specs, frame)
+  checked_column(specs, given)
+}
+
+# One for each feature. What stands without a name is the name of one.
+make_columns <- function(specs, frame, ...) {
+  is_feature <- specs$kind == "feature"
+  own <- specs[!is_feature, ]
+  given <- mget(own$name, envir = frame)
+  for (name in own$name) check_named(!is_absent(given[[name]]), name, frame)
+  given <- prepared_arguments(given, own, frame)
+  feature <- specs$name[is_feature]
+  columns_for(..., call = frame, make = function(key) {
+    checked_column(specs, c(setNames(list(key), feature), given)[specs$name])
+  })
+}
+
+checked_column <- function(specs, given) {
+  names(given) <- specs$target
+  new_checked_column(specs$type[[1]], given, setNames(as.list(specs$kind), specs$target))
+}
+
+argument_kinds$column <- function(x, name, call, wanted) {
+  check_arg(is_column(x), x, wanted, name, call)
+}
+# The core refuses the name when the column is used.
+argument_kinds$`column or name` <- function(x, name, call, wanted) {
+  check_arg(is_column(x) || is_string(x), x, wanted, name, call)
+}
+argument_kinds$`columns or names` <- function(x, name, call, wanted) {
+  if (is_column(x)) list(x) else unname(as.list(x))
+}
+argument_kinds$shape <- function(x, name, call, wanted) as.list(as_shape(x, call))
+argument_kinds$words <- function(x, name, call, wanted) {
+  if (is.factor(x)) x <- as.character(x)
+  is_word <- function(x) is.character(x) || is.numeric(x)
+  check_elements(
+    x, is_word, wanted, name, call,
+    na_advice = "NA in the data is a missing value, which is in no bucket."
+  )
+}
+argument_kinds$columns <- function(x, name, call, wanted) {
+  if (length(x) == 0) {
+    stop_runhooks("{.arg {name}} must have at least one column.", call = call)
+  }
+  as_column_list(x, name, call)
 }
 
 is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 #' A column of numbers
 #'
-#' @param ... Names of features: strings or character vectors, or selections, see [set_columns()].
-#' @param shape The shape of one row: whole numbers; `c(2, 3)` for a matrix in each row.
-#' @param default_value The value where a feature is missing: in parsed examples, and where data have
-#'   NA. A number, or one for each of `shape`.
-#' @param dtype `tf$float32`; the type is float32 in the model whatever the data's.
-#' @param normalizer_fn A function of a tensor that returns a tensor, run while the graph is built,
-#'   or `NULL`. It sees the tensor as fed (float64 for R's doubles); the result is cast to float32.
+#' @eval column_params("NumericColumn")
 #' @return For one name the column, for several an unnamed list of columns.
 #' @section Errors: `runhooks_error_invalid_argument` for a name that is no string or a shape that
 #'   is not positive whole numbers.
@@ -46,23 +106,7 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 #' column_numeric("drat")
 #' column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
 #' column_numeric("drat", "cyl")
-column_numeric <- function(
-  ...,
-  shape = c(1L),
-  default_value = NULL,
-  dtype = tf$float32,
-  normalizer_fn = NULL
-) {
-  shape <- as_shape(shape)
-  check_function(normalizer_fn, null = TRUE)
-  dtype <- as_dtype(dtype)
-  columns_for(..., make = function(key) {
-    new_column("NumericColumn",
-      name = key, key = key, shape = as.list(shape), default_value = unname(default_value),
-      dtype = dtype, normalizer_fn = normalizer_fn
-    )
-  })
-}
+column_numeric <- builtin_column("NumericColumn")
 
 as_shape <- function(shape, call = parent.frame()) {
   flat <- unlist(shape)

@@ -6,14 +6,15 @@ is_formula <- function(x) inherits(x, "formula")
 is_absent <- function(x) identical(x, quote(expr = ))
 
 # The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
-# those that the user wrote.
-constructor_arguments <- function(constructor, type, call) {
+# those that the user wrote. `specs` are those that the core has registered.
+constructor_arguments <- function(constructor, specs, call) {
+  type <- specs$type[[1]]
   arguments <- setdiff(names(formals(constructor)), "...")
   refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
   is_given <- function(name) !eval(base::call("missing", as.name(name)), call)
   settled <- list(
     args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type,
-    places = list()
+    traits = model_traits(type), seats = seats_of(specs), places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)
   absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)
@@ -21,20 +22,33 @@ constructor_arguments <- function(constructor, type, call) {
   settled
 }
 
-# The first places by what they take: what stands in another one's goes there.
-seats <- list(
+# The first places by what they take: what stands in another one's goes there. An estimator has seats
+# for what must be given, and for its folder.
+seat_tests <- list(
   head = function(x) is_head(x),
-  hidden_units = function(x) is.numeric(x) && is.null(dim(x)),
-  feature_columns = function(x) is_formula(x),
-  model_dir = function(x) is.character(x)
+  widths = function(x) is.numeric(x) && is.null(dim(x)),
+  columns = function(x) is_formula(x),
+  string = function(x) is.character(x)
 )
+
+# The kind of each seat by the name of its argument.
+seats_of <- function(specs) {
+  has_seat <- (!nzchar(specs$default) & specs$kind %in% names(seat_tests)) |
+    specs$name == "model_dir"
+  kinds <- setNames(specs$kind[has_seat], specs$name[has_seat])
+  kinds[order(match(kinds, names(seat_tests)))]
+}
+
+sits_well <- function(x, name, seats) seat_tests[[seats[[name]]]](x)
 
 settle_arguments <- function(settled, defaults, call) {
   args <- settled$args
   if (!is.null(args$formula) && !is_formula(args$formula)) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
-  first <- intersect(names(seats), names(args))
+  seats <- settled$seats
+  first <- names(seats)
+  home_of <- function(kind) names(seats)[match(kind, seats)]
   if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
     check_no_frame(settled, first, call)
     return(settled)
@@ -47,14 +61,14 @@ settle_arguments <- function(settled, defaults, call) {
   }
   for (name in intersect(first, settled$given)) {
     value <- settled$args[[name]]
-    if (is_absent(value) || seats[[name]](value)) next
-    home <- Find(function(seat) seats[[seat]](value), first)
+    if (is_absent(value) || sits_well(value, name, seats)) next
+    home <- Find(function(seat) sits_well(value, seat, seats), first)
     # models of parts, and those without columns, take one formula for all of the model
     if (is.null(home) && is_formula(value)) home <- "formula"
     if (!is.null(home)) settled <- reseat(settled, name, home, defaults, call)
   }
-  if (!is.null(settled$args$formula) && "feature_columns" %in% first) {
-    settled <- reseat(settled, "formula", "feature_columns", defaults, call)
+  if (!is.null(settled$args$formula) && "columns" %in% seats) {
+    settled <- reseat(settled, "formula", home_of("columns"), defaults, call)
   }
   settled
 }
@@ -80,7 +94,8 @@ reseat <- function(settled, from, to, defaults, call) {
   there <- settled$args[[to]]
   value <- settled$args[[from]]
   is_taken <- to %in% settled$given
-  if (is_taken && (!to %in% names(seats) || seats[[to]](there))) {
+  seats <- settled$seats
+  if (is_taken && (!to %in% names(seats) || sits_well(there, to, seats))) {
     stop_runhooks("{.arg {to}} is given twice: by its name, and in the place of {.arg {from}}.",
       call = call
     )
@@ -102,31 +117,32 @@ reseat <- function(settled, from, to, defaults, call) {
 settled_call <- function(call, settled) {
   names <- names(call)
   for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
-  if (is_formula(settled$args$feature_columns)) names[names == "feature_columns"] <- "formula"
+  for (name in names(settled$seats)[settled$seats == "columns"]) {
+    if (is_formula(settled$args[[name]])) names[names == name] <- "formula"
+  }
   names(call) <- names
   call
 }
 
 stop_absent <- function(name, settled, call) {
-  if (name == "feature_columns" && !is.null(settled$args$data)) {
+  kind <- if (name %in% names(settled$seats)) settled$seats[[name]] else ""
+  if (kind == "columns" && !is.null(settled$args$data)) {
     stop_runhooks(
       c("{.arg formula} is missing.", i = "Which columns of {.arg data} are meant says {.code
         {settled$type}(response ~ a + b, data = ...)}."),
       call = call
     )
   }
-  before <- switch(settled$type, # nolint: used by cli
-    dnn_regressor = , dnn_classifier = "hidden_units = c(16, 8), ",
-    linear_estimator = "head = regression_head(), ",
-    dnn_estimator = "head = regression_head(), hidden_units = c(16, 8), ", ""
-  )
-  advice <- switch(name,
-    feature_columns = c(
+  others <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
+  # nolint: used by cli
+  before <- paste(others[intersect(names(others), settled$seats)], collapse = "")
+  advice <- switch(kind,
+    columns = c(
       i = "From a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
            mtcars)}.",
       i = "From columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
     ),
-    hidden_units = c(
+    widths = c(
       i = "How many units each hidden layer has: {.code {settled$type}(mpg ~ wt, data = mtcars,
            hidden_units = c(16, 8))}."
     ),
@@ -220,24 +236,26 @@ optimizer_arguments <- function(settled, is_formula, call) {
   if (!is.null(rate)) {
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
-  for (arg in grep("optimizer$", names(args), value = TRUE)) {
+  for (part in settled$traits$parts) {
+    arg <- part$optimizer
     chosen <- is_formula && !arg %in% settled$given
-    if (chosen) args[[arg]] <- formula_optimizer(settled$type, arg)
+    if (chosen) args[[arg]] <- formula_optimizer(part)
     if (is.null(rate)) next
-    args[arg] <- list(with_rate(args[[arg]], rate, chosen, arg, call))
+    args[arg] <- list(with_rate(args[[arg]], rate, chosen, part, call))
   }
   args
 }
 
-# Ftrl at the rate that its name takes converges alone; for a deep part Adam does.
-formula_optimizer <- function(type, arg) {
-  is_deep <- arg == "dnn_optimizer" || (startsWith(type, "dnn_") && arg == "optimizer")
-  if (is_deep) return(named_optimizer("Adam", 0.001))
-  if (arg == "linear_optimizer") named_optimizer("Ftrl", 0.1) else "Ftrl"
+# What converges alone for the numbers of a formula: a name, with the rate that its name takes, or
+# with another one.
+formula_optimizer <- function(part) {
+  if (part$rate_of_formula == 0) return(part$of_formula)
+  named_optimizer(part$of_formula, part$rate_of_formula)
 }
 
-with_rate <- function(optimizer, rate, chosen, arg, call) {
-  if (is.null(optimizer)) optimizer <- "Ftrl"
+with_rate <- function(optimizer, rate, chosen, part, call) {
+  arg <- part$optimizer
+  if (is.null(optimizer)) optimizer <- part$missing
   if (chosen && is_optimizer(optimizer)) return(named_optimizer(optimizer$type, rate))
   if (is_string(optimizer)) {
     check_optimizer(optimizer, arg, call)

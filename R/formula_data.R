@@ -124,17 +124,13 @@ blueprint_input_fn <- function(
 
 # --- how training reads data
 
-# So many rows and steps converge, and take less than a second. Deep models have enough of fewer:
-# after that they learn the noise by heart.
-default_batch <- function(model, n) min(n, if (is_deep(model)) 64 else 512)
+# So many rows and steps converge, and take less than a second; how many says the kind of model.
+default_batch <- function(model, n) min(n, model_traits(model$spec$type)$batch_size)
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
-  steps <- if (is_deep(model)) 2000 else 5000
-  max(1, ceiling(steps * batch_size / n))
+  max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
-
-is_deep <- function(model) startsWith(model$spec$type, "dnn")
 
 refuse_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())

@@ -3,16 +3,18 @@
 
 # The arguments of a constructor with columns in the place of formulas, what the specification has
 # beside them, the blueprint and the data. `folder` may know the formula from an earlier training.
-formula_arguments <- function(settled, kind, folder, call) {
+formula_arguments <- function(settled, folder, call) {
   args <- settled$args
-  slots <- grep("feature_columns$", names(args), value = TRUE)
+  mode <- settled$traits$mode
+  parts <- Filter(function(part) nzchar(part$columns), settled$traits$parts)
+  names(parts) <- vapply(parts, `[[`, "", "columns")
   formula <- args$formula
-  for (slot in if (!is.null(formula)) slots) {
+  for (slot in if (!is.null(formula)) names(parts)) {
     if (!is.null(args[[slot]])) next
     # the deep part finds interactions by itself
-    args[[slot]] <- structure(formula, main_effects = slot == "dnn_feature_columns")
+    args[[slot]] <- structure(formula, main_effects = parts[[slot]]$is_deep)
   }
-  formulas <- Filter(is_formula, args[slots])
+  formulas <- Filter(is_formula, args[names(parts)])
   if (length(formulas) == 0 && is.null(formula)) {
     refuse_formula_arguments(settled, call)
     return(list(args = optimizer_arguments(settled, FALSE, call)))
@@ -24,7 +26,7 @@ formula_arguments <- function(settled, kind, folder, call) {
   if (is_column(weight)) weight <- weight$key
   if (!is.null(weight)) required_column(data, weight, call)
   blueprint <- new_blueprint(formula, data, weight, call)
-  blueprint$as_words <- kind == "classifier"
+  blueprint$as_words <- mode == "classification"
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, data, blueprint, call)
@@ -32,21 +34,22 @@ formula_arguments <- function(settled, kind, folder, call) {
   blueprint$na <- as_na_action(args$na.action, data[used], blueprint, call)
   filled <- fill_missing(data, blueprint$na$constants)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
-  blueprint$labels <- attr(terms$feature_columns, "labels")
+  if (length(terms) == 1) blueprint$labels <- attr(terms[[1]], "labels")
   frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
-  head <- if (kind == "regressor") list(type = "regression_head") else args$head
-  blueprint <- add_scales(blueprint, frame, is_scaled, head)
+  scales_labels <- mode == "regression" || head_scales_labels(args$head)
+  blueprint <- add_scales(blueprint, frame, is_scaled, scales_labels)
   for (slot in names(formulas)) {
-    deep <- startsWith(settled$type, "dnn") && slot != "linear_feature_columns"
+    deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
   }
-  settled$args <- response_arguments(args, settled$given, blueprint, frame$response, kind, call)
+  settled$args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
   args <- optimizer_arguments(settled, TRUE, call)
   spec <- label_scale_arguments(blueprint)
-  if (kind == "estimator" && length(spec)) args$head[names(spec)] <- spec
+  is_of_head <- !is.null(args$head)
+  if (is_of_head && length(spec)) args$head[names(spec)] <- spec
   list(
-    args = args, spec = if (kind == "regressor") spec, blueprint = blueprint,
+    args = args, spec = if (!is_of_head) spec, blueprint = blueprint,
     formula = formula,
     data = as_kept_data(data[used], settled$args$data)
   )
@@ -341,7 +344,7 @@ term_column <- function(term, blueprint, is_deep) {
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,
       dtype = tf$float32
     )
-    column <- do.call(new_checked_column, c(fields, scale[lengths(scale) > 0]))
+    column <- new_checked_column(fields[[1]], c(fields[-1], scale[lengths(scale) > 0]))
   }
   if (is_deep) column_indicator(column) else column
 }
@@ -349,9 +352,9 @@ term_column <- function(term, blueprint, is_deep) {
 # --- responses
 
 # What the response says of classes and dimensions, unless the arguments say it.
-response_arguments <- function(args, given, blueprint, value, kind, call) {
+response_arguments <- function(args, given, blueprint, value, mode, call) {
   name <- blueprint$response$name
-  if (kind == "regressor") {
+  if (mode == "regression") {
     if (is.character(value) || is.factor(value)) {
       stop_runhooks(
         c(
@@ -366,7 +369,7 @@ response_arguments <- function(args, given, blueprint, value, kind, call) {
     check_column(value, name, TRUE, call)
     if (length(dim(value)) == 2 && !"label_dimension" %in% given) args$label_dimension <- ncol(value)
   }
-  if (kind == "classifier") {
+  if (mode == "classification") {
     if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
       args$label_vocabulary <- response_classes(value, name, call)
     }

@@ -2,7 +2,7 @@
 # They are numbers in the columns and in the head, so the graph takes the data as they are; the
 # model's folder remembers them, for a model that is made again of other data.
 
-add_scales <- function(blueprint, frame, is_scaled, head) {
+add_scales <- function(blueprint, frame, is_scaled, scales_labels) {
   known <- blueprint$known
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
@@ -16,11 +16,16 @@ add_scales <- function(blueprint, frame, is_scaled, head) {
     }
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
-  if (is_scaled && identical(head$type, "regression_head") && is.numeric(frame$response)) {
+  if (is_scaled && scales_labels && is.numeric(frame$response)) {
     scale <- if (is.null(known)) column_scale(frame$response, TRUE) else known$response
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
+}
+
+# A head that can be given standardized labels says so by its arguments.
+head_scales_labels <- function(head) {
+  is_head(head) && "label_scale" %in% cpp_specs("head", head$type)$name
 }
 
 # The product of numbers as it is fed.

@@ -67,7 +67,8 @@ model_reads <- function(estimator) if (!is.null(estimator$spec)) made_model(esti
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
-# What a model's head takes as labels, and the weights that it reads; NULL where there is none.
+# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
+# there is none. The core said so when the model was made.
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) made_model(estimator)$labels
 }

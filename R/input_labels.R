@@ -6,12 +6,10 @@
 as_labels <- function(x, name, known, labels, type) {
   if (identical(the$mode, "infer")) return(x)
   if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
-  switch(labels$kind,
-    numbers = number_labels(x, name, labels, type),
-    class = class_labels_of(x, name, known, labels),
-    classes = several_labels(x, name, labels),
-    x
-  )
+  if (labels$is_by_head) return(x)
+  if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
+  if (labels$has_one_class) return(class_labels_of(x, name, known, labels))
+  several_labels(x, name, labels)
 }
 
 # A factor's codes are those of the training, whatever levels it has now.
@@ -207,7 +205,7 @@ as_class_codes <- function(x, name, classes, n_classes) {
 # The words of a classifier's classes in order; NULL where they are numbers.
 class_labels <- function(object, labels = model_labels(object)) {
   if (length(labels$vocabulary)) return(labels$vocabulary)
-  if (!identical(labels$kind, "class")) return(NULL)
+  if (!isTRUE(labels$has_one_class)) return(NULL)
   classes <- training_record(object)$response$classes
   if (is.null(classes)) return(NULL)
   n <- labels$n_classes

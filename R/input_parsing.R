@@ -55,7 +55,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   }
   spec[[key]] <- label
   if (is.null(weight_column)) return(spec)
-  check_weight_column(weight_column, call)
+  check_weight_column(weight_column, call = call)
   weight <- if (is_column(weight_column)) weight_column else column_numeric(weight_column)
   if (weight$key %in% names(spec)) {
     stop_runhooks(

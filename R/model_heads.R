@@ -1,14 +1,17 @@
 # Heads: what a model does with its logits, for the estimators that take one.
 
-# `call` is the frame of a constructor: its arguments, checked by their names, are the head's.
-new_head <- function(type, call = parent.frame()) {
-  given <- mget(names(formals(sys.function(sys.parent()))), envir = call)
-  checks <- argument_checks()
-  for (name in intersect(names(given), names(checks))) checks[[name]](given[[name]], name, call)
-  check_string(given$name, null = TRUE, arg = "name", call = call)
-  vectors <- intersect(names(given), c("thresholds", "label_vocabulary", "head_weights"))
-  given[vectors] <- lapply(given[vectors], plain_vector)
-  rebuild_head(c(list(type = type), given[lengths(given) > 0]))
+constructor_makers$head <- function(specs, place) {
+  .specs <- specs
+  f <- function() new_head(.specs, environment())
+  formals(f) <- registered_formals(specs)
+  f
+}
+
+new_head <- function(specs, call) {
+  given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
+  head <- rebuild_head(c(list(type = specs$type[[1]]), given[lengths(given) > 0]))
+  cpp_head_check(core_value(head))
+  head
 }
 
 rebuild_head <- function(fields) {
@@ -17,6 +20,40 @@ rebuild_head <- function(fields) {
 }
 
 is_head <- function(x) inherits(x, "runhooks_head")
+
+argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
+
+argument_kinds$heads <- function(x, name, call, wanted) {
+  heads <- if (is_head(x)) list(x) else regroup(x, "type", rebuild_head)
+  good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
+  check_arg(good, heads, wanted, name, call)
+  names <- lapply(heads, function(head) unclass(head)$name)
+  if (any(lengths(names) == 0)) stop_runhooks("All given heads must have a name.", call = call)
+  if (anyDuplicated(unlist(names))) {
+    again <- unlist(names)[duplicated(unlist(names))][[1]]
+    stop_runhooks(
+      "All heads must have unique names; {.val {again}} is there twice.", call = call
+    )
+  }
+  unname(heads)
+}
+
+# The name of a feature, or a numeric column of one.
+check_weight_column <- function(
+  x,
+  name = "weight_column",
+  call = parent.frame(),
+  wanted = "the name of a feature or a numeric column"
+) {
+  check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
+}
+argument_kinds$`weight column` <- check_weight_column
+
+argument_kinds$`class words` <- function(x, name, call, wanted) {
+  words <- check_elements(x, is.character, wanted, name, call)
+  check_arg(length(words) > 1, x, wanted, name, call)
+  plain_vector(words)
+}
 
 #' @export
 print.runhooks_head <- function(x, ...) {
@@ -43,19 +80,8 @@ print.runhooks_head <- function(x, ...) {
 #' * `multi_head()`: several heads with names, each with labels of its own: the input function
 #'   returns a list of labels by the heads' names. The logits are the heads' side by side.
 #'
-#' @param label_dimension How many numbers the label of an example is.
-#' @param weight_column The name of a feature that weights the examples, or a [column_numeric()] of
-#'   it, or `NULL`.
-#' @param loss_reduction How the losses of a batch become one number: `"sum_over_batch_size"` (the
-#'   default of heads in TensorFlow), `"sum"`, `"mean"`, `"sum_over_nonzero_weights"`.
-#' @param compute_full_loss Count Stirling's approximation of the constant part of the loss too?
-#' @param thresholds Probabilities between 0 and 1: accuracy, precision and recall at each are
-#'   further metrics.
-#' @param n_classes How many classes.
-#' @param label_vocabulary The words of the classes, where labels are strings.
-#' @param name A name, which goes to the keys of metrics: `auc/<name>`.
-#' @param heads A list of heads, each with a name.
-#' @param head_weights A number for each head that its loss counts with; `NULL`: all the same.
+#' @eval head_params("regression_head", "poisson_regression_head", "binary_class_head",
+#'   "multi_class_head", "multi_head")
 #' @return A head: an object of class `runhooks_head`.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, at the latest
 #'   when an estimator takes the head.
@@ -73,63 +99,28 @@ NULL
 
 #' @rdname heads
 #' @export
-regression_head <- function(label_dimension = 1L, weight_column = NULL,
-                            loss_reduction = "sum_over_batch_size", name = NULL) {
-  new_head("regression_head")
-}
+regression_head <- builtin_head("regression_head")
 
 #' @rdname heads
 #' @export
-poisson_regression_head <- function(label_dimension = 1L, weight_column = NULL,
-                                    compute_full_loss = TRUE,
-                                    loss_reduction = "sum_over_batch_size", name = NULL) {
-  new_head("poisson_regression_head")
-}
+poisson_regression_head <- builtin_head("poisson_regression_head")
 
 #' @rdname heads
 #' @export
-logistic_regression_head <- function(weight_column = NULL, loss_reduction = "sum_over_batch_size",
-                                     name = NULL) {
-  new_head("logistic_regression_head")
-}
+logistic_regression_head <- builtin_head("logistic_regression_head")
 
 #' @rdname heads
 #' @export
-binary_class_head <- function(thresholds = NULL, weight_column = NULL, label_vocabulary = NULL,
-                              loss_reduction = "sum_over_batch_size", name = NULL) {
-  new_head("binary_class_head")
-}
+binary_class_head <- builtin_head("binary_class_head")
 
 #' @rdname heads
 #' @export
-multi_class_head <- function(n_classes, weight_column = NULL, label_vocabulary = NULL,
-                             loss_reduction = "sum_over_batch_size", name = NULL) {
-  new_head("multi_class_head")
-}
+multi_class_head <- builtin_head("multi_class_head")
 
 #' @rdname heads
 #' @export
-multi_label_head <- function(n_classes, thresholds = NULL, weight_column = NULL,
-                             label_vocabulary = NULL, loss_reduction = "sum_over_batch_size",
-                             name = NULL) {
-  new_head("multi_label_head")
-}
+multi_label_head <- builtin_head("multi_label_head")
 
 #' @rdname heads
 #' @export
-multi_head <- function(heads, head_weights = NULL) {
-  heads <- if (is_head(heads)) list(heads) else regroup(heads, "type", rebuild_head)
-  good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
-  check_arg(good, heads, "a list of heads", "heads", environment())
-  names <- lapply(heads, function(head) unclass(head)$name)
-  if (any(lengths(names) == 0)) stop_runhooks("All given heads must have a name.")
-  if (anyDuplicated(unlist(names))) {
-    again <- unlist(names)[duplicated(unlist(names))][[1]]
-    stop_runhooks("All heads must have unique names; {.val {again}} is there twice.")
-  }
-  fits <- is.numeric(head_weights) && length(head_weights) == length(heads)
-  good <- is.null(head_weights) || (fits && all(is.finite(head_weights)))
-  check_arg(good, head_weights, "NULL or a number for each head", "head_weights", environment())
-  heads <- unname(heads)
-  new_head("multi_head")
-}
+multi_head <- builtin_head("multi_head")

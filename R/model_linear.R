@@ -6,39 +6,7 @@
 #' (`linear_estimator()`) by a weighted sum of the feature columns and a bias; the weights start at
 #' 0.
 #'
-#' @param feature_columns A column or a list of columns, dense or categorical: [column_numeric()],
-#'   [categorical_columns], [column_crossed()] and others. Or a formula, with `data`: see there.
-#' @param model_dir The folder of checkpoints and event files; one that has a checkpoint is
-#'   continued. `NULL`: the folder of the active tfruns run, else that of `config`, else a new one
-#'   in `tempdir()`.
-#' @param label_dimension How many numbers the label of an example is.
-#' @param weight_column The name of a feature that weights the examples, or a [column_numeric()] of
-#'   it, or `NULL`.
-#' @param n_classes How many classes there are. Labels are the numbers from 0 to `n_classes - 1`.
-#' @param label_vocabulary The words of the classes, where labels are strings.
-#' @param optimizer The name of an optimizer, an optimizer, or a function that returns one; see
-#'   [optimizers]. A name takes the learning rate 0.2, or `learning_rate`; `NULL` is Ftrl with the
-#'   smaller of 0.2 and 1 / sqrt(number of columns).
-#' @param config A [run_config()], or `NULL`.
-#' @param partitioner A function of a shape (whole numbers) and the name of a type that returns
-#'   numbers of parts along each axis, such as `tf$fixed_size_partitioner(2)` makes: how variables
-#'   are cut into `part_0`, `part_1`, ... Checkpoints join the parts. `NULL`: one part, as on one
-#'   machine in TensorFlow.
-#' @param loss_reduction How the losses of a batch become one number: `"sum"` (as in TensorFlow
-#'   1.x), `"mean"`, `"sum_over_batch_size"`, `"sum_over_nonzero_weights"`.
-#' @param sparse_combiner How the weights of the several values that an example has for a
-#'   categorical column are combined: `"sum"`, `"mean"` or `"sqrtn"`.
-#' @param warm_start_from A folder or checkpoint whose variables a first training starts from, or
-#'   [warm_start_settings()], or `NULL`.
-#' @param head A head: see [heads].
-#' @param formula,data A formula `response ~ a + b` and its data frame, in the place of columns. They
-#'   may also stand first and second, as in [lm()]. See the section Formulas.
-#' @param normalize With a formula: standardize its numbers, and a regressor's response, by mean and
-#'   standard deviation of `data`?
-#' @param na.action With a formula, what becomes of rows of which it reads NA: `na.fail` (an error),
-#'   `na.omit` or `na.exclude` (left out in training and evaluation), or what takes the place of NA:
-#'   `"mean"` or `"median"` of the column in `data`, or constants such as `list(age = 30)`.
-#' @param learning_rate The learning rate of an optimizer that is named, or that is chosen.
+#' @eval estimator_params("linear")
 #' @param ... Nothing: what is no argument is refused, with what to write.
 #' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator], of class
 #'   `tf_estimator_regressor_linear_regressor`, `tf_estimator_classifier_linear_classifier` or
@@ -85,33 +53,12 @@
 #'
 #' model <- linear_regressor(Ozone ~ Wind + Temp, airquality, na.action = na.omit)
 #' model %>% train()
-linear_regressor <- function(feature_columns, model_dir = NULL, label_dimension = 1L,
-                             weight_column = NULL, optimizer = "Ftrl", config = NULL,
-                             partitioner = NULL, loss_reduction = "sum", sparse_combiner = "sum",
-                             warm_start_from = NULL, formula = NULL, data = NULL,
-                             normalize = TRUE, na.action = stats::na.fail,
-                             learning_rate = NULL, ...) {
-  canned_estimator("linear_regressor", "regressor")
-}
+linear_regressor <- builtin_estimator("linear_regressor")
 
 #' @rdname linear_regressor
 #' @export
-linear_classifier <- function(feature_columns, model_dir = NULL, n_classes = 2L,
-                              weight_column = NULL, label_vocabulary = NULL, optimizer = "Ftrl",
-                              config = NULL, partitioner = NULL, loss_reduction = "sum",
-                              sparse_combiner = "sum", warm_start_from = NULL,
-                              formula = NULL, data = NULL,
-                              normalize = TRUE, na.action = stats::na.fail,
-                              learning_rate = NULL, ...) {
-  canned_estimator("linear_classifier", "classifier")
-}
+linear_classifier <- builtin_estimator("linear_classifier")
 
 #' @rdname linear_regressor
 #' @export
-linear_estimator <- function(head, feature_columns, model_dir = NULL, optimizer = "Ftrl",
-                             config = NULL, partitioner = NULL, sparse_combiner = "sum",
-                             warm_start_from = NULL, formula = NULL, data = NULL,
-                             normalize = TRUE, na.action = stats::na.fail,
-                             learning_rate = NULL, ...) {
-  canned_estimator("linear_estimator", "estimator")
-}
+linear_estimator <- builtin_estimator("linear_estimator")

@@ -94,7 +94,22 @@ fitted.tf_estimator <- function(object, ...) {
 residuals.tf_estimator <- function(object, ...) {
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
-  as_fitted(object, frame, observed(object, frame$response) - model_fit(object, frame))
+  fit <- model_fit(object, frame)
+  seen <- observed(object, frame$response)
+  if (ncol(fit) != ncol(seen)) stop_no_residuals(ncol(fit), ncol(seen))
+  as_fitted(object, frame, seen - fit)
+}
+
+# Such as several quantiles of one response.
+stop_no_residuals <- function(fitted, observed, call = parent.frame()) {
+  stop_runhooks(
+    c(
+      "{.fn residuals} needs one prediction for each observed value.",
+      x = "The model predicts {fitted} number{?s} for {observed} in each row.",
+      i = "{.fn fitted} gives the predictions."
+    ),
+    call = call
+  )
 }
 
 # Numbers, or probabilities of classes: a matrix, without the first of two classes.
@@ -115,7 +130,7 @@ observed <- function(object, response) {
 # The classes of a classifier, NULL of other models.
 tidy_classes_of <- function(object) {
   labels <- model_labels(object)
-  if (identical(labels$kind, "class")) tidy_classes(object, labels)
+  if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
 }
 
 # A vector where it is one column, with NA where na.exclude left rows out.
@@ -144,7 +159,7 @@ rows_of <- function(data, rows) {
 #' @export
 coef.tf_estimator <- function(object, ...) {
   frame <- training_frame(object, "coef")
-  if (!startsWith(object$spec$type, "linear_")) {
+  if (!has_coefficients(object)) {
     stop_runhooks(
       c(
         "{.fn coef} is for linear models; this is a {model_words(object)}.",
@@ -169,6 +184,8 @@ coef.tf_estimator <- function(object, ...) {
   coefficients
 }
 
+has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
+
 response_names <- function(x) if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x)
 
 design_matrix <- function(object, frame) {
@@ -185,26 +202,19 @@ design_matrix <- function(object, frame) {
 # The linear function of each row in the units of the response, in double precision.
 linear_logits <- function(object, frame) {
   blueprint <- object$blueprint
-  values <- checkpoint_values(object)
-  bias <- values[["linear/linear_model/bias_weights"]]
+  names <- cpp_estimator_coefficients(core_spec(object))
+  path <- required_checkpoint(model_dir(object))
+  bias <- cpp_checkpoint_values(path, names$bias)[[1]]
+  weights <- cpp_checkpoint_values(path, names$weights)
   n <- sum(frame$rows)
   logits <- matrix(as.vector(bias), n, length(bias), byrow = TRUE)
-  columns <- object$spec$feature_columns
   for (i in seq_along(blueprint$terms)) {
-    name <- paste0("linear/linear_model/", variable_scope_name(columns[[i]]$name), "/weights")
-    weights <- as.matrix(values[[name]])
-    logits <- logits + term_logits(blueprint$terms[[i]], weights, frame$values, blueprint)
+    own <- as.matrix(weights[[i]])
+    logits <- logits + term_logits(blueprint$terms[[i]], own, frame$values, blueprint)
   }
   response <- blueprint$response
   if (is.null(response$scale)) return(logits)
   sweep(sweep(logits, 2, response$scale, `*`), 2, response$center, `+`)
-}
-
-checkpoint_values <- function(object) {
-  path <- required_checkpoint(model_dir(object))
-  names <- checkpoint_names(path)
-  names <- grep("^linear/linear_model/(.*/weights|bias_weights)$", names, value = TRUE)
-  setNames(cpp_checkpoint_values(path, names), names)
 }
 
 term_logits <- function(term, weights, values, blueprint) {
@@ -244,7 +254,7 @@ summary.tf_estimator <- function(object, ...) {
   structure(
     list(
       lines = describe_formula_model(object), call = object$call, formula = object$formula,
-      coefficients = if (startsWith(object$spec$type, "linear_")) stats::coef(object),
+      coefficients = if (has_coefficients(object)) stats::coef(object),
       measures = fit_measures(object, frame)
     ),
     class = "summary.tf_estimator"
@@ -265,7 +275,11 @@ fit_measures <- function(object, frame) {
     ))
   }
   truth <- as.matrix(frame$response)
-  errors <- sum((truth - model_fit(object, frame))^2)
+  fit <- model_fit(object, frame)
+  if (ncol(fit) != ncol(truth)) {
+    return(unlist(evaluate(object, rows_of(frame$data, frame$rows))["average_loss"]))
+  }
+  errors <- sum((truth - fit)^2)
   total <- sum(sweep(truth, 2, colMeans(truth))^2)
   c(rmse = sqrt(errors / length(truth)), r.squared = 1 - errors / total)
 }

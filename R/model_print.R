@@ -1,13 +1,14 @@
 # What a model of a formula, an input function and a run configuration say of themselves.
 
 model_words <- function(object) {
-  type <- object$spec$type
-  part <- c(
-    dnn_linear_combined = "wide and deep", linear = "linear", dnn = "deep", baseline = "baseline"
-  )[[sub("_(regressor|classifier|estimator)$", "", type)]]
-  kind <- sub(".*_", "", type)
-  if (kind == "estimator") kind <- paste("model with", object$args$head$type)
-  paste(part, kind)
+  traits <- model_traits(object$spec$type)
+  modes <- c(regression = "regressor", classification = "classifier")
+  kind <- if (traits$mode %in% names(modes)) {
+    modes[[traits$mode]]
+  } else {
+    paste("model with", object$args$head$type)
+  }
+  paste(traits$words, kind)
 }
 
 describe_formula_model <- function(object) {
@@ -36,18 +37,22 @@ describe_formula_model <- function(object) {
 }
 
 optimizer_words <- function(object) {
-  args <- object$args[grepl("optimizer$", names(object$args))]
-  rates <- c(linear = 0.2, dnn = 0.05, baseline = 0.3)
-  words <- vapply(args, function(optimizer) {
-    if (is.function(optimizer)) return("by a function")
-    if (is.null(optimizer)) return("Ftrl")
-    name <- if (is_optimizer(optimizer)) optimizer$type else optimizer
-    family <- sub("_(regressor|classifier|estimator)$", "", object$spec$type)
-    rate <- if (is_optimizer(optimizer)) optimizer$learning_rate else rates[family]
-    if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
-  }, "")
-  parts <- sub("_optimizer$", "", names(args))
-  if (length(args) > 1) paste(parts, words, collapse = ", ") else words[[1]]
+  parts <- model_traits(object$spec$type)$parts
+  words <- vapply(parts, function(part) part_optimizer_words(object$args[[part$optimizer]], part), "")
+  names <- sub("_?optimizer$", "", vapply(parts, `[[`, "", "optimizer"))
+  if (length(parts) > 1) paste(names, words, collapse = ", ") else words[[1]]
+}
+
+part_optimizer_words <- function(optimizer, part) {
+  if (is.function(optimizer)) return("by a function")
+  if (is.null(optimizer)) return(part$missing)
+  name <- if (is_optimizer(optimizer)) optimizer$type else optimizer
+  rate <- if (is_optimizer(optimizer)) {
+    optimizer$learning_rate
+  } else if (!part$rate_falls) {
+    part$rate
+  }
+  if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
 }
 
 # --- what the last training was

@@ -123,7 +123,7 @@ worded_classes <- function(object) {
 # Models of the user and those with several heads give what they give.
 has_usual_keys <- function(object) {
   labels <- model_labels(object)
-  !is.null(labels) && labels$kind != "by_head"
+  !is.null(labels) && !labels$is_by_head
 }
 
 # Prediction adds no hooks of its own.

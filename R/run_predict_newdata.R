@@ -2,35 +2,35 @@
 
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
-  kind <- labels$kind
-  if (is.null(kind) || kind == "by_head") stop_no_kind(call)
-  choices <- switch(kind, numbers = "numeric", class = c("class", "prob"), "prob")
+  forms <- labels$predictions
+  if (length(forms) == 0) stop_no_kind(call)
+  names(forms) <- vapply(forms, `[[`, "", "type")
+  choices <- names(forms)
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (is.null(type)) type <- choices
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   ready <- new_features(object, data, call)
-  keys <- switch(kind,
-    numbers = "predictions", classes = "probabilities", c("class_ids", "probabilities")
-  )
+  keys <- vapply(forms, `[[`, "", "key")
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   values <- lapply(values, spread_rows, ready$rows)
-  if (kind == "numbers") {
-    columns <- prediction_columns(values$predictions, numbered_names(values$predictions))
-    return(quick_tibble(columns, length(ready$rows)))
+  tables <- lapply(unname(forms[type]), function(form) {
+    tidy_prediction(values[[form$key]], form, object, labels)
+  })
+  quick_tibble(do.call(c, tables), length(ready$rows))
+}
+
+# One form of the predictions as named columns: the class, a number for each class, or numbers that
+# have the names that the head gives them.
+tidy_prediction <- function(values, form, object, labels) {
+  if (form$columns == "class") {
+    ids <- as.integer(values) + 1L
+    class <- structure(ids, levels = tidy_classes(object, labels), class = "factor")
+    return(list(.pred_class = class))
   }
-  words <- tidy_classes(object, labels)
-  tables <- list()
-  if ("class" %in% type) {
-    ids <- as.integer(values$class_ids) + 1L
-    class <- structure(ids, levels = words, class = "factor")
-    tables$class <- list(.pred_class = class)
-  }
-  if ("prob" %in% type) {
-    tables$prob <- prediction_columns(values$probabilities, paste0(".pred_", words))
-  }
-  quick_tibble(do.call(c, unname(tables)), length(ready$rows))
+  names <- if (form$columns == "by_class") tidy_classes(object, labels) else form$names
+  prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 
 stop_no_kind <- function(call) {
@@ -106,10 +106,14 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   })
 }
 
+# As wide as those of rows would be.
 no_predictions <- function(labels, keys) {
-  width <- if (labels$kind == "numbers") labels$width else labels$n_classes
   lapply(setNames(nm = keys), function(key) {
-    matrix(numeric(), 0, if (key == "class_ids") 1 else width)
+    form <- Find(function(form) form$key == key, labels$predictions)
+    width <- switch(form$columns,
+      class = 1, by_class = labels$n_classes, max(length(form$names), labels$width)
+    )
+    matrix(numeric(), 0, width)
   })
 }
 

@@ -5,8 +5,8 @@
 #' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
 #' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `set_shape()`, `consumers()`, `eval()`; of an
 #' operation `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`, `run()`; of a variable those of a tensor and `value()`, `read_value()`,
-#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison
-#' and mathematical functions add operations to the graph. A number on either side takes the
+#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison,
+#' `%*%` and mathematical functions add operations to the graph. A number on either side takes the
 #' tensor's type.
 #'
 #' @param x,e1,e2 A tensor, operation or variable, or in arithmetic a number.
@@ -202,6 +202,9 @@ print.tensorflow.variable <- function(x, ...) {
 
 #' @export
 str.tensorflow.tensor <- function(object, ...) print(object) # lint: allow stdout
+
+#' @export
+str.tensorflow.variable <- str.tensorflow.tensor
 
 #' @export
 dim.tensorflow.tensor <- function(x) {

@@ -346,22 +346,6 @@ rep.tensorflow.variable <- function(x, ...) rep(cpp_variable_snapshot(x), ...)
 #' @export
 t.tensorflow.tensor <- function(x) tf$transpose(x)
 
-#' @rdname tensors
-#' @param y A tensor or a matrix.
-#' @rawNamespace if (getRversion() < "4.3.0") export("%*%")
-`%*%` <- function(x, y) {
-  if (is_graph_element(x) || is_graph_element(y)) tf$matmul(x, y) else base::`%*%`(x, y)
-}
-
-#' @rawNamespace if (getRversion() >= "4.3.0") S3method(matrixOps, tensorflow.tensor)
-matrixOps.tensorflow.tensor <- function(x, y) { # nolint
-  if (.Generic == "%*%") return(tf$matmul(x, y))
-  stop_runhooks("{.fn {(.Generic)}} is not defined for tensors.", kind = "unimplemented")
-}
-
-#' @rawNamespace if (getRversion() >= "4.3.0") S3method(matrixOps, tensorflow.variable)
-matrixOps.tensorflow.variable <- matrixOps.tensorflow.tensor # nolint
-
 #' @export
 Math.tensorflow.variable <- function(x, ...) {
   get(.Generic, mode = "function")(cpp_variable_snapshot(x), ...)

@@ -23,6 +23,8 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 #' @export
 `$.runhooks_tf_module` <- function(x, name) {
   path <- unclass(x)$path
+  # defaults of arguments, which must not make the table of all members
+  if (path == "" && name %in% dtype_names) return(tf_dtype(name))
   full <- paste0(path, name)
   symbol <- tf_symbol(full)
   has_members <- any(startsWith(tf_names(), paste0(full, ".")))

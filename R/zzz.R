@@ -1,6 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
-  complete_hook_constructors(topenv())
+  complete_constructors(topenv())
   the$pid <- Sys.getpid()
   promise_reexports(parent.env(topenv()))
 }

@@ -622,13 +622,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_column_name
-std::string cpp_column_name(SEXP spec);
-RcppExport SEXP _runhooks_cpp_column_name(SEXP specSEXP) {
+// cpp_column_check
+SEXP cpp_column_check(SEXP spec);
+RcppExport SEXP _runhooks_cpp_column_check(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_column_name(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_column_check(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -658,15 +658,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_column_endpoints
-SEXP cpp_column_endpoints();
-RcppExport SEXP _runhooks_cpp_column_endpoints() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_column_endpoints());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1439,12 +1430,33 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_specs
-SEXP cpp_specs(Text what);
-RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP) {
+SEXP cpp_specs(Text what, Text type);
+RcppExport SEXP _runhooks_cpp_specs(SEXP whatSEXP, SEXP typeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_specs(what));
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_specs(what, type));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_endpoints
+SEXP cpp_endpoints(Text what);
+RcppExport SEXP _runhooks_cpp_endpoints(SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_endpoints(what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_model_traits
+SEXP cpp_model_traits(Text estimator);
+RcppExport SEXP _runhooks_cpp_model_traits(SEXP estimatorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type estimator(estimatorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_traits(estimator));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1565,6 +1577,35 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_model_make(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_head_check
+void cpp_head_check(SEXP head);
+RcppExport SEXP _runhooks_cpp_head_check(SEXP headSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type head(headSEXP);
+    cpp_head_check(head);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_model_memory
+SEXP cpp_model_memory(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_memory(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_memory(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_estimator_coefficients
+SEXP cpp_estimator_coefficients(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_coefficients(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_coefficients(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2079,11 +2120,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
-    {"_runhooks_cpp_column_name", (DL_FUNC) &_runhooks_cpp_column_name, 1},
+    {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
     {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
-    {"_runhooks_cpp_column_endpoints", (DL_FUNC) &_runhooks_cpp_column_endpoints, 0},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
@@ -2154,7 +2194,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scope_open_control", (DL_FUNC) &_runhooks_cpp_scope_open_control, 2},
     {"_runhooks_cpp_scope_close", (DL_FUNC) &_runhooks_cpp_scope_close, 0},
     {"_runhooks_cpp_graph_group", (DL_FUNC) &_runhooks_cpp_graph_group, 2},
-    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 1},
+    {"_runhooks_cpp_specs", (DL_FUNC) &_runhooks_cpp_specs, 2},
+    {"_runhooks_cpp_endpoints", (DL_FUNC) &_runhooks_cpp_endpoints, 1},
+    {"_runhooks_cpp_model_traits", (DL_FUNC) &_runhooks_cpp_model_traits, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
@@ -2165,6 +2207,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
+    {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
+    {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
+    {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},

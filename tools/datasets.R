@@ -33,7 +33,7 @@ dataset_function <- function(own) {
 }
 
 dataset_functions <- function() {
-  specs <- asNamespace("runhooks")$cpp_specs("dataset")
+  specs <- asNamespace("runhooks")$cpp_specs("dataset", "")
   specs <- specs[nzchar(specs$endpoint), ]
   own <- split(specs, specs$endpoint)
   c(

@@ -2,7 +2,7 @@
 # fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
   "objects", "check_units", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
-  "attributes", "check_generated", "check_callers"
+  "attributes", "check_generated", "check_callers", "check_comments"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -106,6 +106,15 @@ for (layer in names(layers)) {
   known <- match(layers[[layer]], names(layers))
   expect(paste(layer, "points to the ground"), all(known < match(layer, names(layers))))
 }
+
+# --- comments
+silent(check_comments, "the good tree", list())
+silent(check_comments, "files that are there", list(
+  "src/graph/a.cpp" = "// graph.cpp, graph/graph.h, tests/testthat/test-a.R and *.cpp of <folder>.cpp",
+  "R/b.R" = c("# R/a.R", 'f <- "gone.R"', "# gone.cpp of TensorFlow; lint: allow file")
+))
+fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
+fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
 
 # --- rules
 silent(check_rules, "the good tree", list())

@@ -4,15 +4,13 @@
 #include <map>
 #include <set>
 
+#include "base/looks.h"
 #include "graph/func_graph.h"
+#include "graph/output_set.h"
 
 namespace runhooks {
 
 namespace {
-
-bool contains(const std::vector<Output>& outputs, const Output& output) {
-  return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
-}
 
 // What has arrived at each tensor so far.
 using Arrived = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
@@ -24,12 +22,13 @@ using Dependents = std::set<const Operation*>;
 // Inputs come before what uses them, so one pass in order of creation finds all that depends on xs.
 // What a function captures depends as it does outside.
 void add_operations_after(const Graph& graph,
-                          const std::vector<Output>& xs,
-                          const std::vector<Output>& stops,
+                          const OutputSet& xs,
+                          const OutputSet& stops,
                           Dependents& dependents) {
   const auto depends = [&](const Output& input) {
-    if (contains(stops, input)) return false;
-    return contains(xs, input) || dependents.count(input.op) > 0;
+    ++looks();
+    if (stops.count(input) > 0) return false;
+    return xs.count(input) > 0 || dependents.count(input.op) > 0;
   };
   if (const auto* function = dynamic_cast<const FuncGraph*>(&graph)) {
     for (const auto& argument : function->arguments()) {
@@ -112,12 +111,12 @@ bool hands_on(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }
 
-void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops, Arrived& arrived) {
+void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& arrived) {
   const auto found = arrived.find({&op, 0});
   if (found != arrived.end() && hands_on(op) && !op.own_gradient) {
     const Gradient sum = sum_of(graph, found->second);
     if (sum.is_indexed_slices()) {
-      if (!contains(stops, op.input(0))) arrived[key_of(op.input(0))].push_back(sum);
+      if (stops.count(op.input(0)) == 0) arrived[key_of(op.input(0))].push_back(sum);
       return;
     }
   }
@@ -131,7 +130,7 @@ void pass_through(Graph& graph, Operation& op, const std::vector<Output>& stops,
                                                    : op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
-    if (!dx[i].is_none() && !contains(stops, input)) arrived[key_of(input)].push_back(dx[i]);
+    if (!dx[i].is_none() && stops.count(input) == 0) arrived[key_of(input)].push_back(dx[i]);
   }
 }
 
@@ -173,9 +172,11 @@ std::vector<Gradient> gradients(Graph& graph,
                                 const std::string& name) {
   NameScope scope(graph, name);
   const std::vector<const Graph*> graphs = graphs_between(graph_of(ys), xs);
+  const OutputSet all_xs(xs.begin(), xs.end());
+  const OutputSet stops(stop_gradients.begin(), stop_gradients.end());
   Dependents dependents;
   for (size_t i = graphs.size(); i-- > 0;) {
-    add_operations_after(*graphs[i], xs, stop_gradients, dependents);
+    add_operations_after(*graphs[i], all_xs, stops, dependents);
   }
   Arrived arrived;
   int last = -1;
@@ -199,7 +200,7 @@ std::vector<Gradient> gradients(Graph& graph,
       Operation& op = *from->operations()[static_cast<size_t>(id)];
       if (dependents.count(&op) == 0) continue;
       NameScope op_scope(graph, op.name() + "_grad");
-      pass_through(graph, op, stop_gradients, arrived);
+      pass_through(graph, op, stops, arrived);
     }
     if (from != graphs.back()) hand_outside(static_cast<const FuncGraph&>(*from), arrived);
   }

@@ -1,5 +1,5 @@
 // What lives here: gradients(), the symbolic derivative of tensors with respect to others (tf.gradients).
-// Who may use it: training, the bindings.
+// Who may use it: control, training, the bindings.
 // What it must not know: particular ops (each brings its gradient by registry), sessions, R.
 #pragma once
 

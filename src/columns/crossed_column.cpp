@@ -149,6 +149,15 @@ class CrossedColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(CrossedColumn, "crossed_column", "column_crossed");
+RUNHOOKS_REGISTER_COLUMN(
+    CrossedColumn,
+    "column_crossed, feature_column.crossed_column",
+    {kNameArgument,
+     "keys: columns or names; kept. At least two: names of features, or categorical columns (not "
+     "hashed or weighted ones), or `c()` of both.",
+     "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
+     "hash_key = NULL: any; kept. The key of the hash function; `NULL` is TensorFlow's own. Beyond "
+     "2^53 as text."},
+    "Combinations of features by their hash.");
 
 }  // namespace runhooks

@@ -77,22 +77,10 @@ std::vector<std::string> FeatureColumn::feature_keys() const {
   return keys;
 }
 
-std::vector<ColumnEndpoint>& column_endpoints() {
-  static auto* endpoints = new std::vector<ColumnEndpoint>;
-  return *endpoints;
-}
-
-bool register_column(const char* type,
-                     Factory<FeatureColumn>::Make make,
-                     const char* endpoint,
-                     const char* function) {
-  column_endpoints().push_back({endpoint, function});
-  return Factory<FeatureColumn>::instance().add(type, make);
-}
-
 ColumnPtr make_column(const Args& spec) {
-  const auto column =
-      Factory<FeatureColumn>::instance().make("feature column", spec.text("type"), spec);
+  const auto& entry = Factory<FeatureColumn>::instance().find("feature column", spec.text("type"));
+  check_arguments(entry.arguments(), spec);
+  const auto column = entry.make(spec);
   column->set_content(content_of(spec));
   return column;
 }

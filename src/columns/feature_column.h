@@ -92,6 +92,8 @@ class FeatureColumn {
   virtual Output transform(TransformationCache& cache) const = 0;
   // What its scope and variables are named after, where it is not its own name.
   virtual std::string scope_name() const { return name(); }
+  // What it has chosen itself where nothing was given, by the names of its arguments.
+  virtual std::vector<std::pair<std::string, Value>> chosen() const { return {}; }
   // Equal for columns of one type that were made of equal arguments, as TensorFlow's named tuples
   // are: make_column() sets it.
   const std::string& content() const { return content_; }
@@ -167,23 +169,23 @@ Output combined_rows(Graph& graph,
                      const std::string& combiner,
                      double max_norm = 0);
 
-// What a column is called: `tf.feature_column.<endpoint>` and, in R, `function`.
-struct ColumnEndpoint {
-  std::string endpoint, function;
-};
-std::vector<ColumnEndpoint>& column_endpoints();
-bool register_column(const char* type,
-                     Factory<FeatureColumn>::Make make,
-                     const char* endpoint,
-                     const char* function);
+// What most columns have: a name that was found when it was made, which others may be told by, and
+// the feature.
+inline constexpr const char* kNameArgument = "name = NULL: string";
+inline constexpr const char* kFeatureArgument =
+    "key: feature; kept. Names of features: strings, character vectors, and within [set_columns()] "
+    "or [feature_columns()] with `names` selections such as [starts_with()].";
 
-#define RUNHOOKS_REGISTER_COLUMN(Class, endpoint, function)                                \
+// Class, how scripts call its constructor ("column_x, feature_column.x"), and its arguments as
+// ArgSpec has them. One of the kind "feature" is the name of what it reads: scripts give several,
+// for as many columns. Those that are "kept" are what a model's folder must agree on.
+#define RUNHOOKS_REGISTER_COLUMN(Class, ...)                                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
-      ::runhooks::register_column(                                                         \
+      ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                      \
           #Class,                                                                          \
           [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::FeatureColumn> { \
             return std::make_shared<Class>(args);                                          \
           },                                                                               \
-          endpoint, function)
+          __VA_ARGS__)
 
 }  // namespace runhooks

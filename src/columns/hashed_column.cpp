@@ -41,8 +41,14 @@ class HashedCategoricalColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(HashedCategoricalColumn,
-                         "categorical_column_with_hash_bucket",
-                         "column_categorical_with_hash_bucket");
+RUNHOOKS_REGISTER_COLUMN(
+    HashedCategoricalColumn,
+    "column_categorical_with_hash_bucket, feature_column.categorical_column_with_hash_bucket",
+    {kNameArgument,
+     kFeatureArgument,
+     "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
+     "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
+     "`tf$int64`, or its name."},
+    "Strings or integers by their hash.");
 
 }  // namespace runhooks

@@ -46,8 +46,14 @@ class IdentityCategoricalColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(IdentityCategoricalColumn,
-                         "categorical_column_with_identity",
-                         "column_categorical_with_identity");
+RUNHOOKS_REGISTER_COLUMN(
+    IdentityCategoricalColumn,
+    "column_categorical_with_identity, feature_column.categorical_column_with_identity",
+    {kNameArgument,
+     kFeatureArgument,
+     "num_buckets as number_buckets: whole number; kept. The number of buckets.",
+     "default_value = NULL: whole number; kept. The bucket of values that are in none; `NULL`: they "
+     "are an error."},
+    "Integers that are ids already.");
 
 }  // namespace runhooks

@@ -7,28 +7,47 @@ namespace {
 
 class IndicatorColumn : public DenseColumn {
  public:
-  explicit IndicatorColumn(const Args& args)
-      : column_(categorical_argument(args, "categorical_column")) {}
+  // A page of tfestimators gives a string, which is refused when the column is used.
+  explicit IndicatorColumn(const Args& args) : args_(args) {
+    const Value* column = args.find("categorical_column");
+    if (column && column->get_if<std::string>()) {
+      name_ = *column->get_if<std::string>();
+    } else {
+      column_ = categorical_argument(args, "categorical_column");
+      name_ = column_->name();
+    }
+  }
 
-  std::string name() const override { return column_->name() + "_indicator"; }
-  std::vector<FeatureRead> reads() const override { return column_->reads(); }
-  Shape variable_shape() const override { return Shape{column_->num_buckets()}; }
+  std::string name() const override { return name_ + "_indicator"; }
+  std::vector<FeatureRead> reads() const override { return categorical().reads(); }
+  Shape variable_shape() const override { return Shape{categorical().num_buckets()}; }
   Output transform(TransformationCache& cache) const override {
-    const IdsAndWeights ids = column_->ids_and_weights(cache);
+    const IdsAndWeights ids = categorical().ids_and_weights(cache);
     std::vector<Output> inputs = {ids.ids};
     if (ids.weights) inputs.push_back(ids.weights);
     return cache.graph()
         .op("MultiHot", inputs)
-        .attr("depth", column_->num_buckets())
+        .attr("depth", categorical().num_buckets())
         .attr("T", DType::kFloat32);
   }
 
  private:
+  const CategoricalColumn& categorical() const {
+    if (!column_) categorical_argument(args_, "categorical_column");  // throws: it is a string
+    return *column_;
+  }
+  Args args_;
+  std::string name_;
   std::shared_ptr<const CategoricalColumn> column_;
 };
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(IndicatorColumn, "indicator_column", "column_indicator");
+RUNHOOKS_REGISTER_COLUMN(
+    IndicatorColumn,
+    "column_indicator, feature_column.indicator_column",
+    {kNameArgument,
+     "categorical_column: column or name; kept. A [categorical column][categorical_columns]."},
+    "How often each bucket is there.");
 
 }  // namespace runhooks

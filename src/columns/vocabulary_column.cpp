@@ -33,6 +33,9 @@ class VocabularyColumn : public CategoricalColumn {
     return {read};
   }
   int64_t num_buckets() const override { return size_ + num_oov_; }
+  std::vector<std::pair<std::string, Value>> chosen() const override {
+    return {{"dtype", Value::of(dtype_)}, {"default_value", Value::of(default_)}};
+  }
 
  protected:
   std::string key_, dtype_;
@@ -165,11 +168,35 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(VocabularyListCategoricalColumn,
-                         "categorical_column_with_vocabulary_list",
-                         "column_categorical_with_vocabulary_list");
-RUNHOOKS_REGISTER_COLUMN(VocabularyFileCategoricalColumn,
-                         "categorical_column_with_vocabulary_file",
-                         "column_categorical_with_vocabulary_file");
+RUNHOOKS_REGISTER_COLUMN(
+    VocabularyListCategoricalColumn,
+    "column_categorical_with_vocabulary_list, "
+    "feature_column.categorical_column_with_vocabulary_list",
+    {kNameArgument,
+     kFeatureArgument,
+     "vocabulary_list: words; kept. Strings or integers, each once.",
+     "dtype = NULL: type; kept. The type of the feature: `tf$string`, `tf$int32` or `tf$int64`, or "
+     "its name. `NULL`: that of the list.",
+     "default_value = -1L: whole number or NULL; kept. The bucket of values that are in none; `-1`: they "
+     "count as missing.",
+     "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
+     "words that are not in it, by their hash. Not together with `default_value`."},
+    "Strings or integers by their place in a list.");
+RUNHOOKS_REGISTER_COLUMN(
+    VocabularyFileCategoricalColumn,
+    "column_categorical_with_vocabulary_file, "
+    "feature_column.categorical_column_with_vocabulary_file",
+    {kNameArgument,
+     kFeatureArgument,
+     "vocabulary_file: path; kept. A path to a text file of one word a line.",
+     "vocabulary_size = NULL: whole number; kept. How many of its lines are the vocabulary; `NULL`: "
+     "all.",
+     "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
+     "words that are not in it, by their hash. Not together with `default_value`.",
+     "default_value = NULL: whole number; kept. The bucket of values that are in none; `-1` or "
+     "`NULL`: they count as missing.",
+     "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
+     "`tf$int64`, or its name."},
+    "Strings or integers by their place in the lines of a file.");
 
 }  // namespace runhooks

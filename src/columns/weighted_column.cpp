@@ -61,8 +61,15 @@ class WeightedCategoricalColumn : public CategoricalColumn {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_COLUMN(WeightedCategoricalColumn,
-                         "weighted_categorical_column",
-                         "column_categorical_weighted");
+RUNHOOKS_REGISTER_COLUMN(
+    WeightedCategoricalColumn,
+    "column_categorical_weighted, feature_column.weighted_categorical_column",
+    {kNameArgument,
+     "categorical_column: column; kept. A [categorical column][categorical_columns].",
+     "weight_feature_key: string; kept. The name of the feature of weights, which has as many "
+     "values in each row as the categorical one. A weight of 0 leaves its id out.",
+     "dtype = tf$float32: type or NULL; kept. `tf$float32`; R's doubles are cast.",
+     "center = NULL: numbers; kept", "scale = NULL: numbers; kept"},
+    "The ids of another column with weights.");
 
 }  // namespace runhooks

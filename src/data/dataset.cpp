@@ -125,7 +125,7 @@ void IteratorContext::restore(const NamedTensors& state) {
 namespace {
 
 const ArgSpec* find_spec(const std::string& type, const std::string& name) {
-  for (const ArgSpec& spec : Factory<Dataset>::instance().find("dataset", type).arguments) {
+  for (const ArgSpec& spec : Factory<Dataset>::instance().find("dataset", type).arguments()) {
     if (spec.name == name) return &spec;
   }
   return nullptr;

@@ -1,5 +1,5 @@
 // What lives here: Dataset (what the data are) and DatasetIterator (where one pass through them stands).
-// Who may use it: data, estimators, the bindings.
+// Who may use it: data, hooks, estimators, the bindings.
 // What it must not know: particular sources and transformations, models, R.
 #pragma once
 

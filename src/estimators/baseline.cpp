@@ -7,6 +7,22 @@ namespace runhooks {
 
 namespace {
 
+const ModelPart& baseline_part() {
+  static const auto* part = new ModelPart{
+      "", false, false, {"Ftrl", 0.3, PartOptimizer::Falls::kNever, "Ftrl"}};
+  return *part;
+}
+
+ModelTraits baseline_traits() {
+  ModelTraits traits;
+  traits.family = traits.words = "baseline";
+  traits.name = "Baseline";
+  traits.parts = {baseline_part()};
+  traits.arguments = {"head",   "model_dir",      "labels", "optimizer",
+                      "config", "loss_reduction", "formula"};
+  return traits;
+}
+
 // As many rows as the features have.
 Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   if (features.empty()) invalid_argument("The features must have at least one entry.");
@@ -37,7 +53,7 @@ ModelFn baseline_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   return [head, arguments](Graph& graph, const ModelInput& input, Mode mode) {
     const Output logits = baseline_logits(graph, input.features, head->logits_dimension());
     return head->create_estimator_spec(graph, input, mode, logits, [&](Graph& g, Output loss) {
-      const auto optimizer = optimizer_of(arguments, "optimizer", "Ftrl", 0.3, 0.3);
+      const auto optimizer = optimizer_of(arguments, baseline_part(), 0);
       return optimizer->minimize(g, loss, get_or_create_global_step(g));
     });
   };
@@ -45,6 +61,6 @@ ModelFn baseline_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_CANNED("baseline", baseline_model_fn);
+RUNHOOKS_REGISTER_CANNED("baseline", baseline_model_fn, baseline_traits());
 
 }  // namespace runhooks

@@ -16,7 +16,7 @@ class BinaryClassHead : public HeadBase {
         vocabulary_(vocabulary_argument(args, 2)) {}
   int64_t logits_dimension() const override { return 1; }
   LabelSpec labels() const override {
-    return class_label_spec(LabelSpec::Kind::kClass, 2, vocabulary_);
+    return one_class_labels(2, vocabulary_);
   }
 
  private:
@@ -95,6 +95,14 @@ class BinaryClassHead : public HeadBase {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("binary_class_head", BinaryClassHead);
+RUNHOOKS_REGISTER_HEAD("binary_class_head",
+                       BinaryClassHead,
+                       "One of two classes, by the sigmoid of one logit.",
+                       "thresholds",
+                       "weight_column",
+                       "label_vocabulary",
+                       "loss_reduction",
+                       "name",
+                       "auc_summation = 'careful_interpolation': string");
 
 }  // namespace runhooks

@@ -1,6 +1,7 @@
 #include "estimators/canned.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace runhooks {
 
@@ -29,13 +30,17 @@ std::shared_ptr<Optimizer> from_value(const Value& value,
 }  // namespace
 
 std::shared_ptr<Optimizer> optimizer_of(const Args& args,
-                                        const std::string& name,
-                                        const std::string& missing,
-                                        double named_rate,
-                                        double missing_rate) {
+                                        const ModelPart& part,
+                                        size_t num_columns) {
+  using Falls = PartOptimizer::Falls;
+  const PartOptimizer& own = part.optimizer;
+  const std::string name = part.optimizer_argument();
   const Value* value = args.find(name);
-  if (!value) return from_value(Value::of(missing), name, missing_rate);
-  return from_value(*value, name, named_rate);
+  const bool falls =
+      own.falls == Falls::kAlways || (own.falls == Falls::kWhereMissing && value == nullptr);
+  const double root = std::sqrt(static_cast<double>(num_columns));
+  const double rate = falls ? std::min(own.rate, 1 / root) : own.rate;
+  return from_value(value ? *value : Value::of(std::string(own.missing)), name, rate);
 }
 
 Partitioner size_partitioner() {

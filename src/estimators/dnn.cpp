@@ -7,6 +7,32 @@ namespace runhooks {
 
 namespace {
 
+const ModelPart& dnn_part() {
+  static const auto* part = new ModelPart{
+      "", true, true, {"Adagrad", 0.05, PartOptimizer::Falls::kNever, "Adam", 0.001}};
+  return *part;
+}
+
+ModelTraits dnn_traits() {
+  ModelTraits traits;
+  traits.family = traits.words = "deep";
+  traits.name = "DNN";
+  traits.parts = {dnn_part()};
+  traits.batch_size = 64;
+  traits.steps = 2000;
+  traits.arguments = {"head", "hidden_units: widths; kept. How many units each hidden layer has, from the input "
+                      "on; `integer(0)`: there is none, and the model is linear.",
+                      "dense_feature_columns", "model_dir", "labels", "optimizer",
+                      "activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
+                      "sums: the name of a function in `tf$nn`, or a function of a tensor; `NULL`: "
+                      "the sums as they are.",
+                      "dropout = NULL: probability. The probability of dropping a unit, in training "
+                      "only; `NULL`: none is dropped.",
+                      "input_layer_partitioner", "config", "loss_reduction", "batch_norm",
+                      "warm_start_from", "formula"};
+  return traits;
+}
+
 ModelFn dnn_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
   const DnnArguments dnn(args, "");
@@ -17,7 +43,7 @@ ModelFn dnn_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const Output logits =
         dnn_logits(graph, input.features, columns, head->logits_dimension(), dnn, mode);
     return head->create_estimator_spec(graph, input, mode, logits, [&](Graph& g, Output loss) {
-      const auto optimizer = optimizer_of(arguments, "optimizer", "Adagrad", 0.05, 0.05);
+      const auto optimizer = optimizer_of(arguments, dnn_part(), columns.size());
       return optimizer->minimize(g, loss, get_or_create_global_step(g));
     });
   };
@@ -25,6 +51,6 @@ ModelFn dnn_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_CANNED("dnn", dnn_model_fn);
+RUNHOOKS_REGISTER_CANNED("dnn", dnn_model_fn, dnn_traits());
 
 }  // namespace runhooks

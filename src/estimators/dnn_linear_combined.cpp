@@ -1,8 +1,5 @@
 // A linear model and a deep one whose logits are added
 // (tf.estimator.DNNLinearCombinedRegressor and its relatives).
-#include <algorithm>
-#include <cmath>
-
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/logits.h"
@@ -10,6 +7,43 @@
 namespace runhooks {
 
 namespace {
+
+enum Part { kLinear, kDeep };
+
+const std::vector<ModelPart>& combined_parts() {
+  using Falls = PartOptimizer::Falls;
+  static const auto* parts = new std::vector<ModelPart>{
+      {"linear_", true, false, {"Ftrl", 0.005, Falls::kAlways, "Ftrl", 0.1}},
+      {"dnn_", true, true, {"Adagrad", 0.001, Falls::kNever, "Adam", 0.001}}};
+  return *parts;
+}
+
+ModelTraits combined_traits() {
+  ModelTraits traits;
+  traits.family = "both";
+  traits.words = "wide and deep";
+  traits.name = "DNNLinearCombined";
+  traits.parts = combined_parts();
+  traits.batch_size = 64;
+  traits.steps = 2000;
+  traits.arguments = {
+      "head", "model_dir",
+      "linear_feature_columns = NULL: columns; kept. The columns of the linear part; `NULL` leaves "
+      "it out. Or a formula, with `data`.",
+      "linear_optimizer",
+      "dnn_feature_columns = NULL: columns; kept. The columns of the deep part, which are dense; "
+      "`NULL` leaves it out. Or a formula, with `data`.",
+      "dnn_optimizer",
+      "dnn_hidden_units = NULL: widths; kept. How many units each hidden layer has, from the input "
+      "on.",
+      "dnn_activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their sums: the "
+      "name of a function in `tf$nn`, or a function of a tensor; `NULL`: the sums as they are.",
+      "dnn_dropout = NULL: probability. The probability of dropping a unit, in training only; "
+      "`NULL`: none is dropped.",
+      "labels", "input_layer_partitioner", "config", "loss_reduction", "batch_norm",
+      "sparse_combiner", "warm_start_from", "formula"};
+  return traits;
+}
 
 std::vector<ColumnPtr> columns_argument(const Args& args, const std::string& name) {
   return args.has(name) ? make_columns(args.list(name)) : std::vector<ColumnPtr>();
@@ -32,15 +66,12 @@ class CombinedTraining {
   Operation* operator()(Graph& graph, Output loss) const {
     const VariablePtr step = get_or_create_global_step(graph);
     std::vector<Operation*> parts;
-    if (has_dnn_) {
-      const auto dnn = optimizer_of(args_, "dnn_optimizer", "Adagrad", 0.001, 0.001);
-      parts.push_back(dnn->minimize(graph, loss, nullptr, trainable_in(graph, "dnn")));
-    }
-    if (num_linear_columns_ > 0) {
-      const double rate = std::min(0.005, 1 / std::sqrt(static_cast<double>(num_linear_columns_)));
-      const auto linear = optimizer_of(args_, "linear_optimizer", "Ftrl", rate, rate);
-      parts.push_back(linear->minimize(graph, loss, nullptr, trainable_in(graph, "linear")));
-    }
+    const auto train = [&](Part part, size_t num_columns, const char* scope) {
+      const auto optimizer = optimizer_of(args_, combined_parts()[part], num_columns);
+      parts.push_back(optimizer->minimize(graph, loss, nullptr, trainable_in(graph, scope)));
+    };
+    if (has_dnn_) train(kDeep, 0, "dnn");
+    if (num_linear_columns_ > 0) train(kLinear, num_linear_columns_, "linear");
     ControlDependencies after(graph, {graph.group(parts)});
     const Output one = graph.scalar(step->dtype, 1, "AssignAdd/value");
     return graph.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
@@ -87,6 +118,6 @@ ModelFn combined_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_CANNED("dnn_linear_combined", combined_model_fn);
+RUNHOOKS_REGISTER_CANNED("dnn_linear_combined", combined_model_fn, combined_traits());
 
 }  // namespace runhooks

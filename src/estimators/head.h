@@ -29,16 +29,32 @@ struct HeadParts {
 // The signature that a request without a name gets.
 extern const char* const kDefaultSignature;  // "serving_default"
 
-// What a head takes as labels, for those who prepare them.
+// One form of predictions as a table has them, for those who show them.
+struct TidyPrediction {
+  std::string type;  // how scripts ask for it: "numeric", "class", "prob", ...
+  std::string key;   // of the predictions
+  // Which columns it has: one of the words of the classes, a number for each class, or numbers
+  // that are called ".pred", with these words behind it where there are several.
+  enum class Columns { kClass, kByClass, kNumbers };
+  Columns columns = Columns::kNumbers;
+  std::vector<std::string> names;  // by default "1", "2", ...
+};
+
+// What a head takes as labels, for those who prepare them, and what its predictions are. Whoever
+// reads it goes by what it says, so that a head may have labels of another kind.
 struct LabelSpec {
-  // Numbers, one of several classes, any number of classes, or the labels of other heads by name.
-  enum class Kind { kNumbers, kClass, kClasses, kByHead };
-  Kind kind = Kind::kNumbers;
   int64_t width = 1;           // values of an example
   std::string width_argument;  // of the head, which says so
   double lowest = -kAnyNumber, highest = kAnyNumber;
+  bool are_whole = false;  // each value is a whole number
+  // Labels are classes: each value is one of so many, or, where the width is that of the classes,
+  // says of each class whether the example has it. 0: labels are numbers.
   int64_t n_classes = 0;
+  bool has_one_class() const { return n_classes > 0 && width == 1; }
   std::vector<std::string> vocabulary;  // where classes are words
+  // The labels are those of other heads, by name; nothing else is known of them.
+  bool is_by_head = false;
+  std::vector<TidyPrediction> predictions;
   static constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 };
 
@@ -80,31 +96,26 @@ EstimatorSpec finish_spec(Graph& graph,
 
 // Makes a head by the name of its type ("regression_head") from its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
+// The same of an estimator's arguments, of which it takes its own.
+std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args);
 // Of a classifier's arguments: two classes by one logit, or more by as many.
 std::shared_ptr<Head> classifier_head(const Args& args);
 // The head that an estimator's argument `head` is.
 std::shared_ptr<Head> head_argument(const Args& args);
 
-// A model function of a head and the other arguments, under three names: <model>_regressor,
-// <model>_classifier and, with a head of the user's choice, <model>_estimator.
-#define RUNHOOKS_REGISTER_CANNED(model, model_fn)                                                \
-  RUNHOOKS_CANNED_(model "_regressor", model_fn, make_head("regression_head", args), Regressor); \
-  RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);            \
-  RUNHOOKS_CANNED_(model "_estimator", model_fn, head_argument(args), Estimator)
-#define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                                   \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __COUNTER__) =             \
-      ::runhooks::Factory<::runhooks::CannedModel>::instance().add(                            \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> { \
-            const std::shared_ptr<::runhooks::Head> head = head_of_args;                       \
-            return std::make_shared<::runhooks::CannedModel>(                                  \
-                ::runhooks::CannedModel{model_fn(head, args), head});                          \
-          })
+// The lines of arguments, where those that several heads have are given by their names alone:
+// "weight_column", "loss_reduction", ...
+std::vector<std::string> head_lines(std::vector<std::string> lines);
 
-#define RUNHOOKS_REGISTER_HEAD(type, Class)                                             \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) =   \
-      ::runhooks::Factory<::runhooks::Head>::instance().add(                            \
-          type, [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> { \
-            return std::make_shared<Class>(args);                                       \
-          })
+// Its arguments as ArgSpec has them, or by their names; see head_lines(). Those that are "kept" are
+// what a model's folder must agree on.
+#define RUNHOOKS_REGISTER_HEAD(type, Class, summary, ...)                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) = \
+      ::runhooks::Factory<::runhooks::Head>::instance().add(                          \
+          type,                                                                       \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {     \
+            return std::make_shared<Class>(args);                                     \
+          },                                                                          \
+          type, ::runhooks::head_lines({__VA_ARGS__}), summary)
 
 }  // namespace runhooks

@@ -1,5 +1,6 @@
 #include "estimators/head_base.h"
 
+#include <map>
 #include <set>
 
 #include "nn/summary_ops.h"
@@ -262,18 +263,24 @@ Output class_labels(Graph& graph,
   return graph.op("Cast", {numbers}).attr("DstT", wanted);
 }
 
-LabelSpec class_label_spec(LabelSpec::Kind kind,
-                           int64_t n_classes,
-                           const std::vector<std::string>& vocabulary) {
-  const bool is_one = kind == LabelSpec::Kind::kClass;
+LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary) {
   LabelSpec labels;
-  labels.kind = kind;
-  labels.width = is_one ? 1 : n_classes;
+  labels.width = n_classes;
   labels.width_argument = "n_classes";
   labels.lowest = 0;
-  labels.highest = is_one ? static_cast<double>(n_classes - 1) : 1;
+  labels.highest = 1;
   labels.n_classes = n_classes;
   labels.vocabulary = vocabulary;
+  labels.predictions = {{"prob", "probabilities", TidyPrediction::Columns::kByClass, {}}};
+  return labels;
+}
+
+LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary) {
+  LabelSpec labels = several_class_labels(n_classes, vocabulary);
+  labels.width = 1;
+  labels.highest = static_cast<double>(n_classes - 1);
+  labels.predictions.insert(labels.predictions.begin(),
+                            {"class", "class_ids", TidyPrediction::Columns::kClass, {}});
   return labels;
 }
 
@@ -339,18 +346,56 @@ std::vector<float> thresholds_argument(const Args& args) {
   return thresholds;
 }
 
+// --- making heads
+
+// Arguments that several heads have.
+std::string head_line(const std::string& name) {
+  static const auto* lines = new std::map<std::string, const char*>{
+      {"label_dimension",
+       "label_dimension = 1L: count; kept. How many numbers the label of an example is."},
+      {"weight_column",
+       "weight_column = NULL: weight column. The name of a feature that weights the examples, or a "
+       "[column_numeric()] of it, or `NULL`."},
+      {"n_classes", "n_classes: whole number in [2, Inf); kept. How many classes."},
+      {"label_vocabulary",
+       "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are "
+       "strings."},
+      {"thresholds",
+       "thresholds = NULL: probabilities. Probabilities between 0 and 1: accuracy, precision and "
+       "recall at each are further metrics."},
+      {"loss_reduction",
+       "loss_reduction = 'sum_over_batch_size': string. How the losses of a batch become one "
+       "number: `\"sum_over_batch_size\"` (the default of heads in TensorFlow), `\"sum\"`, "
+       "`\"mean\"`, `\"sum_over_nonzero_weights\"`."},
+      {"name",
+       "name = NULL: string; kept. A name, which goes to the keys of metrics: `auc/<name>`."}};
+  const auto found = lines->find(name);
+  return found == lines->end() ? name : found->second;
+}
+
+std::vector<std::string> head_lines(std::vector<std::string> lines) {
+  for (std::string& line : lines) line = head_line(line);
+  return lines;
+}
+
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
   return Factory<Head>::instance().make("head", type, args);
+}
+
+// An estimator was asked for it, so that its other arguments are known.
+std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args) {
+  const auto& entry = Factory<Head>::instance().find("head", type);
+  return entry.make(own_arguments(entry.arguments(), args));
 }
 
 std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
-  if (n_classes > 2) return make_head("multi_class_head", args);
+  if (n_classes > 2) return head_of_estimator("multi_class_head", args);
   // As TensorFlow: its canned classifiers sum areas in another way than its heads.
   Args binary = args;
   binary.set("auc_summation", Value::of(std::string("trapezoidal")));
-  return make_head("binary_class_head", binary);
+  return head_of_estimator("binary_class_head", binary);
 }
 
 std::shared_ptr<Head> head_argument(const Args& args) {

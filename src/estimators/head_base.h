@@ -80,9 +80,9 @@ Output class_labels(Graph& graph,
                     const std::vector<std::string>& vocabulary,
                     bool as_ids);
 // The labels of a classifier.
-LabelSpec class_label_spec(LabelSpec::Kind kind,
-                           int64_t n_classes,
-                           const std::vector<std::string>& vocabulary);
+LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
+// A row of 0 and 1 for each example.
+LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
 // The words of class numbers.
 Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
 // Every class number and every word, once a row.

@@ -1,7 +1,4 @@
 // Linear models of feature columns (tf.estimator.LinearRegressor and its relatives).
-#include <algorithm>
-#include <cmath>
-
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/logits.h"
@@ -9,6 +6,26 @@
 namespace runhooks {
 
 namespace {
+
+const ModelPart& linear_part() {
+  static const auto* part = new ModelPart{
+      "", true, false, {"Ftrl", 0.2, PartOptimizer::Falls::kWhereMissing, "Ftrl"}};
+  return *part;
+}
+
+ModelTraits linear_traits() {
+  ModelTraits traits;
+  traits.family = traits.words = "linear";
+  traits.name = "Linear";
+  traits.parts = {linear_part()};
+  traits.coefficients = [](const std::vector<ColumnPtr>& columns) {
+    return linear_coefficients("linear", columns);
+  };
+  traits.arguments = {"head",   "feature_columns", "model_dir",      "labels",          "optimizer",
+                      "config", "partitioner",     "loss_reduction", "sparse_combiner", "warm_start_from",
+                      "formula"};
+  return traits;
+}
 
 ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
@@ -19,9 +36,7 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const Output logits =
         linear_logits(graph, input.features, columns, head->logits_dimension(), arguments);
     return head->create_estimator_spec(graph, input, mode, logits, [&](Graph& g, Output loss) {
-      // Where no optimizer is named: Ftrl with a rate that falls with the number of columns.
-      const double rate = std::min(0.2, 1 / std::sqrt(static_cast<double>(columns.size())));
-      const auto optimizer = optimizer_of(arguments, "optimizer", "Ftrl", 0.2, rate);
+      const auto optimizer = optimizer_of(arguments, linear_part(), columns.size());
       return optimizer->minimize(g, loss, get_or_create_global_step(g));
     });
   };
@@ -29,6 +44,6 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_CANNED("linear", linear_model_fn);
+RUNHOOKS_REGISTER_CANNED("linear", linear_model_fn, linear_traits());
 
 }  // namespace runhooks

@@ -78,4 +78,14 @@ Output linear_logits(Graph& graph,
   return model.logits;
 }
 
+Coefficients linear_coefficients(const std::string& scope, const std::vector<ColumnPtr>& columns) {
+  Coefficients names;
+  const std::string model = scope + "/linear_model/";
+  names.bias = model + "bias_weights";
+  for (const ColumnPtr& column : columns) {
+    names.weights.push_back(model + scope_of(*column) + "/weights");
+  }
+  return names;
+}
+
 }  // namespace runhooks

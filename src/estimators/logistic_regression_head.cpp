@@ -33,6 +33,11 @@ class LogisticRegressionHead : public RegressionHead {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("logistic_regression_head", LogisticRegressionHead);
+RUNHOOKS_REGISTER_HEAD("logistic_regression_head",
+                       LogisticRegressionHead,
+                       "Probabilities; labels are between 0 and 1.",
+                       "weight_column",
+                       "loss_reduction",
+                       "name");
 
 }  // namespace runhooks

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "columns/feature_column.h"
-#include "estimators/model_fn.h"
+#include "estimators/model_traits.h"
 
 namespace runhooks {
 
@@ -17,6 +17,9 @@ Output linear_logits(Graph& graph,
                      const std::vector<ColumnPtr>& columns,
                      int64_t units,
                      const Args& args);
+
+// Where checkpoints have what linear_logits() makes in the variable scope `scope`.
+Coefficients linear_coefficients(const std::string& scope, const std::vector<ColumnPtr>& columns);
 
 // The arguments of a DNN under the names of its estimator: "hidden_units" or "dnn_hidden_units".
 struct DnnArguments {

@@ -19,7 +19,7 @@ class MultiClassHead : public HeadBase {
   }
   int64_t logits_dimension() const override { return n_classes_; }
   LabelSpec labels() const override {
-    return class_label_spec(LabelSpec::Kind::kClass, n_classes_, vocabulary_);
+    return one_class_labels(n_classes_, vocabulary_);
   }
 
  private:
@@ -68,6 +68,13 @@ class MultiClassHead : public HeadBase {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("multi_class_head", MultiClassHead);
+RUNHOOKS_REGISTER_HEAD("multi_class_head",
+                       MultiClassHead,
+                       "One of several classes, by the softmax of as many logits.",
+                       "n_classes",
+                       "weight_column",
+                       "label_vocabulary",
+                       "loss_reduction",
+                       "name");
 
 }  // namespace runhooks

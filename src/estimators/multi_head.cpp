@@ -1,5 +1,7 @@
 // Several heads side by side on the same features (tf.estimator.MultiHead): the logits are theirs
 // one after another, the loss is the weighted sum of their losses.
+#include <cmath>
+
 #include "base/near_names.h"
 #include "estimators/head.h"
 #include "nn/metric.h"
@@ -24,11 +26,16 @@ class MultiHead : public Head {
       invalid_argument("There must be as many `head_weights` as heads; got ", weights_.size(),
                        " and ", heads_.size(), ".");
     }
+    for (const double weight : weights_) {
+      if (!std::isfinite(weight)) {
+        invalid_argument("`head_weights` must be finite numbers, not ", weight, ".");
+      }
+    }
   }
   const std::string& name() const override { return name_; }
   LabelSpec labels() const override {
     LabelSpec labels;
-    labels.kind = LabelSpec::Kind::kByHead;
+    labels.is_by_head = true;
     return labels;
   }
   std::vector<FeatureRead> reads() const override {
@@ -136,6 +143,13 @@ class MultiHead : public Head {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("multi_head", MultiHead);
+RUNHOOKS_REGISTER_HEAD("multi_head",
+                       MultiHead,
+                       "Several heads with names, each with labels of its own: the input function "
+                       "returns a list of labels by the heads' names. The logits are the heads' side "
+                       "by side.",
+                       "heads: heads; kept. A list of heads, each with a name.",
+                       "head_weights = NULL: vector; kept. A number for each head that its loss "
+                       "counts with; `NULL`: all the same.");
 
 }  // namespace runhooks

@@ -22,7 +22,7 @@ class MultiLabelHead : public HeadBase {
   }
   int64_t logits_dimension() const override { return n_classes_; }
   LabelSpec labels() const override {
-    return class_label_spec(LabelSpec::Kind::kClasses, n_classes_, vocabulary_);
+    return several_class_labels(n_classes_, vocabulary_);
   }
 
  private:
@@ -76,6 +76,15 @@ class MultiLabelHead : public HeadBase {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("multi_label_head", MultiLabelHead);
+RUNHOOKS_REGISTER_HEAD("multi_label_head",
+                       MultiLabelHead,
+                       "Any number of several classes at once; labels are a matrix of 0 and 1, or "
+                       "with a vocabulary a list column of words.",
+                       "n_classes",
+                       "thresholds",
+                       "weight_column",
+                       "label_vocabulary",
+                       "loss_reduction",
+                       "name");
 
 }  // namespace runhooks

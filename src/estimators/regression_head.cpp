@@ -22,6 +22,7 @@ LabelSpec RegressionHead::labels() const {
   LabelSpec labels;
   labels.width = label_dimension_;
   labels.width_argument = "label_dimension";
+  labels.predictions = {{"numeric", "predictions", TidyPrediction::Columns::kNumbers, {}}};
   return labels;
 }
 
@@ -76,6 +77,14 @@ Named<ExportOutput> RegressionHead::signatures(const Named<Output>& predictions)
   return {regression_signature(prediction_of(predictions, "predictions"))};
 }
 
-RUNHOOKS_REGISTER_HEAD("regression_head", RegressionHead);
+RUNHOOKS_REGISTER_HEAD("regression_head",
+                       RegressionHead,
+                       "Numbers, by squared error.",
+                       "label_dimension",
+                       "weight_column",
+                       "loss_reduction",
+                       "name",
+                       "label_center = NULL: numbers; kept",
+                       "label_scale = NULL: numbers; kept");
 
 }  // namespace runhooks

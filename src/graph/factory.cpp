@@ -9,19 +9,6 @@ namespace runhooks {
 
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-double bound(const std::string& text) {
-  const std::string number = trimmed(text);
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (number == "Inf") return infinity;
-  if (number == "-Inf") return -infinity;
-  return std::strtod(number.c_str(), nullptr);
-}
-
 // What to say of a range: "between 0 and 1", "0 or more", "positive".
 std::string range_in_words(const ArgSpec& spec) {
   const bool is_bounded = std::isfinite(spec.low), is_bounded_above = std::isfinite(spec.high);
@@ -49,7 +36,17 @@ bool is_whole_number(const Value& value) {
   double x;
   return value_number(value, &x) && x == std::floor(x);
 }
+bool is_count(const Value& value) {
+  double x;
+  return is_whole_number(value) && value_number(value, &x) && x >= 1;
+}
+bool is_probability(const Value& value) {
+  double x;
+  return value_number(value, &x) && x >= 0 && x < 1;
+}
 bool is_text(const Value& value) { return value.get_if<std::string>(); }
+bool is_flag(const Value& value) { return value.get_if<bool>(); }
+bool is_callable(const Value& value) { return value.get_if<std::shared_ptr<Callable>>(); }
 bool is_one_tensor(const Value& value) {
   return is_text(value) || value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>();
 }
@@ -78,11 +75,17 @@ const ArgKind kArgKinds[] = {
      [](const Value& value) { return is_plain_number(value) || is_not_known_yet(value); }},
     {"plain number", "a number", is_plain_number},
     {"whole number", "a whole number", is_whole_number},
-    {"flag", "TRUE or FALSE", [](const Value& value) { return value.get_if<bool>() != nullptr; }},
+    // from 1 on
+    {"count", "a positive whole number", is_count},
+    {"probability", "a probability from 0 to below 1", is_probability},
+    {"flag", "TRUE or FALSE", is_flag},
     {"string", "a single string", is_text},
     {"path", "a single string", is_text},
-    {"function", "a function",
-     [](const Value& value) { return value.get_if<std::shared_ptr<Callable>>() != nullptr; }},
+    {"choice", "", is_text},
+    {"type", "the name of a type", is_text},
+    {"feature", "the name of a feature", is_text},
+    {"function", "a function", is_callable},
+    {"partitioner", "a function of a shape and a type, or NULL", is_callable},
     {"tensor", "a tensor or the name of one", is_one_tensor, false},
     {"tensors", "names of tensors or a named list of tensors",
      [](const Value& value) { return is_one_tensor(value) || are_all(value, is_one_tensor); },
@@ -92,6 +95,27 @@ const ArgKind kArgKinds[] = {
      false},
     // What only the embedding language can look at, and does.
     {"any", "", nullptr},
+    {"initializer", "a function", nullptr},
+    {"numbers", "numbers", nullptr},
+    {"vector", "numbers", nullptr},
+    {"probabilities", "numbers between 0 and 1", nullptr},
+    {"shape", "positive whole numbers", nullptr},
+    {"widths", "positive whole numbers, one for each layer", nullptr},
+    {"words", "strings or integers, and at least one", nullptr},
+    {"class words", "a character vector, a word for each class", nullptr},
+    {"column", "a feature column", nullptr},
+    {"column or name", "a feature column", nullptr},
+    {"columns", "feature columns", nullptr},
+    {"columns or names", "categorical columns or names of features", nullptr},
+    {"weight column", "the name of a feature or a numeric column", nullptr},
+    {"activation", "the name of a function in tf$nn or a function", nullptr},
+    {"optimizer", "the name of an optimizer, an optimizer or a function", nullptr},
+    {"head", "a head, such as binary_class_head() makes", nullptr},
+    {"heads", "a list of heads", nullptr},
+    {"warm start", "a folder, a checkpoint or warm_start_settings()", nullptr},
+    {"formula", "a formula", nullptr},
+    {"data", "a data frame", nullptr},
+    {"configuration", "an object made by `run_config()`", nullptr},
     {"unsupported", "", nullptr},
     {"saver", "", nullptr},
     {"scaffold", "", nullptr},
@@ -116,6 +140,11 @@ std::string described(const Value& value) {
   return value.kind();
 }
 
+bool is_of_choices(const ArgSpec& spec, const Value& value) {
+  const auto* text = value.get_if<std::string>();
+  return text && std::find(spec.choices.begin(), spec.choices.end(), *text) != spec.choices.end();
+}
+
 void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
   auto fail_with = [&](const std::string& wanted, const std::string& got) {
     invalid_argument(args.label(spec.name), " must be ", wanted, ", not ", got, ".");
@@ -124,13 +153,14 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
   const ArgKind* kind = find_kind(spec);
   if (!kind && value.kind() != "a " + spec.kind) fail_with("a " + spec.kind, described(value));
   if (!kind || !kind->accepts) return;
-  if (!kind->accepts(value)) {
-    fail_with(kind->wanted, kind->shows_value ? described(value) : value.kind());
+  if (!kind->accepts(value) || (!spec.choices.empty() && !is_of_choices(spec, value))) {
+    fail_with(wanted_words(spec), kind->shows_value ? described(value) : value.kind());
   }
   double x;
   if (!value_number(value, &x)) return;
   constexpr double kLargest = 9007199254740992;
-  if (spec.kind == "whole number" && std::abs(x) > kLargest) {
+  const bool is_whole = kind->accepts == is_whole_number || kind->accepts == is_count;
+  if (is_whole && std::abs(x) > kLargest) {
     fail_with("a whole number of at most 2^53", described(value));
   }
   if (spec.range.empty()) return;
@@ -141,45 +171,34 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
 
 }  // namespace
 
-ArgSpec parse_arg_spec(const std::string& line) {
-  ArgSpec spec;
-  const size_t colon = line.find(": "), stop = line.find(". ", colon);
-  const std::string head = line.substr(0, colon);
-  const size_t equals = head.find(" = ");
-  spec.name = trimmed(head.substr(0, equals));
-  if (equals != std::string::npos) spec.fallback = trimmed(head.substr(equals + 3));
-  std::string what = trimmed(line.substr(colon + 2, stop - colon - 2));
-  if (stop == std::string::npos && what.back() == '.') what.pop_back();  // there is no more
-  const size_t in = what.find(" in ");
-  spec.kind = what.substr(0, in);
-  const size_t or_null = spec.kind.find(" or NULL");
-  spec.is_null_good = spec.fallback == "NULL" || or_null != std::string::npos;
-  spec.kind = spec.kind.substr(0, or_null);
-  if (stop != std::string::npos) spec.doc = trimmed(line.substr(stop + 2));
-  if (in == std::string::npos) return spec;
-  spec.range = trimmed(what.substr(in + 4));
-  const size_t comma = spec.range.find(',');
-  spec.is_open_below = spec.range.front() == '(';
-  spec.is_open_above = spec.range.back() == ')';
-  spec.low = bound(spec.range.substr(1, comma - 1));
-  spec.high = bound(spec.range.substr(comma + 1, spec.range.size() - comma - 2));
-  return spec;
+std::string wanted_words(const ArgSpec& spec) {
+  if (!spec.choices.empty()) return str_cat("one of \"", str_join(spec.choices, "\", \""), "\"");
+  const ArgKind* kind = find_kind(spec);
+  return kind ? kind->wanted : "a " + spec.kind;
+}
+
+Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
+  Args own(args.owner());
+  for (const ArgSpec& spec : specs) {
+    if (const Value* value = args.find(spec.target)) own.set(spec.target, *value);
+  }
+  return own;
 }
 
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
   for (const auto& item : args.items()) {
-    bool is_known = item.first == "type";
+    // what is NULL was not given
+    bool is_known = item.first == "type" || item.second.is_null();
     for (const ArgSpec& spec : specs) {
-      if (spec.name != item.first) continue;
+      if (spec.target != item.first) continue;
       is_known = true;
       check_argument(spec, item.second, args);
     }
     if (!is_known) invalid_argument("Unused argument ", args.label(item.first), ".");
   }
   for (const ArgSpec& spec : specs) {
-    if (spec.fallback.empty() && !spec.is_null_good && !args.has(spec.name)) {
-      invalid_argument(args.label(spec.name), " is missing.");
-    }
+    if (spec.is_apart || !spec.fallback.empty() || spec.is_null_good) continue;
+    if (!args.has(spec.target)) invalid_argument(args.label(spec.name), " is missing.");
   }
 }
 

@@ -1,49 +1,49 @@
-// What lives here: Factory, which makes things from Args by the name of their type; ArgSpec: what such an argument may be.
-// Who may use it: hooks, optimizers, columns, heads, the bindings.
+// What lives here: Factory, which makes things from Args by the name of their type, and the check of such arguments.
+// Who may use it: hooks, optimizers, datasets, columns, heads, models, the bindings.
 // What it must not know: what is made, R.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/arg_spec.h"
 #include "graph/args.h"
 
 namespace runhooks {
 
-// What one argument of a thing may be; from a line such as
-// "beta1 = 0.9: number in [0, 1]. How fast the mean of the gradients forgets."
-// An argument without words is the core's own: no constructor has it. NULL is good where it is the
-// default, or where the kind says "or NULL".
-struct ArgSpec {
-  std::string name;
-  std::string fallback;  // its default in R's words; empty: it must be given
-  bool is_null_good = false;
-  std::string kind;   // what a value must be: "number" (or a tensor), "flag", "tensors", ...
-  std::string range;  // "[0, 1]", "(0, Inf)" or empty
-  std::string doc;
-  double low = 0, high = 0;
-  bool is_open_below = false, is_open_above = false;
-};
-ArgSpec parse_arg_spec(const std::string& line);
 // Throws where an argument is not one of `specs`, is missing, or is of another kind or out of its
 // range. For a "number", tensors, variables and functions stand for values that are not known yet.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
+// What a value of the argument must be: "a whole number", "one of "sum", "mean"".
+std::string wanted_words(const ArgSpec& spec);
+// The arguments that `specs` know, without the others.
+Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
 // Things made from Args by the name of their type, each registered in its own file.
 template <typename T>
 class Factory {
  public:
   using Make = std::shared_ptr<T> (*)(const Args&);
-  struct Entry {
+  class Entry {
+   public:
     std::string type;
     Make make;
     // How scripts call it ("train.AdamOptimizer") and with what; empty where R has its constructor.
     std::string endpoint;
-    std::vector<ArgSpec> arguments;
+    std::vector<std::string> lines;
     std::string summary;
+    // Read from the lines when they are asked for first: most loads of the library ask for few.
+    const std::vector<ArgSpec>& arguments() const {
+      if (arguments_.empty()) {
+        for (const std::string& line : lines) arguments_.push_back(parse_arg_spec(line));
+      }
+      return arguments_;
+    }
+
+   private:
+    mutable std::vector<ArgSpec> arguments_;
   };
 
   static Factory& instance() {
@@ -53,19 +53,28 @@ class Factory {
   bool add(const char* type,
            Make make,
            const char* endpoint = "",
-           std::initializer_list<const char*> arguments = {},
+           std::vector<std::string> lines = {},
            const char* summary = "") {
-    Entry entry{type, make, endpoint, {}, summary};
-    for (const char* line : arguments) entry.arguments.push_back(parse_arg_spec(line));
+    Entry entry;
+    entry.type = type;
+    entry.make = make;
+    entry.endpoint = endpoint;
+    entry.lines = std::move(lines);
+    entry.summary = summary;
     entries_.push_back(std::move(entry));
     return true;
   }
-  const Entry& find(const char* what, const std::string& type) const {
-    std::vector<std::string> known;
+  // NULL where there is none of this type.
+  const Entry* find_or_null(const std::string& type) const {
     for (const Entry& entry : entries_) {
-      if (entry.type == type) return entry;
-      known.push_back(entry.type);
+      if (entry.type == type) return &entry;
     }
+    return nullptr;
+  }
+  const Entry& find(const char* what, const std::string& type) const {
+    if (const Entry* entry = find_or_null(type)) return *entry;
+    std::vector<std::string> known;
+    for (const Entry& entry : entries_) known.push_back(entry.type);
     throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
                 {str_cat("Known are: ", str_join(known, ", "), ".")});
   }
@@ -75,7 +84,7 @@ class Factory {
   }
   void check(const char* what, const std::string& type, const Args& args) const {
     const Entry& entry = find(what, type);
-    if (!entry.arguments.empty()) check_arguments(entry.arguments, args);
+    if (!entry.lines.empty()) check_arguments(entry.arguments(), args);
   }
   const std::vector<Entry>& entries() const { return entries_; }
 

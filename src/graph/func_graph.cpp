@@ -123,15 +123,13 @@ bool any_inside(const Operation& op, const std::function<bool(const Operation&)>
   return false;
 }
 
-bool changes_variable(const Operation& op, const Operation& handle) {
-  const auto changes = [&handle](const Operation& inner) {
-    for (const int input : inner.def().mutates) {
-      const Operation* changed = inner.input(input).op;
-      if (changed == &handle || changed->name() == handle.name()) return true;
-    }
+std::vector<std::string> changed_variables(const Operation& op) {
+  std::vector<std::string> names;
+  any_inside(op, [&names](const Operation& inner) {
+    for (const int input : inner.def().mutates) names.push_back(inner.input(input).op->name());
     return false;
-  };
-  return op.def().calls_functions ? any_inside(op, changes) : changes(op);
+  });
+  return names;
 }
 
 std::vector<const Operation*> needed_operations(const FuncGraph& function) {

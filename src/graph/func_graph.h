@@ -79,8 +79,9 @@ std::vector<Operation*> all_operations(const Graph& graph);
 std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether this is true of the operation or of one in the functions that it calls.
 bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);
-// Whether the operation, or one in its functions, changes the variable of this handle.
-bool changes_variable(const Operation& op, const Operation& handle);
+// The names of the variables that the operation changes, and those in its functions; one may come
+// more than once.
+std::vector<std::string> changed_variables(const Operation& op);
 // The operations of a function that its results need, in the order of their making.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_set>
 
+#include "base/looks.h"
 #include "base/near_names.h"
 #include "graph/endpoints.h"
 #include "graph/op_check.h"
@@ -366,15 +368,17 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
     all.insert(all.end(), frame->ops.begin(), frame->ops.end());
     if (frame->clears) break;
   }
+  if (all.empty()) return all;
+  std::unordered_set<const Operation*> known;  // an input is waited for, too
+  for (const Output& input : inputs) known.insert(input.op);
   std::vector<Operation*> kept;
   for (Operation* op : all) {
+    ++looks();
     if (&op->graph() != this) {
       wait_outside(op);
-      continue;
+    } else if (known.insert(op).second) {
+      kept.push_back(op);
     }
-    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
-                                      [op](const Output& input) { return input.op == op; });
-    if (!is_input && std::find(kept.begin(), kept.end(), op) == kept.end()) kept.push_back(op);
   }
   return kept;
 }

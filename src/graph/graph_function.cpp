@@ -8,8 +8,15 @@ namespace runhooks {
 
 namespace {
 
-std::vector<GraphFunctionDef>& functions() {
-  static auto* all = new std::vector<GraphFunctionDef>;
+// As registered; signatures are read when somebody asks for the functions.
+struct Registered {
+  const char* signature;
+  const char* summary;
+  GraphFunction function;
+  bool is_scoped;
+};
+std::vector<Registered>& registered() {
+  static auto* all = new std::vector<Registered>;
   return *all;
 }
 
@@ -74,13 +81,23 @@ Output stacked(Graph& graph, const ValueList& list, const std::string& name, DTy
 
 }  // namespace
 
-const std::vector<GraphFunctionDef>& all_graph_functions() { return functions(); }
+const std::vector<GraphFunctionDef>& all_graph_functions() {
+  static const auto* all = [] {
+    auto* made = new std::vector<GraphFunctionDef>;
+    for (const Registered& one : registered()) {
+      made->push_back(
+          {parse_signature(one.signature), one.summary, one.function, one.is_scoped});
+    }
+    return made;
+  }();
+  return *all;
+}
 
 bool register_graph_function(const char* signature,
                              const char* summary,
                              GraphFunction function,
                              bool is_scoped) {
-  functions().push_back({parse_signature(signature), summary, function, is_scoped});
+  registered().push_back({signature, summary, function, is_scoped});
   return true;
 }
 

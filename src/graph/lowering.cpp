@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/looks.h"
 #include "graph/collection_item.h"
 #include "graph/func_graph.h"
 
@@ -58,6 +59,7 @@ class ReadersFirst {
       const Output& input = op->inputs()[i];
       if (std::find(mutates.begin(), mutates.end(), static_cast<int>(i)) != mutates.end()) {
         const auto& readers = readers_[input.op];
+        looks() += readers.size();
         before_[op].insert(before_[op].end(), readers.begin(), readers.end());
         continue;
       }
@@ -75,8 +77,10 @@ class ReadersFirst {
 
   // What a function changes, its caller has the handle of.
   void add_changes_inside(const Operation* op) {
+    const std::vector<std::string> names = changed_variables(*op);
+    const std::set<std::string> changed(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
-      if (!is_variable(input) || !changes_variable(*op, *input.op)) continue;
+      if (!is_variable(input) || changed.count(input.op->name()) == 0) continue;
       const auto& readers = readers_[input.op];
       before_[op].insert(before_[op].end(), readers.begin(), readers.end());
     }
@@ -142,6 +146,7 @@ class Lowering {
   Operation* make(const Operation& op) {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;
+    looks() += op.inputs().size();
     for (const Output& input : op.inputs()) make(*input.op);
     made = op.def().lower_fn ? lower(op) : copy(op);
     for (int i = 0; i < made->num_outputs(); ++i) made->set_output_shape(i, op.output_shape(i));

@@ -1,5 +1,5 @@
 // What lives here: OpDef (an op's interface, shape function, kernel, gradient and example) and the registry of them.
-// Who may use it: ops, data and training register; graph, autodiff, session and the bindings look up.
+// Who may use it: who brings ops registers (ops, data, control, nn, training); every layer above graph looks up.
 // What it must not know: any particular op, sessions, R.
 #pragma once
 
@@ -197,7 +197,7 @@ const std::map<std::string, OpDef>& all_ops();
 ArgDef parse_arg(const std::string& spec);
 AttrDef parse_attr(const std::string& spec);
 
-// Builds an OpDef word by word and registers it when it goes out of scope as a static object:
+// Registers an OpDef by its name and adds to it word by word, before main() as a static object:
 //   static OpRegistration kNeg = OpRegistration("Neg").input("x: T")...;
 class OpRegistration {
  public:

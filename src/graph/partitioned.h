@@ -1,5 +1,5 @@
 // What lives here: the value of a variable that may have been cut into parts.
-// Who may use it: training, columns, estimators.
+// Who may use it: nn, columns, training, estimators.
 // What it must not know: what the variable is for, R.
 #pragma once
 

@@ -8,41 +8,6 @@ namespace runhooks {
 
 namespace {
 
-std::string trim(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n");
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-// At commas that are in no parenthesis and no quotes.
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  bool is_quoted = false;
-  for (const char c : text) {
-    if (c == '\'') is_quoted = !is_quoted;
-    if (!is_quoted) depth += (c == '(') - (c == ')');
-    if (c == ',' && depth == 0 && !is_quoted) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  for (std::string& part : parts) part = trim(part);
-  if (parts.size() == 1 && parts[0].empty()) parts.clear();
-  return parts;
-}
-
-SignatureArgument parse_argument(const std::string& text) {
-  SignatureArgument argument;
-  const size_t equals = text.find(" = ");
-  const std::string head = trim(text.substr(0, equals));
-  if (equals != std::string::npos) argument.fallback = trim(text.substr(equals + 3));
-  const size_t as = head.find(" as ");
-  argument.name = trim(head.substr(0, as));
-  argument.target = as == std::string::npos ? argument.name : trim(head.substr(as + 4));
-  return argument;
-}
-
 // "SquaredDifference" is squared_difference, "GatherV2" gather.
 std::string snake_case(const std::string& type) {
   const bool is_v2 = type.size() > 2 && type.compare(type.size() - 2, 2, "V2") == 0;
@@ -91,26 +56,33 @@ bool is_inferred(const OpDef& def, const AttrDef& attr) {
   });
 }
 
+ArgSpec named_argument(const std::string& name, const std::string& fallback) {
+  ArgSpec argument;
+  argument.name = argument.target = name;
+  argument.fallback = fallback;
+  return argument;
+}
+
 Signature derived_signature(const OpDef& def) {
   Signature signature;
   for (const ArgDef& input : def.inputs) {
-    signature.arguments.push_back({input.name, input.name, ""});
+    signature.arguments.push_back(named_argument(input.name, ""));
   }
   for (const bool has_default : {false, true}) {
     for (const AttrDef& attr : def.attrs) {
       const std::string fallback = in_r(attr);
       if (fallback.empty() == has_default || is_inferred(def, attr)) continue;
-      signature.arguments.push_back({attr.name, attr.name, fallback});
+      signature.arguments.push_back(named_argument(attr.name, fallback));
     }
   }
-  signature.arguments.push_back({"name", "name", "NULL"});
+  signature.arguments.push_back(named_argument("name", "NULL"));
   return signature;
 }
 
 }  // namespace
 
-const SignatureArgument* Signature::find(const std::string& name) const {
-  for (const SignatureArgument& argument : arguments) {
+const ArgSpec* Signature::find(const std::string& name) const {
+  for (const ArgSpec& argument : arguments) {
     if (argument.name == name) return &argument;
   }
   return nullptr;
@@ -123,9 +95,7 @@ Signature parse_signature(const std::string& text) {
   }
   Signature signature;
   signature.endpoints = split_at_commas(text.substr(0, open));
-  for (const auto& part : split_at_commas(text.substr(open + 1, text.size() - open - 2))) {
-    signature.arguments.push_back(parse_argument(part));
-  }
+  signature.arguments = parse_arg_list(text.substr(open + 1, text.size() - open - 2));
   return signature;
 }
 

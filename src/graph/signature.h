@@ -6,25 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "graph/arg_spec.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
-
-struct SignatureArgument {
-  std::string name;  // as TensorFlow has it
-  // The input, attribute or argument of the core that it is. Two arguments of one target are names
-  // of one thing, such as `keepdims` and the deprecated `keep_dims`.
-  std::string target;
-  std::string fallback;  // its default in R's words ("NULL", "-1", "'stack'"); empty: required
-};
 
 // "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)"; several names stand before
 // the parenthesis with commas between them. Names that begin with "_" are not shown to scripts.
 struct Signature {
   std::vector<std::string> endpoints;
-  std::vector<SignatureArgument> arguments;
+  std::vector<ArgSpec> arguments;  // their kinds are those of the core's own
 
-  const SignatureArgument* find(const std::string& name) const;
+  const ArgSpec* find(const std::string& name) const;
 };
 
 // Throws where the text is none.

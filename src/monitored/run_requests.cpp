@@ -1,6 +1,10 @@
 #include "monitored/run_requests.h"
 
 #include <algorithm>
+#include <map>
+
+#include "base/looks.h"
+#include "graph/output_set.h"
 
 namespace runhooks {
 
@@ -10,10 +14,11 @@ constexpr size_t kMostKept = 8;
 
 // The tensor that both feed; none: an invalid Output.
 Output fed_by_both(const RunArgs& a, const RunArgs& b) {
+  if (a.feeds.empty() || b.feeds.empty()) return Output();
+  OutputSet others;
+  for (const auto& feed : b.feeds) others.insert(feed.first);
   for (const auto& feed : a.feeds) {
-    for (const auto& other : b.feeds) {
-      if (other.first == feed.first) return feed.first;
-    }
+    if (others.count(feed.first) > 0) return feed.first;
   }
   return Output();
 }
@@ -69,6 +74,7 @@ bool RunRequests::is_asked_for(const MergedRun& merged, const RunArgs& caller) c
 
 MergedRun RunRequests::make(Session& session, const RunArgs& caller) const {
   std::vector<Fetch> fetches;
+  std::map<std::pair<const Operation*, int>, size_t> places;  // the first of each among them
   std::vector<Output> feeds;
   const auto add_part = [&](const RunArgs* args, bool shares) {
     MergedRun::Part part;
@@ -76,9 +82,11 @@ MergedRun RunRequests::make(Session& session, const RunArgs& caller) const {
     if (!args) return part;
     part.revision = args->revision;
     for (const Fetch& fetch : args->fetches) {
-      const auto found = shares ? std::find(fetches.begin(), fetches.end(), fetch) : fetches.end();
-      part.results.push_back(static_cast<size_t>(found - fetches.begin()));
-      if (found == fetches.end()) fetches.push_back(fetch);
+      ++looks();
+      const auto place = places.emplace(std::make_pair(fetch.op, fetch.index), fetches.size());
+      const bool is_there = shares && !place.second;
+      part.results.push_back(is_there ? place.first->second : fetches.size());
+      if (!is_there) fetches.push_back(fetch);
     }
     for (const auto& feed : args->feeds) feeds.push_back(feed.first);
     return part;

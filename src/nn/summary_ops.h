@@ -1,5 +1,5 @@
 // What lives here: tf.summary: operations that make summaries, named, tagged and collected as TensorFlow does it.
-// Who may use it: model functions, scaffolds, the bindings.
+// Who may use it: hooks, model functions, scaffolds, the bindings.
 // What it must not know: when summaries are computed and where they are written, R.
 #pragma once
 

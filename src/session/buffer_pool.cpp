@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "base/looks.h"
+
 namespace runhooks {
 
 namespace {
 
 // A block that is so many times larger than needed is left to larger values.
 constexpr size_t kMostSlack = 4;
+// Blocks that are looked at for one output: a graph with many more of them has large outputs
+// without end.
+constexpr size_t kMostLooks = 128;
 
 Tensor memory(size_t bytes) { return Tensor(DType::kUint8, Shape{static_cast<int64_t>(bytes)}); }
 
@@ -25,48 +30,80 @@ Tensor BufferPool::allocate(const Slot& slot, DType dtype, const Shape& shape) {
   Place& place = found->second;
   const bool is_placed = place.block != nullptr;
   if (!is_placed) {
-    place.block = find_block(*place.slot, bytes);
-    place.block->members.push_back(place.slot);
+    const Ranges ranges = ranges_of(*place.slot);
+    place.block = find_block(ranges, bytes);
+    join_block(*place.block, *place.slot, ranges);
   }
   // What has outgrown its place once may do so again.
   if (place.block->capacity < bytes) grow(*place.block, is_placed ? bytes + bytes / 4 : bytes);
   return place.block->storage.viewed_as(dtype, shape);
 }
 
-// By plan; NULL in a plan that does not compute it.
-std::vector<const LiveRange*> BufferPool::ranges_of(Slot& slot) const {
-  std::vector<const LiveRange*> ranges;
+namespace {
+
+// Whether none of these ranges, which do not overlap, has a part of this one.
+bool is_apart(const std::map<int, int>& ranges, int first, int last) {
+  const auto behind = ranges.upper_bound(last);
+  return behind == ranges.begin() || std::prev(behind)->second < first;
+}
+
+}  // namespace
+
+bool BufferPool::Schedule::is_free(const LiveRange& range) const {
+  return is_apart(ranges_, range.first, range.last) &&
+         is_apart(level_ranges_, range.first_level, range.last_level);
+}
+
+void BufferPool::Schedule::take(const LiveRange& range) {
+  ranges_[range.first] = range.last;
+  level_ranges_[range.first_level] = range.last_level;
+}
+
+void BufferPool::Schedule::give_back(const LiveRange& range) {
+  ranges_.erase(range.first);
+  level_ranges_.erase(range.first_level);
+}
+
+// In the plans that compute it.
+BufferPool::Ranges BufferPool::ranges_of(Slot& slot) const {
+  Ranges ranges;
   for (const Liveness* plan : plans_) {
     const auto found = plan->find(&slot);
-    ranges.push_back(found == plan->end() ? nullptr : &found->second);
+    if (found != plan->end()) ranges.emplace_back(plan, &found->second);
   }
   return ranges;
 }
 
-bool BufferPool::fits_beside(const std::vector<const LiveRange*>& ranges,
-                             const Block& block) const {
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    if (!ranges[i]) continue;
-    for (Slot* member : block.members) {
-      const auto other = plans_[i]->find(member);
-      if (other != plans_[i]->end() && ranges[i]->overlaps(other->second)) return false;
-    }
-  }
-  return true;
+bool BufferPool::fits_beside(const Ranges& ranges, const Block& block) {
+  return std::all_of(ranges.begin(), ranges.end(), [&block](const auto& range) {
+    const auto schedule = block.schedules.find(range.first);
+    return schedule == block.schedules.end() || schedule->second.is_free(*range.second);
+  });
+}
+
+void BufferPool::join_block(Block& block, Slot& slot, const Ranges& ranges) {
+  block.members.push_back(&slot);
+  for (const auto& [plan, range] : ranges) block.schedules[plan].take(*range);
 }
 
 // The smallest block that is large enough, else the largest of those that are not, else a new one.
-BufferPool::Block* BufferPool::find_block(Slot& slot, size_t bytes) {
-  const std::vector<const LiveRange*> ranges = ranges_of(slot);
+// Where there are very many it is that of the next so many, going round.
+BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   Block* best = nullptr;
-  for (const auto& block : blocks_) {
+  const size_t n = blocks_.size();
+  size_t at = n > kMostLooks ? next_look_ % n : 0;
+  for (size_t i = 0; i < std::min(n, kMostLooks); ++i, at = at + 1 < n ? at + 1 : 0) {
+    ++looks();
+    Block* block = blocks_[at].get();
     const size_t capacity = block->capacity;
     if (capacity / kMostSlack > bytes) continue;
     if (best && (best->capacity >= bytes ? capacity < bytes || capacity >= best->capacity
                                          : capacity <= best->capacity)) {
       continue;
     }
-    if (fits_beside(ranges, *block)) best = block.get();
+    if (!fits_beside(ranges, *block)) continue;
+    best = block;
+    next_look_ = at + 1;
   }
   if (best) return best;
   blocks_.push_back(std::make_unique<Block>());
@@ -97,6 +134,9 @@ void BufferPool::leave_block(Place& place) {
   if (!place.block) return;
   std::vector<Slot*>& members = place.block->members;
   members.erase(std::find(members.begin(), members.end(), place.slot));
+  for (const auto& [plan, range] : ranges_of(*place.slot)) {
+    place.block->schedules[plan].give_back(*range);
+  }
   if (place.slot->tensor.shares_buffer_with(place.block->storage)) {
     take_back(*place.slot);
     ++moves_;
@@ -110,30 +150,29 @@ void BufferPool::leave_block(Place& place) {
 
 void BufferPool::add(const Liveness& liveness) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  plans_.push_back(&liveness);
   std::vector<Slot*> losers;
   for (const auto& block : blocks_) {
-    std::vector<const LiveRange*> kept;
     for (Slot* member : block->members) {
+      ++looks();
       const auto found = liveness.find(member);
       if (found == liveness.end()) continue;
-      const LiveRange& range = found->second;
-      const bool collides = std::any_of(
-          kept.begin(), kept.end(), [&](const LiveRange* other) { return range.overlaps(*other); });
-      if (collides) {
-        losers.push_back(member);
+      Schedule& schedule = block->schedules[&liveness];
+      if (schedule.is_free(found->second)) {
+        schedule.take(found->second);
       } else {
-        kept.push_back(&range);
+        losers.push_back(member);
       }
     }
   }
   for (Slot* slot : losers) leave_block(places_[slot]);
+  plans_.push_back(&liveness);  // now: the losers had taken nothing in this plan
   for (const auto& value : liveness) places_[value.first].slot = value.first;
 }
 
 void BufferPool::remove(const Liveness& liveness) {
   const std::lock_guard<std::mutex> lock(mutex_);
   plans_.erase(std::find(plans_.begin(), plans_.end(), &liveness));
+  for (const auto& block : blocks_) block->schedules.erase(&liveness);
 }
 
 void BufferPool::keep_apart(Slot& slot) {

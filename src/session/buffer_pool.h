@@ -3,9 +3,11 @@
 // What it must not know: kernels, how plans run, R.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/kernel.h"
@@ -22,10 +24,6 @@ struct BufferOptions {
 struct LiveRange {
   int first = 0, last = 0;
   int first_level = 0, last_level = 0;
-  bool overlaps(const LiveRange& other) const {
-    return (first <= other.last && other.first <= last) ||
-           (first_level <= other.last_level && other.first_level <= last_level);
-  }
 };
 
 // Of the values that one plan computes in every run.
@@ -55,10 +53,22 @@ class BufferPool : public BufferAllocator {
   size_t num_placed() const;
 
  private:
+  // When one block is in use in one plan: the ranges of its members, none of which overlap, in each
+  // of the two orders.
+  class Schedule {
+   public:
+    bool is_free(const LiveRange& range) const;
+    void take(const LiveRange& range);
+    void give_back(const LiveRange& range);
+
+   private:
+    std::map<int, int> ranges_, level_ranges_;  // first and last
+  };
   struct Block {
     Tensor storage;
     size_t capacity = 0;
     std::vector<Slot*> members;
+    std::unordered_map<const Liveness*, Schedule> schedules;
   };
   struct Place {
     bool is_apart = false;
@@ -66,9 +76,11 @@ class BufferPool : public BufferAllocator {
     Block* block = nullptr;
   };
 
-  std::vector<const LiveRange*> ranges_of(Slot& slot) const;
-  bool fits_beside(const std::vector<const LiveRange*>& ranges, const Block& block) const;
-  Block* find_block(Slot& slot, size_t bytes);
+  using Ranges = std::vector<std::pair<const Liveness*, const LiveRange*>>;
+  Ranges ranges_of(Slot& slot) const;
+  static bool fits_beside(const Ranges& ranges, const Block& block);
+  Block* find_block(const Ranges& ranges, size_t bytes);
+  void join_block(Block& block, Slot& slot, const Ranges& ranges);
   void grow(Block& block, size_t bytes);
   void leave_block(Place& place);
   static void take_back(Slot& slot);
@@ -78,6 +90,7 @@ class BufferPool : public BufferAllocator {
   std::vector<const Liveness*> plans_;
   std::unordered_map<const Slot*, Place> places_;
   std::vector<std::unique_ptr<Block>> blocks_;
+  size_t next_look_ = 0;  // among the blocks
   uint64_t moves_ = 0;
 };
 

@@ -1,7 +1,9 @@
 #include "session/plan.h"
 
 #include <algorithm>
+#include <string>
 
+#include "base/looks.h"
 #include "graph/func_graph.h"
 #include "session/schedule.h"
 
@@ -10,9 +12,9 @@ namespace runhooks {
 Plan::Plan(std::shared_ptr<NodeTable> table,
            const std::vector<Fetch>& fetches,
            const std::vector<Output>& feeds)
-    : table_(std::move(table)), num_results_(fetches.size()) {
+    : table_(std::move(table)), fed_(feeds.begin(), feeds.end()), num_results_(fetches.size()) {
   for (const Output& feed : feeds) feeds_.emplace_back(feed, &table_->feed_slot(feed));
-  const std::vector<Operation*> order = ordered_operations(fetches, feeds);
+  const std::vector<Operation*> order = ordered_operations(fetches, fed_);
   const std::vector<int> levels = schedule_levels(order);
   for (size_t i = 0; i < order.size(); ++i) {
     nodes_.push_back(make_node(*order[i], levels[i]));
@@ -22,11 +24,6 @@ Plan::Plan(std::shared_ptr<NodeTable> table,
   mark_snapshots();
   find_live_ranges();
   join_table();
-}
-
-bool Plan::is_fed(const Output& output) const {
-  return std::any_of(feeds_.begin(), feeds_.end(),
-                     [&output](const auto& feed) { return feed.first == output; });
 }
 
 Plan::Node Plan::make_node(Operation& op, int level) {
@@ -61,27 +58,29 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
 }
 
 // A value read from a variable without a copy that is used after the variable was changed has to be
-// a copy.
+// a copy. In one pass: the last change before a use is known, and so is the read that a value comes
+// from.
 void Plan::mark_snapshots() {
-  for (size_t read = 0; read < nodes_.size(); ++read) {
-    const Operation& reader = nodes_[read].item->op;
-    if (!reader.def().reads_variable) continue;
-    const Operation* handle = reader.input(0).op;
-    std::vector<const Operation*> forwarded = {&reader};
-    bool changed = false;
-    for (size_t i = read + 1; i < nodes_.size(); ++i) {
-      const Operation& op = nodes_[i].item->op;
-      const bool uses_value =
-          std::any_of(op.inputs().begin(), op.inputs().end(), [&](const Output& input) {
-            return std::find(forwarded.begin(), forwarded.end(), input.op) != forwarded.end();
-          });
-      if (uses_value && changed) {
-        nodes_[read].needs_snapshot = true;
-        break;
-      }
-      if (uses_value && (op.def().forwards || op.def().may_forward)) forwarded.push_back(&op);
-      changed = changed || changes_variable(op, *handle);
+  std::unordered_map<const Operation*, size_t> reads;  // the reader whose value output 0 may be
+  std::unordered_map<std::string, size_t> changes;     // the last, by the variable's name
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Operation& op = nodes_[i].item->op;
+    for (const Output& input : op.inputs()) {
+      ++looks();
+      const auto read = reads.find(input.op);
+      if (read == reads.end()) continue;
+      Node& reader = nodes_[read->second];
+      const auto change = changes.find(reader.item->op.input(0).op->name());
+      const bool is_late = change != changes.end() && change->second > read->second;
+      reader.needs_snapshot = reader.needs_snapshot || is_late;
     }
+    if (op.def().reads_variable) {
+      reads[&op] = i;
+    } else if (op.def().forwards || op.def().may_forward) {
+      const auto read = reads.find(op.input(0).op);
+      if (read != reads.end()) reads[&op] = read->second;
+    }
+    for (const std::string& variable : changed_variables(op)) changes[variable] = i;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/output_set.h"
 #include "session/fetch.h"
 #include "session/node_table.h"
 
@@ -53,7 +54,7 @@ class Plan {
   const Liveness& liveness() const { return liveness_; }
 
  private:
-  bool is_fed(const Output& output) const;
+  bool is_fed(const Output& output) const { return fed_.count(output) > 0; }
   Node make_node(Operation& op, int level);
   void add_copies(const std::vector<Fetch>& fetches);
   void mark_snapshots();
@@ -64,6 +65,7 @@ class Plan {
   std::vector<Node> nodes_;
   std::unordered_map<const Operation*, size_t> positions_;  // among the nodes
   std::vector<std::pair<Output, Slot*>> feeds_;
+  OutputSet fed_;
   std::vector<ResultCopy> fed_copies_;
   size_t num_results_;
   Liveness liveness_;
@@ -71,6 +73,6 @@ class Plan {
 
 // The operations that the fetches need, in the order in which a plan runs them.
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
-                                           const std::vector<Output>& feeds);
+                                           const OutputSet& feeds);
 
 }  // namespace runhooks

@@ -1,16 +1,13 @@
-#include <algorithm>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "base/looks.h"
 #include "session/plan.h"
 
 namespace runhooks {
 
 namespace {
-
-bool is_fed(const Output& output, const std::vector<Output>& feeds) {
-  return std::find(feeds.begin(), feeds.end(), output) != feeds.end();
-}
 
 // What a function of an operation may change is all taken as one change.
 bool is_mutating(const Operation* op) {
@@ -19,23 +16,24 @@ bool is_mutating(const Operation* op) {
 
 // Everything the fetches need, except what is fed.
 std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,
-                                          const std::vector<Output>& feeds) {
-  std::unordered_map<const Operation*, bool> seen;
+                                          const OutputSet& feeds) {
+  std::unordered_set<const Operation*> seen;
   std::vector<Operation*> needed, stack;
   auto visit = [&](Operation* op) {
-    if (!seen.emplace(op, true).second) return;
+    ++looks();
+    if (!seen.insert(op).second) return;
     needed.push_back(op);
     stack.push_back(op);
   };
   for (const Fetch& fetch : fetches) {
-    if (fetch.is_tensor() && is_fed(Output(fetch.op, fetch.index), feeds)) continue;
+    if (fetch.is_tensor() && feeds.count(Output(fetch.op, fetch.index)) > 0) continue;
     visit(fetch.op);
   }
   while (!stack.empty()) {
     Operation* op = stack.back();
     stack.pop_back();
     for (const Output& input : op->inputs()) {
-      if (!is_fed(input, feeds)) visit(input.op);
+      if (feeds.count(input) == 0) visit(input.op);
     }
     for (Operation* control : op->control_inputs()) visit(control);
   }
@@ -45,7 +43,7 @@ std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,
 }  // namespace
 
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
-                                           const std::vector<Output>& feeds) {
+                                           const OutputSet& feeds) {
   const std::vector<Operation*> needed = needed_operations(fetches, feeds);
   std::unordered_map<const Operation*, int> waits_for;
   std::unordered_map<const Operation*, std::vector<Operation*>> followers;
@@ -56,7 +54,7 @@ std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
       ++count;
     };
     for (const Output& input : op->inputs()) {
-      if (!is_fed(input, feeds)) depend_on(input.op);
+      if (feeds.count(input) == 0) depend_on(input.op);
     }
     for (Operation* control : op->control_inputs()) depend_on(control);
     waits_for[op] = count;

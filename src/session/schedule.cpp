@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/looks.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -39,6 +40,7 @@ class Levels {
       const Variables& behind = variables_behind_[op.input(input).op];
       changes.insert(behind.begin(), behind.end());
     }
+    looks() += 1 + reads.size() + changes.size();
     for (const Operation* variable : reads) level = std::max(level, after_change_[variable]);
     for (const Operation* variable : changes) level = std::max(level, after_reads_[variable]);
 

@@ -1,5 +1,5 @@
 // What lives here: Session, which runs a graph and owns what outlives a step: variables, iterators, plans.
-// Who may use it: training, hooks, monitored, estimators, the bindings.
+// Who may use it: every layer above session, the bindings.
 // What it must not know: hooks, checkpoints, R.
 #pragma once
 

@@ -64,6 +64,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "rho = 0.95: number in [0, 1]. How much of the means is kept.",
      "epsilon = 1e-08: number in [0, Inf). Keeps quotients finite.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adadelta': string. The name scope of the step, and the slots' name."});
+     "name = 'Adadelta': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -58,6 +58,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     {"learning_rate: number in [0, Inf). How far a step goes.",
      "initial_accumulator_value = 0.1: number in (0, Inf). What the sums of squares begin with.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adagrad': string. The name scope of the step, and the slots' name."});
+     "name = 'Adagrad': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

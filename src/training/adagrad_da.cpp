@@ -82,6 +82,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
      "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'AdagradDA': string. The name scope of the step, and the slots' name."});
+     "name = 'AdagradDA': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

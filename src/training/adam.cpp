@@ -99,6 +99,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
      "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adam': string. The name scope of the step, and the slots' name."});
+     "name = 'Adam': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -77,6 +77,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "beta2 = 0.999: number in [0, 1]. How much of the largest gradient is kept.",
      "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'AdaMax': string. The name scope of the step, and the slots' name."});
+     "name = 'AdaMax': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

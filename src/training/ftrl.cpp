@@ -211,7 +211,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
      "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'Ftrl': string. The name scope of the step, and the slots' name.",
+     "name = 'Ftrl': string; kept. The name scope of the step, and the slots' name.",
      "accum_name = NULL: string. The name of the slot of squares, by default `name`.",
      "linear_name = NULL: string. The name of the other slot.",
      "l2_shrinkage_regularization_strength = 0: number in [0, Inf). Shrinks weights with each "

@@ -55,6 +55,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "train.GradientDescentOptimizer",
     {"learning_rate: number in [0, Inf). How far a step goes.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'GradientDescent': string. The name scope of the step, and the slots' name."});
+     "name = 'GradientDescent': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

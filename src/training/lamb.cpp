@@ -119,6 +119,6 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "exclude_from_weight_decay = NULL: any. Patterns of the names of variables that keep it.",
      "exclude_from_layer_adaptation = NULL: any. Patterns of the names of variables whose step is "
      "not scaled.",
-     "name = 'LAMB': string. The name scope of the step, and the slots' name."});
+     "name = 'LAMB': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -59,7 +59,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     {"learning_rate: number in [0, Inf). How far a step goes.",
      "momentum: number in [0, Inf). How much of the last step is kept.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'Momentum': string. The name scope of the step, and the slots' name.",
+     "name = 'Momentum': string; kept. The name scope of the step, and the slots' name.",
      "use_nesterov = FALSE: flag. Whether the gradient counts as that of the point ahead."});
 
 }  // namespace runhooks

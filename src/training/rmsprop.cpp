@@ -94,7 +94,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "momentum = 0: number in [0, Inf). How much of the last step is kept.",
      "epsilon = 1e-10: number in [0, Inf). Keeps quotients finite.",
      "use_locking = FALSE: flag. Without effect.",
-     "centered = FALSE: flag. Whether the mean of the gradients is taken off.",
-     "name = 'RMSProp': string. The name scope of the step, and the slots' name."});
+     "centered = FALSE: flag; kept. Whether the mean of the gradients is taken off.",
+     "name = 'RMSProp': string; kept. The name scope of the step, and the slots' name."});
 
 }  // namespace runhooks

@@ -8,6 +8,7 @@
 #include "columns/indicator_column.cpp"
 #include "columns/input_layer.cpp"
 #include "columns/linear_model.cpp"
+#include "columns/normalizing.cpp"
 #include "columns/numeric_column.cpp"
 #include "columns/standardization.cpp"
 #include "columns/vocabulary_column.cpp"

@@ -13,3 +13,4 @@
 #include "estimators/in_memory_evaluator_hook.cpp"
 #include "estimators/linear.cpp"
 #include "estimators/linear_logits.cpp"
+#include "estimators/model_traits.cpp"

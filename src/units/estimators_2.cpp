@@ -2,6 +2,7 @@
 #include "estimators/loaded_model.cpp"
 #include "estimators/logistic_regression_head.cpp"
 #include "estimators/model_fn.cpp"
+#include "estimators/model_memory.cpp"
 #include "estimators/multi_class_head.cpp"
 #include "estimators/multi_head.cpp"
 #include "estimators/multi_label_head.cpp"

@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "graph/arg_spec.cpp"
 #include "graph/kernel.cpp"
 #include "graph/lowering.cpp"
 #include "graph/op_check.cpp"

@@ -13,4 +13,3 @@
 #include "r/files/saver.cpp"
 #include "r/graph/columns.cpp"
 #include "r/graph/control_flow.cpp"
-#include "r/graph/graph.cpp"

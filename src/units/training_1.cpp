@@ -6,6 +6,7 @@
 #include "training/adam_family.cpp"
 #include "training/adamax.cpp"
 #include "training/adamw.cpp"
+#include "training/add_sign.cpp"
 #include "training/export_saver.cpp"
 #include "training/freeze.cpp"
 #include "training/ftrl.cpp"

@@ -188,9 +188,25 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
 
 }  // namespace
 
-// Three steps of each optimizer that has an update of our own, here and lowered.
+namespace {
+
+// What has to be given, and no more.
+Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
+  Args args("the optimizer");
+  for (const ArgSpec& argument : optimizer.arguments) {
+    if (!argument.fallback.empty()) continue;
+    args.set(argument.name, Value::of(argument.name == "learning_rate" ? 0.1 : 0.01));
+  }
+  args.set("learning_rate", Value::of(0.1));
+  return args;
+}
+
+}  // namespace
+
+// Three steps of each optimizer, here and lowered.
 TEST(lowered_updates_take_the_same_steps) {
-  for (const std::string name : {"AdamW", "LAMB", "Adam", "AdaMax"}) {
+  for (const auto& optimizer : Factory<Optimizer>::instance().entries()) {
+    const std::string& name = optimizer.type;
     for (const bool is_resource : {false, true}) {
       for (const bool is_sparse : {false, true}) {
         context() =
@@ -201,11 +217,8 @@ TEST(lowered_updates_take_the_same_steps) {
         options.initializer = constant_initializer(0.5);
         const VariablePtr w = graph->variables().get("w", Shape{3, 2}, options);
         const Output loss = loss_of(*graph, value_of(*graph, w), is_sparse);
-        Args args("the optimizer");
-        args.set("learning_rate", Value::of(0.1));
-        if (name == "AdamW") args.set("weight_decay", Value::of(0.01));
-        if (name == "LAMB") args.set("weight_decay_rate", Value::of(0.01));
-        check_steps(graph, make_optimizer(name, args)->minimize(*graph, loss, nullptr, {w}));
+        const auto made = make_optimizer(name, needed_arguments(optimizer));
+        check_steps(graph, made->minimize(*graph, loss, get_or_create_global_step(*graph), {w}));
       }
     }
   }

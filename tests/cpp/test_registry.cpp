@@ -29,7 +29,7 @@ bool is_of_files(const OpDef& def) {
          def.type == "DecodePng" || def.type == "EncodePng";
 }
 
-// Ops without an example: what they do needs a session with state, and test_variables.cpp or
+// Ops without an example: what they do needs a session with state, and test_plan.cpp or
 // test_data.cpp shows it.
 bool needs_no_example(const OpDef& def) {
   return is_of_files(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
@@ -150,7 +150,7 @@ std::vector<std::string> at_the_edges(const std::string& text) {
 
 // Those of look-ups refuse, LRN and ResizeBilinear are of float32 only. Functions and lists:
 // test_control_flow.cpp has differences of whole loops. A variable's value is no input:
-// test_variables.cpp. How much SparseSlice gives depends on values: test-tensor_sparse_slice.R.
+// test_plan.cpp. How much SparseSlice gives depends on values: test-tensor_sparse_slice.R.
 const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "FusedEmbeddingLookupWeightsGrad",
                                              "If",

@@ -203,8 +203,5 @@ test_that("library(runhooks) masks nothing of dplyr and tidyr, in either order",
   said <- processx::run(
     child_rscript(), c("-e", script), env = child_env(), stderr_to_stdout = TRUE
   )$stdout
-  # R before 4.3 has no methods of `%*%`: it is base's for all but tensors
-  said <- sub(".*[|]", "", said)
-  expect_no_match(said, "masked from .package:(dplyr|tidyr|stats|tidyselect)")
-  if (getRversion() < "4.3") expect_match(said, "masked from .package:base.:\\s+%\\*%\\s+$")
+  expect_no_match(sub(".*[|]", "", said), "masked")
 })

@@ -212,3 +212,51 @@ test_that("AdaMax is TensorFlow's, and leaves rows without a gradient alone", {
   }
   expect_error(tf$contrib$opt$AdaMaxOptimizer(beta2 = 2), "beta2", class = "runhooks_error")
 })
+
+# TensorFlow 2.15's: tf.raw_ops.ResourceApplyAddSign(), lr = 0.1, alpha = 1, sign_decay = 0.5, beta = 0.8.
+test_that("AddSign is TensorFlow's, and leaves rows without a gradient alone", {
+  expected <- list(
+    w = list(
+      c(1, -1.4, 0.275, 2.55, 0.45, 0.235), c(1, -1.91, 0.46625, 2.9325, 0.0675, 0.12025001),
+      c(1, -1.3235, 0.2463125, 2.49262476, 0.507375, 0.25221252)
+    ),
+    m = list(
+      c(0, -0.8, 0.3, 0.6, -0.6, -0.18), c(0, 0.04, -0.015, -0.03, 0.03, 0.009),
+      c(0, -0.75, 0.28125, 0.5625, -0.5625, -0.16875)
+    )
+  )
+  for (is_sparse in c(FALSE, TRUE)) {
+    with_graph(tf$Graph(), {
+      first <- tf$constant(rbind(c(1, -2), c(0.5, 3), c(0, 0.1)), "float32")
+      w <- tf$get_variable("w", initializer = first, use_resource = TRUE)
+      sign <- tf$placeholder("float32", list())
+      dense <- (w - rbind(c(1, 2), c(-1, 0), c(3, 1))) * sign
+      rows <- if (is_sparse) c(2L, 0L) else 0:2
+      gradient <- tf$gather(dense, rows)
+      if (is_sparse) gradient <- tf$IndexedSlices(gradient, tf$constant(rows), c(3L, 2L))
+      optimizer <- tf$contrib$opt$AddSignOptimizer(
+        0.1, beta = 0.8, sign_decay_fn = function(step) 0.5
+      )
+      train <- optimizer$apply_gradients(list(list(gradient, w)))
+      m <- optimizer$get_slot(w, "m")
+      session <- tf$Session()
+      session$run(tf$global_variables_initializer())
+      start <- list(w = c(1, -2, 0.5, 3, 0, 0.1), m = numeric(6))
+      for (t in 1:3) {
+        session$run(train, feed_dict = dict(sign = (-1)^(t - 1)))
+        for (name in names(start)) {
+          wanted <- expected[[name]][[t]]
+          if (is_sparse) wanted[3:4] <- start[[name]][3:4]
+          expect_equal(c(t(session$run(get(name)))), wanted, tolerance = 1e-6, info = name)
+        }
+      }
+      session$close()
+    })
+  }
+  expect_error(
+    tf$contrib$opt$AddSignOptimizer(sign_decay_fn = function(step) "x")$minimize(
+      tf$get_variable("of_words", initializer = 1)
+    ),
+    "sign_decay_fn", class = "runhooks_error"
+  )
+})

@@ -10,3 +10,16 @@ test_that("a script's way to its first step loads neither tibble nor tidyselect"
   output <- processx::run(child_rscript(), c("-e", script), env = child_env())
   expect_identical(output$stdout, "")
 })
+
+test_that("library(runhooks) prints nothing and masks nothing of R's own packages", {
+  script <- "
+    library(runhooks)
+    all <- conflicts(detail = TRUE)
+    theirs <- unlist(all[c('package:base', 'package:stats', 'package:methods', 'package:utils')])
+    cat(intersect(all[['package:runhooks']], theirs))
+  "
+  said <- processx::run(
+    child_rscript(), c("-e", script), env = child_env(), stderr_to_stdout = TRUE
+  )$stdout
+  expect_identical(said, "")
+})

@@ -80,7 +80,23 @@ test_that("sums, means, products and transposes are R's words for TensorFlow's",
       expect_equal(run(sqrt(given)), sqrt(m))
     }
     expect_true(run(all(x > 0)))
-    expect_identical(m %*% t(m), base::`%*%`(m, t(m)))
+    expect_equal(run(v %*% t(x)), m %*% t(m))
+    expect_equal(m %*% t(m), tcrossprod(m))
+  })
+})
+
+test_that("handles are S3 objects in all but `%*%`", {
+  with_values(function(run) {
+    given <- list(tf$constant(1, name = "one"), tf$Variable(1, name = "w"))
+    for (x in given) {
+      expect_output(print(x), x$name, fixed = TRUE)
+      # as R prints what a line gives
+      expect_output(show(x), x$name, fixed = TRUE)
+      expect_output(print(list(x)), x$name, fixed = TRUE)
+      expect_output(str(x), x$name, fixed = TRUE)
+      expect_true(inherits(x, c("tensorflow.tensor", "tensorflow.variable")))
+      expect_true(identical(list(x), list(x)))
+    }
   })
 })
 

@@ -175,3 +175,20 @@ test_that("images are normalized by TensorFlow's fused kernel, whose moving vari
   expect_equal(moving_variance(), c(1.09568167, 1.08136356), tolerance = 1e-6)
   expect_equal(moving_variance(fused = FALSE), c(1.08687496, 1.07375002), tolerance = 1e-6)
 })
+
+test_that("tf$cross gives TensorFlow's products of vectors in space, and their gradients", {
+  a <- rbind(c(1.75, -1, -1.25), c(-0.25, 1.75, -1.75))
+  b <- rbind(c(-1.25, 0, -1.25), c(-0.5, -0.75, -2))
+  with_graph(tf$Graph(), {
+    x <- tf$constant(a, "float32")
+    y <- tf$constant(b, "float32")
+    product <- tf$cross(x, y)
+    loss <- tf$reduce_sum(product * rbind(c(1, 2, 3), c(-1, 0, 2)))
+    out <- evaluate(list(product, tf$gradients(loss, list(x, y))))
+    expect_error(tf$linalg$cross(x[, 1:2], y[, 1:2]), "must have 3 elements")
+    expect_error(tf$cross(x, y[1, ]), class = "runhooks_error")
+  })
+  expect_equal(out[[1]], rbind(c(1.25, 3.75, -1.25), c(-4.8125, 0.375, 1.0625)))
+  expect_equal(out[[2]][[1]], rbind(c(2.5, 2.5, -2.5), c(-1.5, 3, -0.75)))
+  expect_equal(out[[2]][[2]], rbind(c(0.5, 6.5, -4.5), c(-3.5, -2.25, -1.75)))
+})

@@ -1,5 +1,5 @@
 // What lives here: what gradients of many ops are made of.
-// Who may use it: ops and training, in gradient functions.
+// Who may use it: ops, nn and training, to write formulas in ops.
 // What it must not know: the walk over the graph, sessions, R.
 #pragma once
 

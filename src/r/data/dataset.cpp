@@ -108,8 +108,8 @@ SEXP cpp_all_finite(SEXP columns) {
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With `on_other_data`
-// checkpoints have the position.
+// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
+// `on_other_data` checkpoints have the position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,

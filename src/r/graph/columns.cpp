@@ -86,10 +86,21 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 }  // namespace r
 }  // namespace runhooks
 
-// The name of a column, which is made to find what is wrong with it.
+// A column is made to find what is wrong with it: its name, and what it has chosen where nothing was
+// given.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_column_name(SEXP spec) {
-  return border([&] { return make_column(*spec_from_r(spec, "a feature column"))->name(); });
+SEXP cpp_column_check(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto args = spec_from_r(spec, "a feature column");
+    args->set_owner("");  // what the user called shows at its call
+    const ColumnPtr column = make_column(*args);
+    Args chosen;
+    for (const auto& [name, value] : column->chosen()) {
+      if (!args->has(name)) chosen.set(name, value);
+    }
+    Rcpp::Shield<SEXP> values(value_to_r(Value::of(std::make_shared<Args>(chosen))));
+    return Rcpp::List::create(Rcpp::_["name"] = column->name(), Rcpp::_["chosen"] = values);
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -114,20 +125,6 @@ SEXP cpp_columns_read(SEXP columns) {
       for (const FeatureRead& read : column->reads()) all.push_back(read);
     }
     return reads_to_r(all);
-  });
-}
-
-// The names of the constructors in R, by those of tf.feature_column.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_column_endpoints() {
-  return border([&]() -> SEXP {
-    Rcpp::CharacterVector functions, names;
-    for (const ColumnEndpoint& column : column_endpoints()) {
-      functions.push_back(column.function);
-      names.push_back(column.endpoint);
-    }
-    functions.names() = names;
-    return functions;
   });
 }
 

@@ -72,6 +72,17 @@ SEXP handles_of(const Operation& op) {
   return VECTOR_ELT(all, id);
 }
 
+void set_classes(SEXP handle, const char* class1, const char* class2) {
+  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
+  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
+  Rf_setAttrib(handle, R_ClassSymbol, classes);
+}
+
+// For `%*%`, of which R before 4.3 has methods of S4 objects only (R/tensor_product.R); whatever
+// else R finds methods of, it finds S3's.
+void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
+
 SEXP make_element(void* address,
                   const HandleKind& kind,
                   SEXP graph,
@@ -80,10 +91,7 @@ SEXP make_element(void* address,
                   const char* class2) {
   Rcpp::Shield<SEXP> owner(Rf_cons(graph, Rf_ScalarInteger(index)));
   Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(address, kind.tag(), owner));
-  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
-  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
-  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
-  Rf_setAttrib(handle, R_ClassSymbol, classes);
+  set_classes(handle, class1, class2);
   return handle;
 }
 
@@ -168,6 +176,7 @@ SEXP tensor_handle(const Output& output) {
     SET_VECTOR_ELT(handles, place,
                    make_element(output.op, kTensor, graph, output.index, "tensorflow.tensor",
                                 "tensorflow.python.framework.ops.Tensor"));
+    mark_as_s4(VECTOR_ELT(handles, place));
   }
   return VECTOR_ELT(handles, place);
 }
@@ -189,10 +198,8 @@ SEXP variable_handle(const VariablePtr& variable) {
   if (VECTOR_ELT(handles, 1) == R_NilValue) {
     Rcpp::Shield<SEXP> handle(make_handle(variable, kVariable));
     R_SetExternalPtrProtected(handle, graph);
-    Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
-    SET_STRING_ELT(classes, 0, Rf_mkChar("tensorflow.variable"));
-    SET_STRING_ELT(classes, 1, Rf_mkChar("tensorflow.python.ops.variables.Variable"));
-    Rf_setAttrib(handle, R_ClassSymbol, classes);
+    set_classes(handle, "tensorflow.variable", "tensorflow.python.ops.variables.Variable");
+    mark_as_s4(handle);
     SET_VECTOR_ELT(handles, 1, handle);
   }
   return VECTOR_ELT(handles, 1);

@@ -1,5 +1,8 @@
 // What the core's factories know: what can be made, how scripts call it, and with which arguments.
+#include "columns/feature_column.h"
 #include "data/dataset.h"
+#include "estimators/head.h"
+#include "estimators/model_traits.h"
 #include "hooks/hook_registry.h"
 #include "r/values/border.h"
 #include "r/values/values.h"
@@ -10,36 +13,146 @@ using namespace runhooks::r;
 
 namespace {
 
-template <typename T>
-SEXP specs_to_r() {
-  std::vector<std::string> endpoints, types, summaries, names, defaults, kinds, ranges, docs;
-  for (const auto& entry : Factory<T>::instance().entries()) {
-    for (const ArgSpec& spec : entry.arguments) {
-      endpoints.push_back(entry.endpoint);
-      types.push_back(entry.type);
-      summaries.push_back(entry.summary);
-      names.push_back(spec.name);
-      defaults.push_back(spec.fallback);
-      kinds.push_back(spec.kind);
-      ranges.push_back(spec.range);
-      docs.push_back(spec.doc);
-    }
+// Calls `visit` with the factory of what is registered under this word.
+template <typename Visit>
+auto with_factory(const std::string& what, Visit visit) {
+  if (what == "optimizer") return visit(Factory<Optimizer>::instance());
+  if (what == "dataset") return visit(Factory<Dataset>::instance());
+  if (what == "hook") return visit(Factory<RunHook>::instance());
+  if (what == "column") return visit(Factory<FeatureColumn>::instance());
+  if (what == "head") return visit(Factory<Head>::instance());
+  if (what == "estimator") return visit(Factory<CannedModel>::instance());
+  invalid_argument("There are no specifications of '", what, "'.");
+}
+
+using Words = std::vector<std::string>;
+
+// A table of R's in the making.
+class Table {
+ public:
+  template <typename T>
+  void add(const char* name, const std::vector<T>& column) {
+    columns_.push_back(Rcpp::wrap(column));
+    names_.push_back(name);
   }
-  return Rcpp::DataFrame::create(
-      Rcpp::_["endpoint"] = endpoints, Rcpp::_["type"] = types, Rcpp::_["summary"] = summaries,
-      Rcpp::_["name"] = names, Rcpp::_["default"] = defaults, Rcpp::_["kind"] = kinds,
-      Rcpp::_["range"] = ranges, Rcpp::_["doc"] = docs, Rcpp::_["stringsAsFactors"] = false);
+  SEXP frame(R_xlen_t rows) {
+    columns_.names() = names_;
+    columns_.attr("row.names") = Rcpp::IntegerVector::create(NA_INTEGER, -static_cast<int>(rows));
+    columns_.attr("class") = "data.frame";
+    return columns_;
+  }
+
+ private:
+  Rcpp::List columns_;
+  Rcpp::CharacterVector names_;
+};
+
+struct Row {
+  std::string endpoint, type, summary, family, mode;
+  const ArgSpec* spec;
+};
+
+SEXP rows_to_r(const std::vector<Row>& rows) {
+  const auto words = [&rows](auto get) {
+    Words all;
+    for (const Row& row : rows) all.push_back(get(row));
+    return all;
+  };
+  const auto flags = [&rows](auto get) {
+    std::vector<bool> all;
+    for (const Row& row : rows) all.push_back(get(row));
+    return all;
+  };
+  Table table;
+  table.add("endpoint", words([](const Row& row) { return row.endpoint; }));
+  table.add("type", words([](const Row& row) { return row.type; }));
+  table.add("summary", words([](const Row& row) { return row.summary; }));
+  table.add("family", words([](const Row& row) { return row.family; }));
+  table.add("mode", words([](const Row& row) { return row.mode; }));
+  table.add("name", words([](const Row& row) { return row.spec->name; }));
+  table.add("target", words([](const Row& row) { return row.spec->target; }));
+  table.add("default", words([](const Row& row) { return row.spec->fallback; }));
+  table.add("kind", words([](const Row& row) { return row.spec->kind; }));
+  table.add("wanted", words([](const Row& row) { return wanted_words(*row.spec); }));
+  table.add("range", words([](const Row& row) { return row.spec->range; }));
+  table.add("null_is_good", flags([](const Row& row) { return row.spec->is_null_good; }));
+  table.add("kept", flags([](const Row& row) { return row.spec->is_kept; }));
+  table.add("apart", flags([](const Row& row) { return row.spec->is_apart; }));
+  table.add("doc", words([](const Row& row) { return row.spec->doc; }));
+  return table.frame(static_cast<R_xlen_t>(rows.size()));
+}
+
+SEXP part_to_r(const ModelPart& part) {
+  const PartOptimizer& optimizer = part.optimizer;
+  return Rcpp::List::create(
+      Rcpp::_["columns"] = part.has_columns ? part.columns_argument() : "",
+      Rcpp::_["optimizer"] = part.optimizer_argument(), Rcpp::_["is_deep"] = part.is_deep,
+      Rcpp::_["missing"] = optimizer.missing, Rcpp::_["rate"] = optimizer.rate,
+      Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::Falls::kAlways,
+      Rcpp::_["of_formula"] = optimizer.of_formula,
+      Rcpp::_["rate_of_formula"] = optimizer.rate_of_formula);
 }
 
 }  // namespace
 
-// One row an argument.
+// One row an argument, of all things of a kind or of those of one type. Those of estimators have a
+// family ("linear", "deep", ...) and a mode ("regression", "classification"; of a head's choice
+// none); "kept" says what the folder of a model must agree on.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_specs(Text what) {
+SEXP cpp_specs(Text what, Text type) {
   return border([&]() -> SEXP {
-    if (what == "optimizer") return specs_to_r<Optimizer>();
-    if (what == "dataset") return specs_to_r<Dataset>();
-    if (what == "hook") return specs_to_r<RunHook>();
-    invalid_argument("There are no specifications of '", what, "'.");
+    std::vector<Row> rows;
+    with_factory(what, [&](const auto& factory) {
+      for (const auto& entry : factory.entries()) {
+        if (!type.empty() && entry.type != type) continue;
+        Row row{entry.endpoint, entry.type, entry.summary, "", "", nullptr};
+        if (what == "estimator") {
+          const RegisteredModel& model = registered_model(entry.type);
+          row.family = model.traits->family;
+          row.mode = mode_of(model.task);
+          row.summary = str_cat("A ", model.traits->words, " model.");
+        }
+        for (const ArgSpec& spec : entry.arguments()) {
+          row.spec = &spec;
+          rows.push_back(row);
+        }
+      }
+    });
+    return rows_to_r(rows);
+  });
+}
+
+// How scripts call things of a kind ("hook_x, train.XHook"), by their types.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_endpoints(Text what) {
+  return border([&]() -> SEXP {
+    Words endpoints, types;
+    with_factory(what, [&](const auto& factory) {
+      for (const auto& entry : factory.entries()) {
+        endpoints.push_back(entry.endpoint);
+        types.push_back(entry.type);
+      }
+    });
+    Rcpp::CharacterVector all = Rcpp::wrap(endpoints);
+    all.names() = Rcpp::wrap(types);
+    return all;
+  });
+}
+
+// What the family of an estimator says of itself.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_model_traits(Text estimator) {
+  return border([&]() -> SEXP {
+    const RegisteredModel& model = registered_model(estimator);
+    const ModelTraits& traits = *model.traits;
+    Rcpp::List parts;
+    for (const ModelPart& part : traits.parts) parts.push_back(part_to_r(part));
+    return Rcpp::List::create(
+        Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.words,
+        Rcpp::_["class"] = str_cat(traits.name, class_of(model.task)),
+        Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
+        Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
+        Rcpp::_["steps"] = static_cast<double>(traits.steps),
+        Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients));
   });
 }

@@ -98,7 +98,7 @@ Bindings bind_arguments(const Signature& signature, SEXP given, const std::strin
   const RList arguments(given, "the arguments of a function");
   for (R_xlen_t i = 0; i < arguments.size(); ++i) {
     const std::string name = arguments.name(i);
-    const SignatureArgument* argument = signature.find(name);
+    const ArgSpec* argument = signature.find(name);
     if (!argument) invalid_argument("Unused argument: ", owner, " has no `", name, "`.");
     SEXP x = arguments[i];
     if (x == R_MissingArg) invalid_argument("`", name, "` of ", owner, " is missing.");
@@ -211,7 +211,7 @@ SEXP cpp_tf_symbols() {
     for (const auto& [name, symbol] : all_symbols()) {
       if (name[0] == '_') continue;
       std::vector<std::string> words;
-      for (const SignatureArgument& argument : symbol.signature.arguments) {
+      for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
         // R has quotes for such names
         const bool is_quoted = argument.name[0] == '_';

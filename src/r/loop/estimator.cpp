@@ -4,6 +4,8 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
+#include "estimators/model_memory.h"
+#include "estimators/model_traits.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "r/graph/handles_of_graph.h"
@@ -165,22 +167,56 @@ std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
   return made;
 }
 
-// What a canned model's head says of its labels, and the features that it reads itself; NULL of
-// models of the user.
+SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
+  static const char* const kColumns[] = {"class", "by_class", "numbers"};
+  Rcpp::List all(predictions.size());
+  for (size_t i = 0; i < predictions.size(); ++i) {
+    const TidyPrediction& one = predictions[i];
+    all[i] = Rcpp::List::create(Rcpp::_["type"] = one.type, Rcpp::_["key"] = one.key,
+                                Rcpp::_["columns"] = kColumns[static_cast<int>(one.columns)],
+                                Rcpp::_["names"] = Rcpp::wrap(one.names));
+  }
+  return all;
+}
+
+SEXP labels_to_r(const Head& head) {
+  const LabelSpec labels = head.labels();
+  Rcpp::Shield<SEXP> reads(reads_to_r(head.reads()));
+  Rcpp::Shield<SEXP> predictions(predictions_to_r(labels.predictions));
+  return Rcpp::List::create(Rcpp::_["width"] = static_cast<double>(labels.width),
+                            Rcpp::_["width_argument"] = labels.width_argument,
+                            Rcpp::_["lowest"] = labels.lowest, Rcpp::_["highest"] = labels.highest,
+                            Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+                            Rcpp::_["has_one_class"] = labels.has_one_class(),
+                            Rcpp::_["is_by_head"] = labels.is_by_head,
+                            Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+}
+
+// The arguments of a canned estimator.
+std::shared_ptr<Args> estimator_args(SEXP spec) {
+  const auto args = args_from_r(spec, "the estimator");
+  // what the user called shows at its call
+  args->set_owner("");
+  return args;
+}
+
+SEXP names_to_r(const NamedTexts& texts) {
+  Rcpp::CharacterVector values(texts.size()), names(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    values[i] = Rf_mkCharCE(texts[i].second.c_str(), CE_UTF8);
+    names[i] = Rf_mkCharCE(texts[i].first.c_str(), CE_UTF8);
+  }
+  values.names() = names;
+  return values;
+}
+
+// What a canned model's head says of its labels and predictions, and the features that it reads
+// itself; NULL of models of the user.
 SEXP labels_of_model(SEXP spec) {
   if (list_element(spec, "model_fn") != R_NilValue) return R_NilValue;
-  const auto args = args_from_r(spec, "the estimator");
-  args->set_owner(args->text("type") + "()");
-  const std::shared_ptr<Head> head = make_canned_model(args->text("type"), *args).head;
-  const LabelSpec labels = head->labels();
-  static const char* const kKinds[] = {"numbers", "class", "classes", "by_head"};
-  Rcpp::Shield<SEXP> reads(reads_to_r(head->reads()));
-  return Rcpp::List::create(
-      Rcpp::_["kind"] = kKinds[static_cast<int>(labels.kind)],
-      Rcpp::_["width"] = static_cast<double>(labels.width),
-      Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
-      Rcpp::_["highest"] = labels.highest, Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-      Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["reads"] = reads);
+  const auto args = estimator_args(spec);
+  return labels_to_r(*make_canned_model(args->text("type"), *args).head);
 }
 
 // A named list of arrays; NULL at the end.
@@ -349,9 +385,8 @@ SEXP cpp_estimator_predict(SEXP spec,
 // The next batch as a named list of arrays; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
-  return border([&]() -> SEXP {
-    return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions));
-  });
+  return border(
+      [&]() -> SEXP { return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions)); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -380,8 +415,48 @@ bool cpp_is_training(Text folder) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
-    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
+    // first, for its errors name arguments as the constructor has them
     Rcpp::Shield<SEXP> labels(labels_of_model(spec));
+    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
     return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
+  });
+}
+
+// Makes a head and forgets it: what is wrong with its arguments is found.
+// [[Rcpp::export(rng = false)]]
+void cpp_head_check(SEXP head) {
+  border([&] {
+    const auto args = args_from_r(head, "a head");
+    args->set_owner("");  // what the user called shows at its call
+    make_head(args->text("type"), *args);
+  });
+}
+
+// What the folder of a canned model must agree on: named texts in groups.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_model_memory(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto groups = model_memory(*estimator_args(spec));
+    Rcpp::List all(groups.size());
+    Rcpp::CharacterVector names(groups.size());
+    for (size_t i = 0; i < groups.size(); ++i) {
+      all[i] = names_to_r(groups[i].second);
+      names[i] = groups[i].first;
+    }
+    all.names() = names;
+    return all;
+  });
+}
+
+// Where checkpoints have the bias and the weights of each column of a linear model; NULL of others.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_coefficients(SEXP spec) {
+  return border([&]() -> SEXP {
+    const auto args = estimator_args(spec);
+    const ModelTraits& traits = *registered_model(args->text("type")).traits;
+    if (!traits.coefficients) return R_NilValue;
+    const std::string columns = traits.parts.at(0).columns_argument();
+    const Coefficients names = traits.coefficients(make_columns(args->list(columns)));
+    return Rcpp::List::create(Rcpp::_["bias"] = names.bias, Rcpp::_["weights"] = names.weights);
   });
 }

@@ -28,7 +28,8 @@ struct Owner {
 }
 
 std::string kind_of(SEXP x) {
-  if (IS_S4_OBJECT(x)) return "an S4 object";
+  const bool is_pointer = TYPEOF(x) == EXTPTRSXP;  // which those of tensors are first of all
+  if (IS_S4_OBJECT(x) && !is_pointer) return "an S4 object";
   switch (TYPEOF(x)) {
     case CLOSXP:
     case BUILTINSXP:

@@ -1,0 +1,46 @@
+# Hooks that are nothing but their registration in the core.
+
+constructor_makers$hook <- function(specs, place) {
+  .specs <- specs
+  f <- function() make_builtin_hook(.specs, environment())
+  formals(f) <- registered_formals(specs)
+  f
+}
+
+make_builtin_hook <- function(specs, frame) {
+  given <- given_arguments(specs$name, frame)
+  prepared <- Map(prepare_hook_argument, given, specs$name, specs$kind, list(frame))
+  do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared))
+}
+
+# What only R can look at; all the rest the core checks.
+prepare_hook_argument <- function(x, name, kind, call) {
+  if (startsWith(kind, "function(")) {
+    wanted <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]
+    check_method(x, name, wanted, call)
+  }
+  switch(kind,
+    path = absolute_path(x, name, call),
+    listeners = as_listener_list(x, call),
+    saver = {
+      check_saver(x, call)
+      x
+    },
+    scaffold = {
+      check_scaffold(x, call)
+      x
+    },
+    unsupported = refuse_argument(x, name, call),
+    x
+  )
+}
+
+# Names below `tf` of hooks.
+hook_symbols <- function() {
+  symbols <- list()
+  for (endpoint in cpp_endpoints("hook")) {
+    names <- endpoint_names(endpoint)
+    if (length(names) > 1) symbols[names[-1]] <- list(get(names[[1]]))
+  }
+  symbols
+}

@@ -1,0 +1,20 @@
+# `%*%` of tensors and variables, which masks nothing. R finds methods of it for S4 objects in all
+# versions (for S3 objects since 4.3 only), so their handles are marked as S4 objects
+# (src/r/graph/graph.cpp). They stay of S3 classes, whose methods R finds as ever.
+
+#' @importFrom methods setMethod setOldClass
+NULL
+
+# (where roxygen2 reads the sources there is no package that classes could belong to)
+if (isNamespace(topenv())) local({
+  product <- function(x, y) tf$matmul(x, y)
+  setOldClass(c("tensorflow.tensor", "tensorflow.python.framework.ops.Tensor"))
+  setOldClass(c("tensorflow.variable", "tensorflow.python.ops.variables.Variable"))
+  handles <- c("tensorflow.tensor", "tensorflow.variable")
+  for (one in handles) {
+    setMethod("%*%", signature("ANY", one), product)
+    for (other in c("ANY", handles)) setMethod("%*%", signature(one, other), product)
+    # what a line of a script gives is shown, not printed
+    setMethod("show", one, function(object) print(object))
+  }
+})

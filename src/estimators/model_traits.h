@@ -1,0 +1,105 @@
+// What lives here: ModelTraits, what a family of canned estimators says of itself: its words, its parts with their columns,
+// optimizers and rates, its coefficients, the arguments of its estimators.
+// Who may use it: model functions register it; whoever makes models of formulas, prints or interprets them asks.
+// What it must not know: how a model is built, R.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimators/model_fn.h"
+
+namespace runhooks {
+
+// What trains a part of a model where a script says a name, or nothing.
+struct PartOptimizer {
+  const char* missing;  // the optimizer where none is named: "Ftrl"
+  double rate;          // the learning rate of one that is named
+  // Whether the rate is 1 / sqrt(number of columns) where that is smaller.
+  enum class Falls { kNever, kWhereMissing, kAlways };
+  Falls falls = Falls::kNever;
+  // What converges for the standardized numbers of a formula, where nothing is said. A rate of 0 is
+  // that of the name.
+  const char* of_formula;
+  double rate_of_formula = 0;
+};
+
+// A part of a model that is trained by an optimizer of its own.
+struct ModelPart {
+  std::string prefix;  // of its arguments' names: "dnn_", or nothing where the model has one part
+  bool has_columns = true;
+  bool is_deep = false;  // takes dense columns: words become indicators
+  PartOptimizer optimizer;
+  std::string columns_argument() const { return prefix + "feature_columns"; }
+  std::string optimizer_argument() const { return prefix + "optimizer"; }
+};
+
+// Where checkpoints have the weights of a linear function of the features.
+struct Coefficients {
+  std::string bias;
+  std::vector<std::string> weights;  // of each column, in their order
+};
+
+struct ModelTraits {
+  std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
+  std::string words;   // "wide and deep", in "a wide and deep classifier"
+  std::string name;    // of TensorFlow's classes: "DNNLinearCombined"
+  std::vector<ModelPart> parts;
+  // What training reads of data where nothing is said: enough to converge, not to learn the noise.
+  int64_t batch_size = 512, steps = 5000;
+  // Of the columns of a model; missing where it is no linear function.
+  std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
+  // Lines as ArgSpec has them, in the order of TensorFlow's signatures; see model_lines().
+  std::vector<std::string> arguments;
+};
+
+// What a task makes of a model function: a regressor, a classifier, or what a head says.
+enum class Task { kRegressor, kClassifier, kHead };
+// "regression", "classification" or nothing, as others call it.
+const char* mode_of(Task task);
+// "Regressor", "Classifier", "Estimator".
+const char* class_of(Task task);
+
+// The arguments of an estimator of this family. What several families have stands there by its name
+// alone: "head", "labels" (those of the task), "loss_reduction", "optimizer", "model_dir", ...,
+// "formula" (what goes with one).
+std::vector<std::string> model_lines(const ModelTraits& traits, Task task);
+
+// Whether the task has this argument for its labels: its head says what a folder must agree on.
+bool is_label_argument(Task task, const std::string& name);
+
+struct RegisteredModel {
+  std::shared_ptr<const ModelTraits> traits;
+  Task task;
+};
+// By the name of the estimator; throws where there is none.
+const RegisteredModel& registered_model(const std::string& estimator);
+
+bool register_model(const std::string& estimator,
+                    const std::shared_ptr<const ModelTraits>& traits,
+                    Task task,
+                    Factory<CannedModel>::Make make);
+
+// A model function of a head and the other arguments, under three names: <model>_regressor,
+// <model>_classifier and, with a head of the user's choice, <model>_estimator. `traits` is a
+// ModelTraits.
+#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
+  static const std::shared_ptr<const ::runhooks::ModelTraits> traits_of_##model_fn =         \
+      std::make_shared<const ::runhooks::ModelTraits>(traits);                               \
+  RUNHOOKS_CANNED_(model "_regressor", model_fn, head_of_estimator("regression_head", args), \
+                   Regressor);                                                               \
+  RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);        \
+  RUNHOOKS_CANNED_(model "_estimator", model_fn, head_argument(args), Head)
+#define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                             \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __COUNTER__) =       \
+      ::runhooks::register_model(                                                        \
+          type, traits_of_##model_fn, ::runhooks::Task::k##Kind,                         \
+          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> { \
+            const std::shared_ptr<::runhooks::Head> head = head_of_args;                 \
+            return std::make_shared<::runhooks::CannedModel>(                            \
+                ::runhooks::CannedModel{model_fn(head, args), head});                    \
+          })
+
+}  // namespace runhooks

@@ -1,0 +1,20 @@
+// What lives here: OutputSet, tensors of graphs among which others are looked up.
+// Who may use it: every layer above graph.
+// What it must not know: what the tensors are for, R.
+#pragma once
+
+#include <functional>
+#include <unordered_set>
+
+#include "graph/operation.h"
+
+namespace runhooks {
+
+struct OutputHash {
+  size_t operator()(const Output& output) const {
+    return std::hash<const void*>()(output.op) + static_cast<size_t>(output.index);
+  }
+};
+using OutputSet = std::unordered_set<Output, OutputHash>;
+
+}  // namespace runhooks

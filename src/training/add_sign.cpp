@@ -1,0 +1,103 @@
+// A step is longer where the gradient has the sign of its mean (tf.contrib.opt.AddSignOptimizer;
+// Bello et al. 2017).
+#include "ops/state/gradient_helpers.h"
+#include "training/apply_kernel.h"
+#include "training/lowered_update.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+template <typename T>
+T sign_of(T x) {
+  return static_cast<T>((x > T(0)) - (x < T(0)));
+}
+
+// Rows without a gradient stay as they are, and so do their means.
+struct AddSignRule {
+  static constexpr int kRefs = 2;
+  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  template <typename T>
+  static void apply(ApplyInputs<T>& in) {
+    T *var = in.variable(0), *m = in.variable(1);
+    const T lr = in.scalar(2), alpha = in.scalar(3), decay = in.scalar(4), beta = in.scalar(5);
+    const T* grad = in.gradient(6);
+    for (int64_t i = 0; i < in.size(); ++i) {
+      m[i] = m[i] * beta + grad[i] * (T(1) - beta);
+      var[i] -= lr * (alpha + decay * sign_of(grad[i]) * sign_of(m[i])) * grad[i];
+    }
+  }
+};
+
+// TensorFlow has the op for whole gradients only.
+void lower_sparse_add_sign(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  LoweredUpdate in(g, op, inputs);
+  const Output rows = in.value(6), indices = in.value(7), one = in.number(1);
+  const Output grad = in.spread(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output m = add(g, multiply(g, in.value(1), in.value(5)),
+                       multiply(g, grad, subtract(g, one, in.value(5))));
+  const Output agree = multiply(g, g.op("Sign", {grad}), g.op("Sign", {m}));
+  const Output scale = add(g, in.value(3), multiply(g, in.value(4), agree));
+  const Output step = multiply(g, multiply(g, in.value(2), scale), grad);
+  in.set(1, g.op("Select", {is_given, m, in.value(1)}));
+  in.finish(g.op("Select", {is_given, subtract(g, in.value(0), step), in.value(0)}));
+}
+
+class AddSign : public Optimizer {
+ public:
+  explicit AddSign(const Args& args) : Optimizer(args.text("name", "AddSign"), args) {}
+
+ protected:
+  void create_slots(Graph& graph, const VariablePtr& variable) override {
+    make_slot(graph, variable, "m", zeros_initializer());
+  }
+  void prepare(Graph& graph) override {
+    learning_rate_ = hyperparameter(graph, "learning_rate", 0.1);
+    alpha_ = hyperparameter(graph, "alpha", 1);
+    beta_ = hyperparameter(graph, "beta", 0.9);
+    decay_ = sign_decay(graph);
+  }
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    return apply_op(graph, "AddSign", variable, gradient, {"m"},
+                    {like(graph, learning_rate_, variable), like(graph, alpha_, variable),
+                     like(graph, decay_, variable), like(graph, beta_, variable), gradient.values});
+  }
+
+ private:
+  // How much the signs count in this step.
+  Output sign_decay(Graph& graph) const {
+    const auto function = args().callable("sign_decay_fn");
+    if (!function) return graph.scalar(DType::kFloat32, 1, "sign_decay");
+    const Value result = function->call({Value::of(get_or_create_global_step(graph)->snapshot)});
+    if (const auto* tensor = result.get_if<Output>()) return *tensor;
+    double x;
+    if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, "sign_decay");
+    invalid_argument("`sign_decay_fn` of ", args().owner(),
+                     " must return a number or a tensor, not ", result.kind(), ".");
+  }
+
+  Output learning_rate_, alpha_, beta_, decay_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_APPLY_OP(AddSignRule,
+                           "AddSign",
+                           {"var", "m"},
+                           {"lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
+                           {},
+                           nullptr,
+                           lower_sparse_add_sign);
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "AddSign",
+    AddSign,
+    "contrib.opt.AddSignOptimizer",
+    {"learning_rate = 0.1: number in [0, Inf). How far a step goes.",
+     "alpha = 1: number in [0, Inf). What the factor of a step is, apart from the signs.",
+     "beta = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
+     "sign_decay_fn = NULL: any. A function of the step that gives the weight of the signs.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'AddSign': string. The name scope of the step, and the slots' name."});
+
+}  // namespace runhooks

@@ -1,0 +1,72 @@
+// The language of arguments: what a line says, and what is no line.
+#include "graph/factory.h"
+#include "graph/signature.h"
+#include "test.h"
+
+using namespace runhooks;
+
+TEST(a_line_says_all_of_an_argument) {
+  const ArgSpec spec = parse_arg_spec(
+      "num_buckets as number_buckets = 4: whole number or NULL in [1, Inf); kept, apart. How many. "
+      "Not: 0.");
+  CHECK(spec.name == "num_buckets");
+  CHECK(spec.target == "number_buckets");
+  CHECK(spec.fallback == "4");
+  CHECK(spec.kind == "whole number");
+  CHECK(spec.is_null_good);
+  CHECK(spec.range == "[1, Inf)");
+  CHECK(spec.low == 1 && !spec.is_open_below && spec.is_open_above);
+  CHECK(spec.is_kept && spec.is_apart);
+  CHECK(spec.doc == "How many. Not: 0.");
+}
+
+TEST(all_but_the_name_may_be_missing) {
+  const ArgSpec bare = parse_arg_spec("axis");
+  CHECK(bare.name == "axis" && bare.target == "axis" && bare.kind == "any");
+  CHECK(bare.fallback.empty() && !bare.is_null_good && !bare.is_kept && bare.doc.empty());
+  const ArgSpec own = parse_arg_spec("scale = NULL: numbers; kept");
+  CHECK(own.kind == "numbers" && own.is_null_good && own.is_kept && own.doc.empty());
+}
+
+TEST(choices_are_words_in_quotes) {
+  const ArgSpec spec = parse_arg_spec("combiner = 'sum': one of 'sum', 'mean'; kept. How.");
+  CHECK(spec.kind == "choice");
+  CHECK(spec.choices == (std::vector<std::string>{"sum", "mean"}));
+  CHECK(wanted_words(spec) == "one of \"sum\", \"mean\"");
+  Args args("f()");
+  args.set("combiner", Value::of(std::string("max")));
+  CHECK_THROWS(check_arguments({spec}, args), Code::kInvalidArgument,
+              "`combiner` of f() must be one of \"sum\", \"mean\", not \"max\"");
+}
+
+TEST(lists_of_arguments_are_in_the_same_language) {
+  const Signature signature =
+      parse_signature("nn.moments, moments(x, axes = c(0, 1), keep_dims as keepdims = NULL)");
+  CHECK(signature.endpoints == (std::vector<std::string>{"nn.moments", "moments"}));
+  CHECK(signature.arguments.size() == 3);
+  CHECK(signature.arguments[1].fallback == "c(0, 1)");
+  CHECK(signature.arguments[2].target == "keepdims");
+  CHECK(signature.find("keep_dims") == &signature.arguments[2]);
+}
+
+TEST(what_says_nothing_of_an_argument_is_no_line) {
+  CHECK_THROWS(parse_arg_spec("a = 1: flag; keeps. Words."), Code::kInternal, "'keeps' says nothing of an argument");
+  CHECK_THROWS(parse_arg_spec(" = 1: flag"), Code::kInternal, "is no argument");
+}
+
+TEST(arguments_are_known_by_their_targets) {
+  const std::vector<ArgSpec> specs = {parse_arg_spec("units as width: count. How wide."),
+                                      parse_arg_spec("data: any; apart. Elsewhere.")};
+  Args args("f()");
+  args.set("width", Value::of(static_cast<int64_t>(3)));
+  args.set("key", Value());  // NULL is not given
+  check_arguments(specs, args);
+  CHECK(own_arguments(specs, args).items().size() == 1);
+  args.set("width", Value::of(0.5));
+  CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument,
+              "`units` of f() must be a positive whole number, not 0.5");
+  args.set("width", Value());
+  CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument, "`units` of f() is missing");
+  args.set("other", Value::of(true));
+  CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument, "Unused argument `other`");
+}

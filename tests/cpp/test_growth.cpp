@@ -1,0 +1,97 @@
+// The way to the first step grows with the graph and no faster: what its passes look at is counted
+// of a model and of one with twice as many variables.
+#include "base/looks.h"
+#include "graph/lowering.h"
+#include "monitored/run_requests.h"
+#include "ops/state/gradient_helpers.h"
+#include "session/session.h"
+#include "test.h"
+#include "training/optimizer.h"
+#include "training/scaffold.h"
+
+using namespace runhooks;
+
+namespace {
+
+// A weighted sum of so many variables, as large as buffers that plans share.
+struct WideModel {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<Output> feeds;
+  std::vector<VariablePtr> variables;
+  Output loss;
+
+  WideModel(int width, bool use_resource) {
+    VariableOptions options;
+    options.use_resource = use_resource;
+    options.initializer = constant_initializer(1);
+    std::vector<Output> parts;
+    for (int i = 0; i < width; ++i) {
+      variables.push_back(graph->variables().get(str_cat("v", i), Shape{1024}, options));
+      feeds.push_back(
+          graph->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape()));
+      parts.push_back(multiply(*graph, variables.back()->snapshot, feeds.back()));
+    }
+    loss =
+        graph->op("Sum", {static_cast<Output>(graph->op("AddN", parts)), graph->int_vector({0})});
+  }
+  Operation* minimize() {
+    Args args("Momentum");
+    args.set("learning_rate", Value::of(0.5));
+    args.set("momentum", Value::of(0.5));
+    return make_optimizer("Momentum", args)->minimize(*graph, loss, nullptr);
+  }
+};
+
+// What each part of the way looks at.
+std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resource) {
+  std::vector<std::pair<std::string, uint64_t>> parts;
+  auto count = [&parts, before = looks()](const char* part) mutable {
+    parts.emplace_back(part, looks() - before);
+    before = looks();
+  };
+  WideModel model(width, use_resource);
+  count("the graph");
+  Operation* train = model.minimize();
+  count("the gradients");
+  Scaffold scaffold;
+  scaffold.finalize(*model.graph);
+  count("the scaffold");
+  Session session(model.graph);
+  session.run(scaffold.init_op);
+  count("the initial values");
+  RunArgs args;
+  args.fetches = {train, Fetch(model.loss)};
+  for (const Output& feed : model.feeds) args.feeds.emplace_back(feed, Tensor::scalar<float>(1));
+  RunArgs of_hook;
+  for (const VariablePtr& variable : model.variables)
+    of_hook.fetches.emplace_back(variable->snapshot);
+  const HookList hooks = {nullptr};
+  RunRequests requests(hooks);
+  requests.begin();
+  requests.add(&of_hook);
+  const MergedRun& merged = requests.merge(session, args);
+  count("the plan of a step");
+  merged.executor->run(merged.feed_values);
+  count("the first step");
+  lowered_graph(*model.graph);
+  count("the graph for files");
+  return parts;
+}
+
+}  // namespace
+
+TEST(growth_of_the_way_to_the_first_step_is_that_of_the_graph) {
+  for (const bool use_resource : {false, true}) {
+    const auto once = looks_of(400, use_resource), twice = looks_of(800, use_resource);
+    uint64_t all = 0;
+    for (size_t i = 0; i < once.size(); ++i) {
+      const auto& [part, looks] = twice[i];
+      runhooks_test::context() = str_cat(part, ": ", once[i].second, " and ", looks);
+
+      CHECK(looks <= once[i].second * 11 / 5 + 50);
+      all += looks;
+    }
+    runhooks_test::context().clear();
+    CHECK(all > 800 * 10);  // who looks counts
+  }
+}

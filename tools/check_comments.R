@@ -1,0 +1,41 @@
+# Comments tell of files that are there: a name such as `plan.cpp` or `R/hook.R` in a comment is that
+# of a file of the tree. A line that names a file of others says so: `lint: allow file`.
+source("tools/common.R")
+
+# Files of scripts that made the goldens, and of the people who use the package.
+of_others <- c("formats.py", "g_builtin.py", "g_misc.py", "g_session.py", "hooks_common.py",
+               "run.json", "train.R", "RcppEigen.h", "crc32c.json")
+
+comments_of <- function(lines, file) {
+  mark <- if (grepl("[.](cpp|h|inc)$", file)) "//" else "#"
+  at <- regexpr(paste0("(^|\\s)", mark, ".*$"), lines)
+  comments <- character(length(lines))
+  comments[at > 0] <- regmatches(lines, at)
+  comments
+}
+
+check_comments <- function(root) {
+  folders <- c("R", "src", "tests", "tools", "bench", "inst", "Makefile")
+  sources <- tree_files(root, folders, "(^|/)Makefile$|[.](cpp|h|inc|R|py|sh)$")
+  sources <- setdiff(sources, "tools/test_tools.R") # files of scratch trees
+  there <- tree_files(root, folders, ".")
+  there <- c(there, "src/RcppExports.cpp", "R/RcppExports.R")
+  known <- unlist(lapply(strsplit(there, "/", fixed = TRUE), function(parts) {
+    vapply(seq_along(parts), function(from) paste(parts[from:length(parts)], collapse = "/"), "")
+  }))
+  name <- "(?<![\\w*<>/.-])[\\w./-]*\\w[.](cpp|h|inc|R|py|sh|json|tsv)(?![\\w(*])"
+  do.call(rbind, c(list(violations()), lapply(sources, function(file) {
+    lines <- read_lines(root, file)
+    named <- regmatches(comments <- comments_of(lines, file), gregexpr(name, comments, perl = TRUE))
+    named <- lapply(named, function(files) setdiff(files, c(known, of_others)))
+    at <- which(lengths(named) > 0 & !grepl("lint: allow file", lines, fixed = TRUE))
+    files <- vapply(named[at], paste, "", collapse = "`, `")
+    do.call(rbind, Map(function(line, files) {
+      violations(file, line, "file", sprintf("the comment names `%s`, which is not there", files))
+    }, at, files))
+  })))
+}
+
+run_tool(function(arguments) {
+  report("check_comments", check_comments("."), "comments name files that are there")
+}, sys.nframe())
