@@ -123,6 +123,10 @@ KILLS = 20
 kills: deps install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
 	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
 
+.PHONY: nightly
+nightly: deps ## the long tests at their full length, and all tests on separate objects and on units
+	@sh tools/nightly.sh
+
 interop: ## a real TensorFlow reads our files, where there is one
 	@sh tools/interop.sh
 

@@ -717,52 +717,6 @@ cpp_timer_last_step <- function(pointer) {
     .Call(`_runhooks_cpp_timer_last_step`, pointer)
 }
 
-cpp_read_all_events <- function(path) {
-    .Call(`_runhooks_cpp_read_all_events`, path)
-}
-
-cpp_write_events <- function(folder, suffix, steps, values) {
-    invisible(.Call(`_runhooks_cpp_write_events`, folder, suffix, steps, values))
-}
-
-cpp_read_eval_metrics <- function(folder) {
-    .Call(`_runhooks_cpp_read_eval_metrics`, folder)
-}
-
-cpp_clock_set <- function(seconds) {
-    invisible(.Call(`_runhooks_cpp_clock_set`, seconds))
-}
-
-cpp_sleep_set <- function(sleep) {
-    invisible(.Call(`_runhooks_cpp_sleep_set`, sleep))
-}
-
-cpp_forget_logged_lines <- function() {
-    invisible(.Call(`_runhooks_cpp_forget_logged_lines`))
-}
-
-cpp_observe_loops <- function(tell) {
-    invisible(.Call(`_runhooks_cpp_observe_loops`, tell))
-}
-
-cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
-    invisible(.Call(`_runhooks_cpp_add_to_checkpoint`, path, name, bytes, is_string))
-}
-
-cpp_test_throw <- function(kind) {
-    invisible(.Call(`_runhooks_cpp_test_throw`, kind))
-}
-
-#' How many R objects the core holds; for tests.
-#' @noRd
-cpp_held_count <- function() {
-    .Call(`_runhooks_cpp_held_count`)
-}
-
-cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NULL) {
-    .Call(`_runhooks_cpp_test_arrow_stream`, batches, null_row, pointer, format)
-}
-
 cpp_near_names <- function(name, known) {
     .Call(`_runhooks_cpp_near_names`, name, known)
 }

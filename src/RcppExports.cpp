@@ -1973,116 +1973,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_read_all_events
-SEXP cpp_read_all_events(Text path);
-RcppExport SEXP _runhooks_cpp_read_all_events(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_all_events(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_write_events
-void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values);
-RcppExport SEXP _runhooks_cpp_write_events(SEXP folderSEXP, SEXP suffixSEXP, SEXP stepsSEXP, SEXP valuesSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Text >::type suffix(suffixSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type steps(stepsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
-    cpp_write_events(folder, suffix, steps, values);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_read_eval_metrics
-SEXP cpp_read_eval_metrics(Text folder);
-RcppExport SEXP _runhooks_cpp_read_eval_metrics(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_eval_metrics(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_clock_set
-void cpp_clock_set(SEXP seconds);
-RcppExport SEXP _runhooks_cpp_clock_set(SEXP secondsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type seconds(secondsSEXP);
-    cpp_clock_set(seconds);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_sleep_set
-void cpp_sleep_set(SEXP sleep);
-RcppExport SEXP _runhooks_cpp_sleep_set(SEXP sleepSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type sleep(sleepSEXP);
-    cpp_sleep_set(sleep);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_forget_logged_lines
-void cpp_forget_logged_lines();
-RcppExport SEXP _runhooks_cpp_forget_logged_lines() {
-BEGIN_RCPP
-    cpp_forget_logged_lines();
-    return R_NilValue;
-END_RCPP
-}
-// cpp_observe_loops
-void cpp_observe_loops(SEXP tell);
-RcppExport SEXP _runhooks_cpp_observe_loops(SEXP tellSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type tell(tellSEXP);
-    cpp_observe_loops(tell);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_add_to_checkpoint
-void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string);
-RcppExport SEXP _runhooks_cpp_add_to_checkpoint(SEXP pathSEXP, SEXP nameSEXP, SEXP bytesSEXP, SEXP is_stringSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
-    Rcpp::traits::input_parameter< bool >::type is_string(is_stringSEXP);
-    cpp_add_to_checkpoint(path, name, bytes, is_string);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_test_throw
-void cpp_test_throw(Text kind);
-RcppExport SEXP _runhooks_cpp_test_throw(SEXP kindSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
-    cpp_test_throw(kind);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_held_count
-int cpp_held_count();
-RcppExport SEXP _runhooks_cpp_held_count() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_held_count());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_test_arrow_stream
-SEXP cpp_test_arrow_stream(int batches, int null_row, SEXP pointer, SEXP format);
-RcppExport SEXP _runhooks_cpp_test_arrow_stream(SEXP batchesSEXP, SEXP null_rowSEXP, SEXP pointerSEXP, SEXP formatSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type batches(batchesSEXP);
-    Rcpp::traits::input_parameter< int >::type null_row(null_rowSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type format(formatSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_test_arrow_stream(batches, null_row, pointer, format));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_near_names
 SEXP cpp_near_names(Text name, Texts known);
 RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
@@ -2325,17 +2215,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
     {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
-    {"_runhooks_cpp_read_all_events", (DL_FUNC) &_runhooks_cpp_read_all_events, 1},
-    {"_runhooks_cpp_write_events", (DL_FUNC) &_runhooks_cpp_write_events, 4},
-    {"_runhooks_cpp_read_eval_metrics", (DL_FUNC) &_runhooks_cpp_read_eval_metrics, 1},
-    {"_runhooks_cpp_clock_set", (DL_FUNC) &_runhooks_cpp_clock_set, 1},
-    {"_runhooks_cpp_sleep_set", (DL_FUNC) &_runhooks_cpp_sleep_set, 1},
-    {"_runhooks_cpp_forget_logged_lines", (DL_FUNC) &_runhooks_cpp_forget_logged_lines, 0},
-    {"_runhooks_cpp_observe_loops", (DL_FUNC) &_runhooks_cpp_observe_loops, 1},
-    {"_runhooks_cpp_add_to_checkpoint", (DL_FUNC) &_runhooks_cpp_add_to_checkpoint, 4},
-    {"_runhooks_cpp_test_throw", (DL_FUNC) &_runhooks_cpp_test_throw, 1},
-    {"_runhooks_cpp_held_count", (DL_FUNC) &_runhooks_cpp_held_count, 0},
-    {"_runhooks_cpp_test_arrow_stream", (DL_FUNC) &_runhooks_cpp_test_arrow_stream, 4},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},

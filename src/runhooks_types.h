@@ -3,7 +3,7 @@
 // What it must not know: what the functions do with them.
 #pragma once
 
-#include <Rcpp.h>
+#include <Rcpp/Lightest>
 
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@ field() {
 }
 
 required="$(field Imports) $(field LinkingTo) testthat"
-optional="$(field Suggests) roxygen2 lintr"
+optional="$(field Suggests) roxygen2 lintr bench"
 optional_tools="pandoc qpdf ccache clang-format"
 if [ "$1" = install ]; then
   required="$(field Imports) $(field LinkingTo)"

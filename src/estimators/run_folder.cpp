@@ -55,7 +55,7 @@ bool is_carried(const std::string& name) {
 int64_t reads_made = 0;
 
 // In words: which process, where, since when.
-std::string words_of(const ClaimHolder& holder) {
+std::string holder_in_words(const ClaimHolder& holder) {
   if (holder.process == 0) return "Another process";
   const auto since = static_cast<std::time_t>(holder.since);
   char time[40];
@@ -72,7 +72,7 @@ std::unique_ptr<FileClaim> claim_of(const std::string& folder) {
   std::unique_ptr<FileClaim> claim = FileClaim::take(path, &holder);
   if (claim) return claim;
   throw Error(Code::kFailedPrecondition,
-              str_cat("The folder ", folder, " is being trained in. ", words_of(holder),
+              str_cat("The folder ", folder, " is being trained in. ", holder_in_words(holder),
                       " trains a model there."),
               {"Two trainings in one folder would overwrite each other's checkpoints: wait for the "
                "end of the other one, or give this model another `model_dir`."});

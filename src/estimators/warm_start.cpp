@@ -1,9 +1,9 @@
 #include "estimators/warm_start.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "base/log.h"
+#include "base/pattern.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "training/saver.h"
 
@@ -21,10 +21,10 @@ std::string checkpoint_of(const std::string& path) {
   return newest;
 }
 
-std::regex pattern_of(const std::string& text) {
+Pattern pattern_of(const std::string& text) {
   try {
-    return std::regex(text, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
+    return Pattern(text);
+  } catch (const Error&) {
     invalid_argument("`vars_to_warm_start` is no regular expression: \"", text, "\".");
   }
 }
@@ -89,16 +89,15 @@ WarmStart::WarmStart(const Args& args)
 }
 
 std::vector<SaveablePtr> WarmStart::chosen_in(const Graph& graph) const {
-  std::vector<std::regex> patterns;
+  std::vector<Pattern> patterns;
   for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
   std::vector<SaveablePtr> chosen;
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
     if (only_trainable_ && !saveable->is_trainable()) continue;
     const std::string& title = saveable->title();
     const bool matches =
-        std::any_of(patterns.begin(), patterns.end(), [&title](const std::regex& pattern) {
-          return std::regex_search(title, pattern, std::regex_constants::match_continuous);
-        });
+        std::any_of(patterns.begin(), patterns.end(),
+                    [&title](const Pattern& pattern) { return pattern.begins(title); });
     if (matches) chosen.push_back(saveable);
   }
   for (const auto& previous : previous_names_) {

@@ -1,8 +1,8 @@
 // LAMB: Adam whose step has the length of the variable it moves (You et al. 2020; tfa.optimizers).
 #include <cmath>
-#include <regex>
 
 #include "autodiff/gradients.h"
+#include "base/pattern.h"
 #include "ops/state/gradient_helpers.h"
 #include "training/adam_family.h"
 #include "training/apply_kernel.h"
@@ -89,7 +89,7 @@ class Lamb : public AdamFamily {
   bool is_excluded(const Variable& variable, const char* argument) const {
     if (!args().has(argument)) return false;
     for (const std::string& pattern : args().texts(argument)) {
-      if (std::regex_search(variable.op_name(), std::regex(pattern))) return true;
+      if (Pattern(pattern).is_in(variable.op_name())) return true;
     }
     return false;
   }

@@ -7,6 +7,7 @@
 #include "base/machine.cpp"
 #include "base/memory.cpp"
 #include "base/near_names.cpp"
+#include "base/pattern.cpp"
 #include "base/random.cpp"
 #include "base/shared_work.cpp"
 #include "base/status.cpp"

@@ -1,5 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "r/graph/default_graph.cpp"
+#include "r/graph/graph.cpp"
 #include "r/graph/graph_members.cpp"
 #include "r/graph/meta_graph.cpp"
 #include "r/graph/optimizer.cpp"
@@ -9,5 +9,3 @@
 #include "r/graph/tf_calls.cpp"
 #include "r/loop/estimator.cpp"
 #include "r/loop/hook.cpp"
-#include "r/loop/interrupt.cpp"
-#include "r/loop/run_folder.cpp"

@@ -1,11 +1,12 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "r/loop/interrupt.cpp"
 #include "r/loop/listener.cpp"
 #include "r/loop/model_fn.cpp"
 #include "r/loop/monitored.cpp"
+#include "r/loop/run_folder.cpp"
 #include "r/loop/session.cpp"
 #include "r/loop/threads.cpp"
 #include "r/loop/timer.cpp"
-#include "r/testing.cpp"
 #include "r/values/arguments.cpp"
 #include "r/values/checked.cpp"
 #include "r/values/conditions.cpp"

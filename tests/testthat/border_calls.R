@@ -99,5 +99,4 @@ for (i in seq(first, length(functions))) {
     call_with(setNames(rep(bad[kind], length(parameters)), parameters), paste("all =", kind))
   }
 }
-core$cpp_clock_set(NULL)
 writeLines("done", place)

@@ -61,7 +61,6 @@ sources_in <- function(folder, frame = parent.frame()) {
   spec <- csv_record_spec(at("a.csv"))
   database <- DBI::dbConnect(RSQLite::SQLite(), at("base"))
   withr::defer(DBI::dbDisconnect(database), frame)
-  stream <- utils::getFromNamespace("cpp_test_arrow_stream", "runhooks")
   list(
     lines = text_line_dataset(at("a.csv", "b.csv")),
     zipped = text_line_dataset(at("lines.gz"), "GZIP"),
@@ -76,7 +75,7 @@ sources_in <- function(folder, frame = parent.frame()) {
     listed = file_list_dataset(at("*.csv")),
     turns = read_files(at("*.csv"), text_line_dataset, parallel_files = 2, parallel_interleave = 2),
     sql = sql_dataset(database, "SELECT * FROM data ORDER BY x", chunk_size = 4),
-    arrow = arrow_dataset(function() stream(4, -1)),
+    arrow = arrow_dataset(function() cpp_test_arrow_stream(4, -1)),
     sparse = tensor_slices_dataset(Matrix::Matrix(diag(12), sparse = TRUE)),
     frame = dataset_batch(dataset_shuffle(tensor_slices_dataset(mtcars), 20), 3)
   )

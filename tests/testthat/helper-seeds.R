@@ -15,3 +15,8 @@ property_seed <- function(what) {
   message(what, ": RUNHOOKS_SEED=", seed, " repeats it")
   seed
 }
+
+# How many times, or how long: all of it at night (`make nightly`), a sample in the suite.
+at_length <- function(all, sample) {
+  if (identical(Sys.getenv("RUNHOOKS_NIGHTLY"), "true")) all else sample
+}

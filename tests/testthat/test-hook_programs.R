@@ -1,7 +1,7 @@
 # Random hook programs: whatever hooks fetch, ask for or raise, wherever they do it, the loop keeps
 # its contract. A program that fails is named by its seed.
 
-program_count <- if (identical(Sys.getenv("NOT_CRAN"), "true")) 10000 else 200
+program_count <- at_length(10000, if (identical(Sys.getenv("NOT_CRAN"), "true")) 1000 else 200)
 
 # The toy model: a step is one assignment. What is fed to x and y comes back as their sum.
 toy_graph <- function() {

@@ -8,7 +8,7 @@ resident_kb <- function() {
   as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE)))
 }
 
-test_that("a million steps with an R hook: memory is flat, and no more objects are held", {
+test_that("over many steps with an R hook memory is flat, and no more objects are held", {
   skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
   measured <- list()
   measure <- function() {
@@ -17,7 +17,8 @@ test_that("a million steps with an R hook: memory is flat, and no more objects a
   }
   losses <- 0
   steps <- 0
-  warm_up <- 200000
+  warm_up <- at_length(200000, 50000)
+  count <- at_length(1e6, 1e5)
   hook <- session_run_hook(
     before_run = function(context) {
       session_run_args(losses = context$session$graph$get_collection("losses"))
@@ -26,16 +27,16 @@ test_that("a million steps with an R hook: memory is flat, and no more objects a
       losses <<- losses + values$results$losses[[2]]
       steps <<- steps + 1
       if (steps == warm_up / 2) gc() # R's own heap grows after the first time
-      if (steps == warm_up || steps == warm_up + 1e6) measure()
+      if (steps == warm_up || steps == warm_up + count) measure()
     }
   )
   # the history would grow with the records, as it should
   train(
     mtcars_model(log_step_count_steps = 1e6, save_summary_steps = 1e6),
-    mtcars_input(num_epochs = NULL), steps = warm_up + 1e6,
+    mtcars_input(num_epochs = NULL), steps = warm_up + count,
     hooks = list(hook, hook_history_saver(every_n_step = 1e6))
   )
-  expect_equal(steps, warm_up + 1e6)
+  expect_equal(steps, warm_up + count)
   expect_lt(measured[[2]][["resident"]] - measured[[1]][["resident"]], 2 * 1024)
   expect_equal(measured[[2]][["held"]], measured[[1]][["held"]])
 })
@@ -57,14 +58,15 @@ test_that("a run survives a collector that runs at every opportunity", {
     )
     bad <- session_run_hook(after_run = function(context, values) stop('on purpose'))
     train(model, input, steps = 1)
-    gctorture2(3)
+    gctorture2(as.integer(Sys.getenv('RUNHOOKS_TORTURE')))
     train(model, input, steps = 3, hooks = list(hook, hook_logging_tensor('global_step:0', 1)))
     said <- tryCatch(train(model, input, hooks = list(hook, bad)), error = conditionMessage)
     gctorture(FALSE)
     stopifnot(grepl('on purpose', said), seen[[1]]$a == 1, seen[[3]]$b[[1]] == 3)
     cat('survived\\n')"
   result <- processx::run(
-    child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE, timeout = 300
+    child_rscript(), c("-e", script), error_on_status = FALSE, timeout = 300,
+    env = c(child_env(), RUNHOOKS_TORTURE = as.character(at_length(3, 20)))
   )
   expect_match(result$stdout, "survived", info = result$stderr)
 })

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <regex>
 
+#include "base/pattern.h"
 #include "graph/op_registry.h"
 #include "ops/array/copy_elements.h"
 #include "ops/array/index_reader.h"
@@ -225,14 +225,6 @@ class StringSplitKernel : public Kernel {
 
 // --- regular expressions. What RE2 writes as \1 the standard library has as $1.
 
-std::regex compiled(const std::string& pattern) {
-  try {
-    return std::regex(pattern, std::regex::ECMAScript);
-  } catch (const std::regex_error& error) {
-    invalid_argument("Invalid pattern: ", pattern, ", error: ", error.what(), ".");
-  }
-}
-
 std::string rewrite_in_standard(const std::string& rewrite) {
   std::string standard;
   for (size_t i = 0; i < rewrite.size(); ++i) {
@@ -262,14 +254,14 @@ class RegexReplaceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    const std::regex pattern = compiled(text_of(c, 1, "pattern"));
+    const Pattern pattern(text_of(c, 1, "pattern"));
     const std::string rewrite = rewrite_in_standard(text_of(c, 2, "rewrite"));
-    const auto how = c.op().attr_bool("replace_global") ? std::regex_constants::format_default
-                                                        : std::regex_constants::format_first_only;
+    const bool is_global = c.op().attr_bool("replace_global");
     Tensor& out = c.output(0);
     out.set_dictionary(dictionary_.for_elements(x.num_elements()));
     for (int64_t i = 0; i < x.num_elements(); ++i) {
-      const std::string text = std::regex_replace(x.string_at(i), pattern, rewrite, how);
+      const std::string text = is_global ? pattern.replace_all(x.string_at(i), rewrite)
+                                         : pattern.replace_first(x.string_at(i), rewrite);
       out.data<int32_t>()[i] = out.dictionary()->code(text);
     }
   }
@@ -281,10 +273,10 @@ class RegexReplaceKernel : public Kernel {
 class RegexFullMatchKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const std::regex pattern = compiled(text_of(c, 1, "pattern"));
+    const Pattern pattern(text_of(c, 1, "pattern"));
     const Tensor& x = c.input(0);
     for (int64_t i = 0; i < x.num_elements(); ++i) {
-      c.output(0).data<bool>()[i] = std::regex_match(x.string_at(i), pattern);
+      c.output(0).data<bool>()[i] = pattern.is_all_of(x.string_at(i));
     }
   }
 };

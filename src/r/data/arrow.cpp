@@ -1,7 +1,9 @@
 // Arrow C streams that packages hand over as external pointers.
 #include "data/data_content.h"
 #include "io/formats/arrow_stream.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

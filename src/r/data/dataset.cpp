@@ -5,7 +5,11 @@
 #include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
-#include "r/runhooks_r.h"
+#include "r/data/input.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -2,7 +2,10 @@
 #include "data/dataset_function.h"
 
 #include "data/element_source.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

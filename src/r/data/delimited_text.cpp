@@ -4,7 +4,9 @@
 
 #include "base/interrupt.h"
 #include "io/formats/csv_reader.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -8,6 +8,9 @@
 #include "io/files/record.h"
 #include "io/formats/example.h"
 #include "nn/parse_functions.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimators/loaded_model.h"
-#include "r/runhooks_r.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

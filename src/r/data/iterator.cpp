@@ -1,7 +1,11 @@
 // Datasets of any registered kind, and iterators of them in graphs.
 #include "base/interrupt.h"
 #include "data/dataset.h"
-#include "r/runhooks_r.h"
+#include "r/data/input.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

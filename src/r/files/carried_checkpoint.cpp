@@ -1,11 +1,13 @@
 // The checkpoint that a model in a temporary folder takes along where it is saved: an R object that
 // stands for the files and reads them when it is serialized, and not before.
 // clang-format off
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 #include <R_ext/Altrep.h>  // wants R's own headers before it
 // clang-format on
 
 #include "estimators/run_folder.h"
+#include "io/files/atomic_file.h"
 #include "r/files/carried_checkpoint.h"
 
 namespace runhooks {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "r/runhooks_r.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

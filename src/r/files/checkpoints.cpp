@@ -3,7 +3,10 @@
 #include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -3,7 +3,10 @@
 #include "io/events/event_file.h"
 #include "io/files/atomic_file.h"
 #include "io/graphs/graph_def.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 #include "training/graph_export.h"
 
 using namespace runhooks;

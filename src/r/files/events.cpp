@@ -1,7 +1,9 @@
 // Event files and summaries in R.
 #include "io/events/event_file.h"
 #include "nn/summary_ops.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -1,6 +1,9 @@
 // SavedModels in R: exports of estimators, and loaded models that answer.
 #include "estimators/export.h"
 #include "r/data/example.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {

@@ -1,5 +1,11 @@
 // Savers in R: tf$train$Saver.
-#include "r/runhooks_r.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
+#include "training/saver.h"
+#include "training/scaffold.h"
 
 namespace runhooks {
 namespace r {

@@ -2,7 +2,9 @@
 #include "columns/input_layer.h"
 #include "columns/linear_model.h"
 #include "columns/normalizing.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -1,7 +1,10 @@
 // Control flow whose functions are closures of R, and gradients that are.
 #include "control/control_flow.h"
 
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

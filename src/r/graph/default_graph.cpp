@@ -1,5 +1,6 @@
 // The default graph in R, a stack: what functions add to where nobody says to which graph.
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {

@@ -2,7 +2,9 @@
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
-#include "r/runhooks_r.h"
+#include "r/data/input.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/convert.h"
 
 namespace runhooks {
@@ -87,10 +89,6 @@ SEXP item_to_r(const CollectionItem& item) {
   // nothing else is kept in a collection
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
-
-}  // namespace
-
-namespace {
 
 int graphs_since_collection = 0;
 bool waits_for_collection = false;
@@ -548,9 +546,8 @@ SEXP cpp_variable_read(SEXP x) {
   return border([&]() -> SEXP {
     const VariablePtr variable = variable_of(x);
     const auto target = graph_for(variable->graph());
-    Graph& graph = *target;
-    if (!variable->is_resource) return tensor_handle(graph.op("Identity", {variable->handle}));
+    if (!variable->is_resource) return tensor_handle(target->op("Identity", {variable->handle}));
     return tensor_handle(
-        graph.op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
+        target->op("ReadVariableOp", {variable->handle}).attr("dtype", variable->dtype));
   });
 }

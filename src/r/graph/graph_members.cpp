@@ -1,6 +1,8 @@
 // What tensors and operations say of their neighbours and attributes, for `$` in R.
 #include "graph/func_graph.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -1,10 +1,15 @@
 // Graphs of files in R: GraphDefs and meta graphs, out of graphs and into them.
 #include "graph/lowering.h"
+#include "graph/saveable.h"
 #include "io/files/atomic_file.h"
 #include "io/proto/text_format.h"
 #include "r/data/example.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
 #include "training/freeze.h"
 #include "training/import_meta_graph.h"
+#include "training/saver.h"
 
 namespace runhooks {
 namespace r {

@@ -1,7 +1,10 @@
 // Functions of R as operations of a graph: tf$py_func().
 #include "ops/state/py_func.h"
 
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -1,6 +1,9 @@
 // Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
 #include "estimators/canned.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

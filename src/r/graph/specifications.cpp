@@ -4,7 +4,8 @@
 #include "estimators/head.h"
 #include "estimators/model_traits.h"
 #include "hooks/hook_registry.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 #include "training/optimizer.h"
 
 using namespace runhooks;

@@ -3,7 +3,10 @@
 
 #include "base/random.h"
 #include "graph/graph_function.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -8,8 +8,12 @@
 #include "estimators/model_traits.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

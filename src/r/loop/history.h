@@ -4,7 +4,7 @@
 #pragma once
 
 #include "hooks/history_saver_hook.h"
-#include "r/runhooks_r.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -4,8 +4,14 @@
 #include "data/input_progress.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/loop/session.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

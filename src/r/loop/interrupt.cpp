@@ -5,7 +5,8 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {

@@ -1,6 +1,10 @@
 // R closures as listeners of checkpoint saving.
 #include "hooks/checkpoint_saver_hook.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/loop/session.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

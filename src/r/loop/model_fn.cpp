@@ -1,5 +1,10 @@
 // Model functions of R: called with what the input function returned, their specification read.
-#include "r/runhooks_r.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -1,6 +1,12 @@
 // Monitored sessions in R: made, run and closed; how errors end them is for R/monitored_session.R.
 #include "monitored/monitored_session.h"
-#include "r/runhooks_r.h"
+#include "r/files/saver.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/loop/loop.h"
+#include "r/loop/session.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

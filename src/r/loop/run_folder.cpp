@@ -4,7 +4,8 @@
 #include "estimators/run_record.h"
 #include "estimators/running_training.h"
 #include "r/files/carried_checkpoint.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

@@ -1,6 +1,10 @@
 // Sessions in R: what is fetched and fed, and in which form results come back.
 #include "graph/endpoints.h"
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/loop/session.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

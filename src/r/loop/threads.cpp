@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
 
 // Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
 // The number that they use.

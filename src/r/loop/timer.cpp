@@ -1,6 +1,8 @@
 // The timers of hooks in R: the core's Trigger.
 #include "hooks/trigger.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;

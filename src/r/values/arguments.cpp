@@ -1,6 +1,9 @@
 // Values: R objects to arguments of the core and back.
-#include "r/runhooks_r.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/border.h"
 #include "r/values/convert.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

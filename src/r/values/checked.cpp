@@ -1,7 +1,8 @@
 // What R gave, checked before it is looked into: R itself would jump over our frames.
 #include <cmath>
 
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

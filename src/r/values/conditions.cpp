@@ -8,7 +8,10 @@
 #include "base/denormals.h"
 #include "base/held_errors.h"
 #include "base/near_names.h"
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
+#include "session/run_hook.h"
 #include "session/run_where.h"
 
 namespace runhooks {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "r/runhooks_r.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

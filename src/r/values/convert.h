@@ -3,7 +3,7 @@
 // What it must not know: what the values are for.
 #pragma once
 
-#include "r/runhooks_r.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

@@ -1,5 +1,6 @@
 // R objects that C++ holds, and pointers to C++ objects that R holds.
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
 
 namespace runhooks {
 namespace r {

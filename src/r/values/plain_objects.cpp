@@ -1,5 +1,8 @@
 // Plain data: objects of R that cannot hold code, to and from files.
-#include "r/runhooks_r.h"
+#include "io/files/atomic_file.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {

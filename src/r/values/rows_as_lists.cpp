@@ -1,5 +1,5 @@
 // A batch's values example by example.
-#include "r/runhooks_r.h"
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {

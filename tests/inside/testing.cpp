@@ -1,4 +1,6 @@
-// What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
+// What only tests use: a clock and a way to sleep of their own, an eye on all calls to hooks, files and
+// streams as others would write them. A library of its own, which tools/inside.sh links against the
+// installed package and helper-inside.R loads.
 #include "base/clock.h"
 #include "base/log_first.h"
 #include "io/checkpoint/tensor_bundle.h"
@@ -6,7 +8,11 @@
 #include "io/events/recorded_evaluations.h"
 #include "io/formats/arrow_stream.h"
 #include "monitored/monitored_session.h"
-#include "r/runhooks_r.h"
+#include "r/loop/loop.h"
+#include "r/loop/session.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
@@ -131,7 +137,6 @@ SEXP summary_to_r(const Summary& summary) {
 }  // namespace
 
 // All that is in an event file: lists of the step, what it is, and its parts.
-// [[Rcpp::export(rng = false)]]
 SEXP cpp_read_all_events(Text path) {
   return border([&]() -> SEXP {
     Rcpp::List all;
@@ -150,7 +155,6 @@ SEXP cpp_read_all_events(Text path) {
 }
 
 // An event file of scalars: one event for each element, a named numeric vector, of its step.
-// [[Rcpp::export(rng = false)]]
 void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values) {
   border([&] {
     EventFileWriter writer(folder, suffix);
@@ -171,7 +175,6 @@ void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP 
 }
 
 // What early stopping reads from a folder: a list of a step and its metrics for each step.
-// [[Rcpp::export(rng = false)]]
 SEXP cpp_read_eval_metrics(Text folder) {
   return border([&]() -> SEXP {
     Rcpp::List all;
@@ -190,7 +193,6 @@ SEXP cpp_read_eval_metrics(Text folder) {
 }
 
 // Seconds since 1970 that the core shall read until the next call; NULL brings the real clock back.
-// [[Rcpp::export(rng = false)]]
 void cpp_clock_set(SEXP seconds) {
   border([&] {
     if (seconds == R_NilValue) return set_clock(nullptr);
@@ -200,7 +202,6 @@ void cpp_clock_set(SEXP seconds) {
 }
 
 // A function of seconds that the core shall call where it would wait; NULL: it waits again.
-// [[Rcpp::export(rng = false)]]
 void cpp_sleep_set(SEXP sleep) {
   border([&] {
     if (sleep != R_NilValue) function_from_r(sleep, "`sleep`");
@@ -211,14 +212,12 @@ void cpp_sleep_set(SEXP sleep) {
 }
 
 // Lines that are shown a few times only are shown again.
-// [[Rcpp::export(rng = false)]]
 void cpp_forget_logged_lines() {
   border([] { forget_logged_lines(); });
 }
 
 // A function that shall be told of each call to a hook of the loops that begin from now on; NULL:
 // nobody is told.
-// [[Rcpp::export(rng = false)]]
 void cpp_observe_loops(SEXP tell) {
   border([&] {
     hook_decorator() = nullptr;
@@ -230,7 +229,6 @@ void cpp_observe_loops(SEXP tell) {
 }
 
 // Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
-// [[Rcpp::export(rng = false)]]
 void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   border([&] {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("A raw vector is expected for `bytes`.");
@@ -253,7 +251,6 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
 }
 
 // Leaves by an exception that is none of the core's.
-// [[Rcpp::export(rng = false)]]
 void cpp_test_throw(Text kind) {
   border([&] {
     if (kind == "std") throw std::out_of_range("on purpose");
@@ -261,9 +258,7 @@ void cpp_test_throw(Text kind) {
   });
 }
 
-//' How many R objects the core holds; for tests.
-//' @noRd
-// [[Rcpp::export(rng = false)]]
+// How many R objects the core holds.
 int cpp_held_count() { return runhooks::r::Held::count(); }
 
 SEXP cpp_arrow_room();
@@ -371,11 +366,10 @@ int give_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 }  // namespace
 
 // Into `pointer`, or into a new one as nanoarrow gives them.
-// [[Rcpp::export(rng = false)]]
 SEXP cpp_test_arrow_stream(int batches,
                            int null_row,
-                           SEXP pointer = R_NilValue,
-                           SEXP format = R_NilValue) {
+                           SEXP pointer,
+                           SEXP format) {
   return border([&]() -> SEXP {
     auto* own = new TestStream;
     own->batches = batches;
@@ -396,3 +390,83 @@ SEXP cpp_test_arrow_stream(int batches,
     return place;
   });
 }
+
+// --- what helper-inside.R calls
+
+extern "C" {
+
+SEXP inside_read_all_events(SEXP path) {
+  BEGIN_RCPP
+  return cpp_read_all_events(Text(path));
+  END_RCPP
+}
+
+SEXP inside_write_events(SEXP folder, SEXP suffix, SEXP steps, SEXP values) {
+  BEGIN_RCPP
+  const std::vector<double> numbers(REAL(steps), REAL(steps) + Rf_xlength(steps));
+  cpp_write_events(Text(folder), Text(suffix), numbers, values);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_read_eval_metrics(SEXP folder) {
+  BEGIN_RCPP
+  return cpp_read_eval_metrics(Text(folder));
+  END_RCPP
+}
+
+SEXP inside_clock_set(SEXP seconds) {
+  BEGIN_RCPP
+  cpp_clock_set(seconds);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_sleep_set(SEXP sleep) {
+  BEGIN_RCPP
+  cpp_sleep_set(sleep);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_forget_logged_lines() {
+  BEGIN_RCPP
+  cpp_forget_logged_lines();
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_observe_loops(SEXP tell) {
+  BEGIN_RCPP
+  cpp_observe_loops(tell);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_add_to_checkpoint(SEXP path, SEXP name, SEXP bytes, SEXP is_string) {
+  BEGIN_RCPP
+  cpp_add_to_checkpoint(Text(path), Text(name), bytes, Rf_asLogical(is_string) == TRUE);
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_throw(SEXP kind) {
+  BEGIN_RCPP
+  cpp_test_throw(Text(kind));
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_held_count() {
+  BEGIN_RCPP
+  return Rf_ScalarInteger(cpp_held_count());
+  END_RCPP
+}
+
+SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format) {
+  BEGIN_RCPP
+  return cpp_test_arrow_stream(Rf_asInteger(batches), Rf_asInteger(null_row), pointer, format);
+  END_RCPP
+}
+
+}  // extern "C"

@@ -1,0 +1,26 @@
+// What lives here: what R gave as rows of a dataset, and iterators among what is saved.
+// Who may use it: src/r/ only.
+// What it must not know: how anything is computed.
+#pragma once
+
+#include "graph/saveable.h"
+#include "r/values/values.h"
+
+namespace runhooks {
+
+struct InMemoryColumn;
+
+namespace r {
+
+// --- r/data/dataset.cpp
+
+// What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
+InMemoryColumn column_from_r(SEXP x, DType wanted);
+
+// --- r/data/iterator.cpp
+
+// NULL where it is none.
+SaveablePtr saveable_of(SEXP x);
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,24 @@
+// What lives here: savers and scaffolds that R holds.
+// Who may use it: src/r/ only.
+// What it must not know: how anything is computed.
+#pragma once
+
+#include <Rcpp/Lightest>
+
+#include <memory>
+
+namespace runhooks {
+
+class Saver;
+struct Scaffold;
+
+namespace r {
+
+SEXP saver_handle(const std::shared_ptr<Saver>& saver);
+bool is_saver(SEXP x);
+// NULL where R's object is NULL.
+std::shared_ptr<Saver> saver_of(SEXP x);
+std::shared_ptr<Scaffold> scaffold_of(SEXP x);
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,45 @@
+// What lives here: hooks, estimators and model functions that R describes; interrupts.
+// Who may use it: src/r/ only.
+// What it must not know: how anything is computed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimators/estimator.h"
+#include "r/values/values.h"
+
+namespace runhooks {
+namespace r {
+
+// --- r/loop/hook.cpp
+
+// The plain arguments of a built-in hook. Savers, scaffolds and listeners are not among them.
+HookPtr hook_from_r(SEXP hook, const std::string& label);
+// Those that save, and have no scaffold of their own, get this one.
+HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold = nullptr);
+std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
+
+// --- r/loop/estimator.cpp
+
+// The canned or custom estimator of a specification.
+Estimator estimator_from_r(SEXP spec, SEXP config);
+// What an input function returned: list(features = <named list>, labels), or list(given =
+// <anything>) for a model function of the user.
+ModelInput model_input_from_r(SEXP result);
+HookPtr in_memory_evaluator_from_r(SEXP hook);
+
+// --- r/loop/model_fn.cpp
+
+// A function of what the input function returned (ModelInput::given) and of the mode.
+ModelFn custom_model_from_r(SEXP model_fn);
+
+// --- r/loop/interrupt.cpp
+
+// The core asks R whether to go on.
+void setup_interrupts();
+// Hooks that wait can be interrupted.
+void setup_sleep();
+
+}  // namespace r
+}  // namespace runhooks

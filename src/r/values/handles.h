@@ -1,0 +1,96 @@
+// What lives here: R objects that C++ holds, C++ objects that R holds.
+// Who may use it: src/r/ only.
+// What it must not know: how anything is computed.
+#pragma once
+
+#include <Rcpp/Lightest>
+
+#include <memory>
+#include <utility>
+
+namespace runhooks {
+namespace r {
+
+// Keeps an R object alive. How many there are is counted, so that tests can see that none is
+// forgotten.
+class Held {
+ public:
+  Held() = default;
+  explicit Held(SEXP object) { reset(object); }
+  ~Held() { reset(R_NilValue); }
+  Held(const Held& other) { reset(other.object_); }
+  Held& operator=(const Held& other) {
+    reset(other.object_);
+    return *this;
+  }
+  void reset(SEXP object);
+  SEXP get() const { return object_; }
+  static int count();
+
+ private:
+  SEXP object_ = R_NilValue;
+  SEXP cell_ = R_NilValue;
+};
+
+// The environment in which the core calls the package's own functions.
+SEXP package_namespace();
+
+// A kind of handle: external pointers carry it as their tag, and errors name it.
+class HandleKind {
+ public:
+  explicit HandleKind(const char* name) : name_(name) {}
+  const char* name() const { return name_; }
+  SEXP tag() const {
+    if (!tag_) tag_ = Rf_install(name_);
+    return tag_;
+  }
+
+ private:
+  const char* name_;
+  mutable SEXP tag_ = nullptr;  // symbols are never collected
+};
+
+inline const HandleKind kGraph("runhooks_graph");
+inline const HandleKind kTensor("runhooks_tensor");
+inline const HandleKind kOperation("runhooks_operation");
+inline const HandleKind kVariable("runhooks_variable");
+inline const HandleKind kSession("runhooks_session");
+inline const HandleKind kSessionOwner("runhooks_session_owner");
+inline const HandleKind kContext("runhooks_context");
+inline const HandleKind kCoordinator("runhooks_coordinator");
+inline const HandleKind kPredictions("runhooks_predictions");
+inline const HandleKind kMonitored("runhooks_monitored_session");
+inline const HandleKind kHistory("runhooks_history");
+inline const HandleKind kScaffold("runhooks_scaffold");
+inline const HandleKind kSaver("runhooks_saver");
+inline const HandleKind kMade("runhooks_made");
+
+inline bool is_handle(SEXP x, const HandleKind& kind) {
+  return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
+}
+
+// An external pointer that owns a shared_ptr<T>.
+template <typename T>
+SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
+  auto* owned = new std::shared_ptr<T>(std::move(object));
+  Rcpp::Shield<SEXP> handle(R_MakeExternalPtr(owned, kind.tag(), R_NilValue));
+  R_RegisterCFinalizerEx(
+      handle,
+      [](SEXP pointer) {
+        delete static_cast<std::shared_ptr<T>*>(R_ExternalPtrAddr(pointer));
+        R_ClearExternalPtr(pointer);
+      },
+      TRUE);
+  return handle;
+}
+
+// Throws where `handle` is not of this kind, or was saved and read back.
+void* handle_address(SEXP handle, const HandleKind& kind);
+
+template <typename T>
+std::shared_ptr<T>& from_handle(SEXP handle, const HandleKind& kind) {
+  return *static_cast<std::shared_ptr<T>*>(handle_address(handle, kind));
+}
+
+}  // namespace r
+}  // namespace runhooks

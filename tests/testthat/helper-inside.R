@@ -1,0 +1,28 @@
+# What only tests do inside of the core (tests/inside/testing.cpp): in a library of its own, which is built
+# here where it is missing or old. It is no part of the source package, nor are the tests that use it:
+# .Rbuildignore names them.
+inside <- local({
+  tool <- file.path(test_path(), "..", "..", "tools", "inside.sh")
+  library <- system2("sh", shQuote(tool), stdout = TRUE)
+  if (!is.null(attr(library, "status"))) stop("tools/inside.sh failed:\n", paste(library, collapse = "\n"))
+  loaded <- dyn.load(library[length(library)])
+  function(name, ...) .Call(getNativeSymbolInfo(paste0("inside_", name), loaded)$address, ...)
+})
+
+cpp_read_all_events <- function(path) inside("read_all_events", path)
+cpp_write_events <- function(folder, suffix, steps, values) {
+  invisible(inside("write_events", folder, suffix, as.numeric(steps), values))
+}
+cpp_read_eval_metrics <- function(folder) inside("read_eval_metrics", folder)
+cpp_clock_set <- function(seconds) invisible(inside("clock_set", seconds))
+cpp_sleep_set <- function(sleep) invisible(inside("sleep_set", sleep))
+cpp_forget_logged_lines <- function() invisible(inside("forget_logged_lines"))
+cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
+cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
+  invisible(inside("add_to_checkpoint", path, name, bytes, is_string))
+}
+cpp_test_throw <- function(kind) inside("throw", kind)
+cpp_held_count <- function() inside("held_count")
+cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NULL) {
+  inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)
+}
