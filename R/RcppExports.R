@@ -257,10 +257,6 @@ cpp_variables_behind <- function(tensors, stops) {
     .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
 }
 
-cpp_graph_new <- function() {
-    .Call(`_runhooks_cpp_graph_new`)
-}
-
 cpp_graph_default <- function() {
     .Call(`_runhooks_cpp_graph_default`)
 }
@@ -275,6 +271,10 @@ cpp_graph_pop_default <- function() {
 
 cpp_graph_reset_default <- function() {
     invisible(.Call(`_runhooks_cpp_graph_reset_default`))
+}
+
+cpp_graph_new <- function() {
+    .Call(`_runhooks_cpp_graph_new`)
 }
 
 cpp_graph_unique_name <- function(graph, name, mark_as_used) {

@@ -15,6 +15,6 @@ if (isNamespace(topenv())) local({
     setMethod("%*%", signature("ANY", one), product)
     for (other in c("ANY", handles)) setMethod("%*%", signature(one, other), product)
     # what a line of a script gives is shown, not printed
-    setMethod("show", one, function(object) print(object))
+    setMethod("show", one, function(object) print(object)) # lint: allow stdout
   }
 })

@@ -741,15 +741,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_graph_new
-SEXP cpp_graph_new();
-RcppExport SEXP _runhooks_cpp_graph_new() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_graph_new());
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_graph_default
 SEXP cpp_graph_default();
 RcppExport SEXP _runhooks_cpp_graph_default() {
@@ -782,6 +773,15 @@ RcppExport SEXP _runhooks_cpp_graph_reset_default() {
 BEGIN_RCPP
     cpp_graph_reset_default();
     return R_NilValue;
+END_RCPP
+}
+// cpp_graph_new
+SEXP cpp_graph_new();
+RcppExport SEXP _runhooks_cpp_graph_new() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_graph_new());
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_graph_unique_name
@@ -2130,11 +2130,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
     {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
     {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
-    {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
     {"_runhooks_cpp_graph_pop_default", (DL_FUNC) &_runhooks_cpp_graph_pop_default, 0},
     {"_runhooks_cpp_graph_reset_default", (DL_FUNC) &_runhooks_cpp_graph_reset_default, 0},
+    {"_runhooks_cpp_graph_new", (DL_FUNC) &_runhooks_cpp_graph_new, 0},
     {"_runhooks_cpp_graph_unique_name", (DL_FUNC) &_runhooks_cpp_graph_unique_name, 3},
     {"_runhooks_cpp_graph_get_collection", (DL_FUNC) &_runhooks_cpp_graph_get_collection, 3},
     {"_runhooks_cpp_graph_add_to_collection", (DL_FUNC) &_runhooks_cpp_graph_add_to_collection, 3},

@@ -34,22 +34,6 @@ GraphBinding& binding_of(const Graph& graph) {
   return *static_cast<GraphBinding*>(graph.foreign.get());
 }
 
-// What tf.get_default_graph() gives where nobody has made another graph the default.
-std::shared_ptr<Graph>& global_graph() {
-  static auto* graph = new std::shared_ptr<Graph>;
-  return *graph;
-}
-
-struct DefaultGraphs {
-  std::vector<std::shared_ptr<Graph>> stack;
-  size_t floor = 0;  // those below belong to a loop that R's code must not take them from
-};
-
-DefaultGraphs& default_graphs() {
-  static auto* graphs = new DefaultGraphs;
-  return *graphs;
-}
-
 // What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
 // collections, and for a function the graph that it is in.
 enum Kept { kHandles, kCollections, kOuter, kKeptCount };
@@ -218,28 +202,6 @@ Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
 
-DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) : outer_floor_(default_graphs().floor) {
-  default_graphs().stack.push_back(std::move(graph));
-  default_graphs().floor = default_graphs().stack.size();
-}
-// What R's code has left on the stack goes as well.
-DefaultGraph::~DefaultGraph() {
-  default_graphs().stack.resize(default_graphs().floor - 1);
-  default_graphs().floor = outer_floor_;
-}
-
-std::shared_ptr<Graph> default_graph() {
-  if (!default_graphs().stack.empty()) return default_graphs().stack.back();
-  if (!global_graph()) global_graph() = std::make_shared<Graph>();
-  return global_graph();
-}
-
-std::shared_ptr<Graph> graph_for(Graph& graph) {
-  const std::shared_ptr<Graph> now = default_graph();
-  const bool is_inside = now->is_function() && &now->root() == &graph.root();
-  return is_inside || graph.is_function() ? now : graph.shared_from_this();
-}
-
 }  // namespace r
 }  // namespace runhooks
 
@@ -249,37 +211,6 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_new() {
   return border([&] { return graph_handle(std::make_shared<Graph>()); });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_graph_default() {
-  return border([&] { return graph_handle(default_graph()); });
-}
-
-// The default graph is a stack; the two calls come in pairs.
-// [[Rcpp::export(rng = false)]]
-void cpp_graph_push_default(SEXP graph) {
-  border([&] { default_graphs().stack.push_back(graph_of(graph)); });
-}
-
-// [[Rcpp::export(rng = false)]]
-void cpp_graph_pop_default() {
-  border([&] {
-    DefaultGraphs& graphs = default_graphs();
-    if (graphs.stack.size() > graphs.floor) graphs.stack.pop_back();
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-void cpp_graph_reset_default() {
-  border([] {
-    if (!default_graphs().stack.empty()) {
-      fail(Code::kFailedPrecondition,
-           "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
-           "graph, exit the nesting and create a new graph.");
-    }
-    global_graph().reset();
-  });
 }
 
 // [[Rcpp::export(rng = false)]]

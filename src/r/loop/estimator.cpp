@@ -201,7 +201,7 @@ std::shared_ptr<Args> estimator_args(SEXP spec) {
   return args;
 }
 
-SEXP names_to_r(const NamedTexts& texts) {
+SEXP named_texts_to_r(const NamedTexts& texts) {
   Rcpp::CharacterVector values(texts.size()), names(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     values[i] = Rf_mkCharCE(texts[i].second.c_str(), CE_UTF8);
@@ -440,7 +440,7 @@ SEXP cpp_model_memory(SEXP spec) {
     Rcpp::List all(groups.size());
     Rcpp::CharacterVector names(groups.size());
     for (size_t i = 0; i < groups.size(); ++i) {
-      all[i] = names_to_r(groups[i].second);
+      all[i] = named_texts_to_r(groups[i].second);
       names[i] = groups[i].first;
     }
     all.names() = names;
