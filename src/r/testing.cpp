@@ -1,9 +1,11 @@
 // What only tests use: a clock and a way to sleep of their own, and an eye on all calls to hooks.
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/recorded_evaluations.h"
+#include "io/files/atomic_file.h"
 #include "io/formats/arrow_stream.h"
 #include "monitored/monitored_session.h"
 #include "r/runhooks_r.h"
@@ -395,4 +397,23 @@ SEXP cpp_test_arrow_stream(int batches,
     Rf_setAttrib(place, R_ClassSymbol, Rf_mkString("nanoarrow_array_stream"));
     return place;
   });
+}
+
+// How many folders were read in this process.
+// [[Rcpp::export(rng = false)]]
+double cpp_folder_reads() {
+  return border([] { return static_cast<double>(RunFolder::reads()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_plain_file(Text path, SEXP x, Text owner) {
+  border([&] {
+    create_directories(parent_folder(path));
+    write_plain_file(path, plain_from_r(x, owner, "x"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_plain_file(Text path) {
+  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
 }
