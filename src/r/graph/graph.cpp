@@ -129,7 +129,7 @@ void await_collection() {
 // so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
 // longer than many a call.
 void collect_now_and_then() {
-  constexpr int kGraphs = 128;
+  constexpr int kGraphs = 32;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
   await_collection();
