@@ -1,7 +1,10 @@
 // Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+#include <algorithm>
+
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
+#include "r/graph/collection.h"
 #include "r/runhooks_r.h"
 #include "r/values/convert.h"
 
@@ -108,6 +111,8 @@ SEXP item_to_r(const CollectionItem& item) {
 
 namespace {
 
+// Graphs since R has collected, in quarters: light ones are one.
+constexpr int kFullGraph = 4, kLightGraph = 1;
 int graphs_since_collection = 0;
 bool waits_for_collection = false;
 
@@ -129,17 +134,22 @@ void await_collection() {
 // so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
 // longer than many a call.
 void collect_now_and_then() {
-  constexpr int kGraphs = 32;
+  constexpr int kMost = 32 * kFullGraph;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
   await_collection();
-  if (++graphs_since_collection < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs_since_collection += kFullGraph;
+  if (graphs_since_collection < kMost && memory_taken() < taken_before + kBytes) return;
   graphs_since_collection = 0;
   R_gc();
   taken_before = memory_taken();
 }
 
 }  // namespace
+
+void note_light_graph() {
+  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kLightGraph));
+}
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   auto* binding = static_cast<GraphBinding*>(graph->foreign.get());
