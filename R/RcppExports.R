@@ -665,10 +665,6 @@ cpp_run_folder <- function(path, writes) {
     .Call(`_runhooks_cpp_run_folder`, path, writes)
 }
 
-cpp_folder_reads <- function() {
-    .Call(`_runhooks_cpp_folder_reads`)
-}
-
 cpp_remember <- function(folder, memory) {
     invisible(.Call(`_runhooks_cpp_remember`, folder, memory))
 }
@@ -725,14 +721,6 @@ cpp_near_names <- function(name, known) {
 #' @noRd
 cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
-}
-
-cpp_write_plain_file <- function(path, x, owner) {
-    invisible(.Call(`_runhooks_cpp_write_plain_file`, path, x, owner))
-}
-
-cpp_read_plain_file <- function(path) {
-    .Call(`_runhooks_cpp_read_plain_file`, path)
 }
 
 cpp_batch_cells <- function(values) {

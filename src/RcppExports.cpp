@@ -1840,15 +1840,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_folder_reads
-double cpp_folder_reads();
-RcppExport SEXP _runhooks_cpp_folder_reads() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_folder_reads());
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_remember
 void cpp_remember(Text folder, SEXP memory);
 RcppExport SEXP _runhooks_cpp_remember(SEXP folderSEXP, SEXP memorySEXP) {
@@ -1990,27 +1981,6 @@ RcppExport SEXP _runhooks_cpp_run_where() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(cpp_run_where());
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_write_plain_file
-void cpp_write_plain_file(Text path, SEXP x, Text owner);
-RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
-    cpp_write_plain_file(path, x, owner);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_read_plain_file
-SEXP cpp_read_plain_file(Text path);
-RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2202,7 +2172,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
-    {"_runhooks_cpp_folder_reads", (DL_FUNC) &_runhooks_cpp_folder_reads, 0},
     {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
     {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
@@ -2217,8 +2186,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
-    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {NULL, NULL, 0}

@@ -3,9 +3,11 @@
 // installed package and helper-inside.R loads.
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/recorded_evaluations.h"
+#include "io/files/atomic_file.h"
 #include "io/formats/arrow_stream.h"
 #include "monitored/monitored_session.h"
 #include "r/loop/loop.h"
@@ -391,6 +393,7 @@ SEXP cpp_test_arrow_stream(int batches,
   });
 }
 
+<<<<<<< HEAD:tests/inside/testing.cpp
 // --- what helper-inside.R calls
 
 extern "C" {
@@ -470,3 +473,23 @@ SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format)
 }
 
 }  // extern "C"
+=======
+// How many folders were read in this process.
+// [[Rcpp::export(rng = false)]]
+double cpp_folder_reads() {
+  return border([] { return static_cast<double>(RunFolder::reads()); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_plain_file(Text path, SEXP x, Text owner) {
+  border([&] {
+    create_directories(parent_folder(path));
+    write_plain_file(path, plain_from_r(x, owner, "x"));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_plain_file(Text path) {
+  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
+}
+>>>>>>> run:src/r/testing.cpp

@@ -1,6 +1,5 @@
 // Checkpoints and event files in R; where the core's log lines go.
 #include "base/log.h"
-#include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "r/loop/loop.h"
