@@ -79,3 +79,17 @@ column_shared_embedding <- function(
     checked_column(specs, c(list(categorical_columns = column), given)[specs$name])
   })
 }
+
+#' Numbers of a period
+#'
+#' Hours of a day, months, angles: numbers that begin anew after a period, as the sine and cosine of
+#' their place in it, so that 23 o'clock and 0 o'clock are neighbours.
+#'
+#' @eval column_params("CyclicColumn")
+#' @return For one name the column, which is dense and two numbers wide; for several an unnamed list
+#'   of columns.
+#' @family feature columns
+#' @export
+#' @examples
+#' column_cyclic("hour", period = 24)
+column_cyclic <- builtin_column("CyclicColumn")

@@ -61,6 +61,8 @@ print.runhooks_head <- function(x, ...) {
 #'
 #' * `regression_head()`: numbers, by squared error.
 #' * `poisson_regression_head()`: counts; the logits are logarithms of the mean.
+#' * `quantile_head()`: several quantiles of numbers, of which a share of the labels is below;
+#'   `predict(newdata = )` has a column for each, `.pred_0.1`.
 #' * `logistic_regression_head()`: probabilities; labels are between 0 and 1.
 #' * `binary_class_head()`: one of two classes, by the sigmoid of one logit.
 #' * `multi_class_head()`: one of several classes, by the softmax of as many logits.
@@ -70,7 +72,7 @@ print.runhooks_head <- function(x, ...) {
 #'   returns a list of labels by the heads' names. The logits are the heads' side by side.
 #'
 #' @eval head_params("regression_head", "poisson_regression_head", "binary_class_head",
-#'   "multi_class_head", "multi_head")
+#'   "multi_class_head", "multi_head", "quantile_head")
 #' @return A head: an object of class `runhooks_head`.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, at the latest
 #'   when an estimator takes the head.
@@ -113,3 +115,7 @@ multi_label_head <- builtin_head("multi_label_head")
 #' @rdname heads
 #' @export
 multi_head <- builtin_head("multi_head")
+
+#' @rdname heads
+#' @export
+quantile_head <- builtin_head("quantile_head")
