@@ -16,5 +16,17 @@ if (isNamespace(topenv())) local({
     for (other in c("ANY", handles)) setMethod("%*%", signature(one, other), product)
     # what a line of a script gives is shown, not printed
     setMethod("show", one, function(object) print(object)) # lint: allow stdout
+    # Where another package has S4 methods of `[` (Matrix has), R looks for ours and evaluates the
+    # indices on its way, which are expressions here: they are taken from the call, as ever.
+    # (What R cannot evaluate, such as `::2`, is R's error then.)
+    local({
+      brackets <- get(paste0("[.", one), envir = topenv())
+      setMethod("[", one, function(x, i, j, ..., drop = TRUE) {
+        call <- sys.call()
+        call[[1]] <- brackets
+        call[[2]] <- x
+        eval(call, parent.frame())
+      })
+    })
   }
 })

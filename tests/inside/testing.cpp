@@ -393,7 +393,22 @@ SEXP cpp_test_arrow_stream(int batches,
   });
 }
 
-<<<<<<< HEAD:tests/inside/testing.cpp
+// How many folders were read in this process.
+double cpp_folder_reads() {
+  return border([] { return static_cast<double>(RunFolder::reads()); });
+}
+
+void cpp_write_plain_file(Text path, SEXP x, Text owner) {
+  border([&] {
+    create_directories(parent_folder(path));
+    write_plain_file(path, plain_from_r(x, owner, "x"));
+  });
+}
+
+SEXP cpp_read_plain_file(Text path) {
+  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
+}
+
 // --- what helper-inside.R calls
 
 extern "C" {
@@ -472,24 +487,23 @@ SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format)
   END_RCPP
 }
 
+SEXP inside_folder_reads() {
+  BEGIN_RCPP
+  return Rf_ScalarReal(cpp_folder_reads());
+  END_RCPP
+}
+
+SEXP inside_write_plain_file(SEXP path, SEXP x, SEXP owner) {
+  BEGIN_RCPP
+  cpp_write_plain_file(Text(path), x, Text(owner));
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_read_plain_file(SEXP path) {
+  BEGIN_RCPP
+  return cpp_read_plain_file(Text(path));
+  END_RCPP
+}
+
 }  // extern "C"
-=======
-// How many folders were read in this process.
-// [[Rcpp::export(rng = false)]]
-double cpp_folder_reads() {
-  return border([] { return static_cast<double>(RunFolder::reads()); });
-}
-
-// [[Rcpp::export(rng = false)]]
-void cpp_write_plain_file(Text path, SEXP x, Text owner) {
-  border([&] {
-    create_directories(parent_folder(path));
-    write_plain_file(path, plain_from_r(x, owner, "x"));
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_read_plain_file(Text path) {
-  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
-}
->>>>>>> run:src/r/testing.cpp

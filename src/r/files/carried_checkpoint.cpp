@@ -100,7 +100,3 @@ void init_carried_class(DllInfo* library) {
 void cpp_write_carried_files(Text folder, SEXP files) {
   border([&] { write_carried_files(folder, files_from_r(files)); });
 }
-<<<<<<< HEAD
-
-=======
->>>>>>> run

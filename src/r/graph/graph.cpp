@@ -4,14 +4,10 @@
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
-<<<<<<< HEAD
 #include "r/data/input.h"
 #include "r/files/saver.h"
-#include "r/graph/handles_of_graph.h"
-=======
 #include "r/graph/collection.h"
-#include "r/runhooks_r.h"
->>>>>>> run
+#include "r/graph/handles_of_graph.h"
 #include "r/values/convert.h"
 
 namespace runhooks {
@@ -97,15 +93,8 @@ SEXP item_to_r(const CollectionItem& item) {
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
-<<<<<<< HEAD
-=======
-}  // namespace
-
-namespace {
-
 // Graphs since R has collected, in quarters: light ones are one.
 constexpr int kFullGraph = 4, kLightGraph = 1;
->>>>>>> run
 int graphs_since_collection = 0;
 bool waits_for_collection = false;
 

@@ -8,11 +8,8 @@
 #include "estimators/model_traits.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
-<<<<<<< HEAD
-#include "r/graph/handles_of_graph.h"
-=======
 #include "r/graph/collection.h"
->>>>>>> run
+#include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
 #include "r/values/border.h"
