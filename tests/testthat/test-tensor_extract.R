@@ -57,7 +57,7 @@ test_that("what the dimension does not have is an error", {
   })
 })
 
-# In a process of its own: where Matrix is loaded R evaluates indices of what has S4 methods.
+# In a process of its own, since Matrix brings S4 methods of `[` for all that comes behind.
 test_that("strides are expressions, also where another package has S4 methods of brackets", {
   script <- "
     library(runhooks)
@@ -71,12 +71,12 @@ test_that("strides are expressions, also where another package has S4 methods of
       same(x[, , NULL:NULL:2], c(1, 3))
       loadNamespace('Matrix')
       same(x[, , 2:3], 2:3)
-      suppressWarnings(same(x[, , 1:4:2], c(1, 3)))
-      cat(tryCatch(x[, , `::2`], error = conditionMessage))
+      same(x[, , 1:4:2], c(1, 3))
+      same(x[, , `::2`], c(1, 3))
     }))
   "
   said <- processx::run(child_rscript(), c("-e", script), env = child_env())$stdout
-  expect_identical(said, paste0(strrep("TRUE ", 6), "object '::2' not found"))
+  expect_identical(said, strrep("TRUE ", 7))
 })
 
 test_that("sums, means, products and transposes are R's words for TensorFlow's", {
