@@ -1,5 +1,7 @@
 // A batch's values example by example.
 #include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
