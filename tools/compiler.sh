@@ -38,11 +38,13 @@ prepare_objects() {
   export MAKEFILES
 }
 
-# In place of the compiler's lines: `what: n of N: source`, N being what is compiled for the first
-# time; the rest passes.
+# Of what R CMD INSTALL says its own lines, and in place of the compiler's `what: n of N: source`, N being
+# what is compiled for the first time. All of it goes to the file $3.
 progress() {
   n=0
+  : > "$3"
   while IFS= read -r line; do
+    printf '%s\n' "$line" >> "$3"
     case $line in
       *" -c "*.cpp" -o "*)
         source=${line##* -c }
@@ -51,8 +53,7 @@ progress() {
         [ "$2" -lt "$n" ] || place="$n of $2: "
         echo "$1: $place${source%% *}"
         ;;
-      *" -shared "* | *"strip -S"*) ;;
-      *) printf '%s\n' "$line" ;;
+      "* "* | "** "* | ERROR* | Error*) printf '%s\n' "$line" ;;
     esac
   done
 }

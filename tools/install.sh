@@ -44,6 +44,11 @@ rm -f .build/installed
   MAKEFLAGS="-j2 --no-print-directory" R_MAKEVARS_USER="$PWD/.build/Makevars" \
     R CMD INSTALL --no-multiarch --library="$lib" . 2>&1
   echo $? > .build/status
-} | progress install "$missing"
-[ "$(cat .build/status)" = 0 ] || exit 1
+} | progress install "$missing" .build/install.log
+if [ "$(cat .build/status)" != 0 ]; then
+  # what the compiler found, else where it ended
+  found=$(grep -A 4 '[Ee]rror[: ]' .build/install.log | head -n 60)
+  echo "${found:-$(tail -n 30 .build/install.log)}"
+  exit 1
+fi
 state > .build/installed
