@@ -59,8 +59,8 @@ column_shared_embedding <- function(
   trainable = TRUE
 ) {
   call <- environment()
-  specs <- registered("column", "SharedEmbeddingColumn")[[1]]
-  own <- specs[specs$kind != "column", ]
+  specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
+  own <- spec_columns_of(specs$all, specs$all$kind != "column")
   given <- prepared_arguments(given_arguments(own$name, call), own, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
   buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
@@ -76,7 +76,7 @@ column_shared_embedding <- function(
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {
-    checked_column(specs, c(list(categorical_columns = column), given)[specs$name])
+    checked_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
   })
 }
 

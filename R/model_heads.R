@@ -1,7 +1,7 @@
 # Heads: what a model does with its logits, for the estimators that take one.
 
 constructor_makers$head <- function(specs, place) {
-  .specs <- specs
+  .specs <- spec_columns_of(specs)
   f <- function() new_head(.specs, environment())
   formals(f) <- registered_formals(specs)
   f

@@ -89,7 +89,8 @@ test_that("the arguments of constructors are those of tfestimators and TensorFlo
       )
   }
   shown <- function(what) {
-    lines <- lapply(registered(what), function(specs) {
+    all <- registered(what)
+    lines <- lapply(all[order(names(all), method = "radix")], function(specs) {
       name <- endpoints_of(specs)[[1]]
       if (!is_old(name)) return(NULL)
       takes <- formals(get(name))
