@@ -89,20 +89,12 @@ cpp_write_carried_files <- function(folder, files) {
     invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
 }
 
-cpp_can_write_in <- function(folder) {
-    .Call(`_runhooks_cpp_can_write_in`, folder)
-}
-
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
 
 cpp_log_verbosity <- function(level) {
     .Call(`_runhooks_cpp_log_verbosity`, level)
-}
-
-cpp_has_checkpoint <- function(folder) {
-    .Call(`_runhooks_cpp_has_checkpoint`, folder)
 }
 
 cpp_latest_checkpoint <- function(folder) {
@@ -557,10 +549,6 @@ cpp_save_running <- function(folder, scratch) {
     .Call(`_runhooks_cpp_save_running`, folder, scratch)
 }
 
-cpp_is_training <- function(folder) {
-    .Call(`_runhooks_cpp_is_training`, folder)
-}
-
 cpp_model_make <- function(spec) {
     .Call(`_runhooks_cpp_model_make`, spec)
 }
@@ -677,10 +665,6 @@ cpp_run_folder <- function(path, writes) {
     .Call(`_runhooks_cpp_run_folder`, path, writes)
 }
 
-cpp_folder_reads <- function() {
-    .Call(`_runhooks_cpp_folder_reads`)
-}
-
 cpp_remember <- function(folder, memory) {
     invisible(.Call(`_runhooks_cpp_remember`, folder, memory))
 }
@@ -737,14 +721,6 @@ cpp_near_names <- function(name, known) {
 #' @noRd
 cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
-}
-
-cpp_write_plain_file <- function(path, x, owner) {
-    invisible(.Call(`_runhooks_cpp_write_plain_file`, path, x, owner))
-}
-
-cpp_read_plain_file <- function(path) {
-    .Call(`_runhooks_cpp_read_plain_file`, path)
 }
 
 cpp_batch_cells <- function(values) {

@@ -265,16 +265,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_can_write_in
-bool cpp_can_write_in(Text folder);
-RcppExport SEXP _runhooks_cpp_can_write_in(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_can_write_in(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_log_setup
 void cpp_log_setup();
 RcppExport SEXP _runhooks_cpp_log_setup() {
@@ -290,16 +280,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type level(levelSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_log_verbosity(level));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_has_checkpoint
-bool cpp_has_checkpoint(Text folder);
-RcppExport SEXP _runhooks_cpp_has_checkpoint(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_checkpoint(folder));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1560,16 +1540,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_training
-bool cpp_is_training(Text folder);
-RcppExport SEXP _runhooks_cpp_is_training(SEXP folderSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_training(folder));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_model_make
 SEXP cpp_model_make(SEXP spec);
 RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP) {
@@ -1870,15 +1840,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_folder_reads
-double cpp_folder_reads();
-RcppExport SEXP _runhooks_cpp_folder_reads() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_folder_reads());
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_remember
 void cpp_remember(Text folder, SEXP memory);
 RcppExport SEXP _runhooks_cpp_remember(SEXP folderSEXP, SEXP memorySEXP) {
@@ -2023,27 +1984,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_write_plain_file
-void cpp_write_plain_file(Text path, SEXP x, Text owner);
-RcppExport SEXP _runhooks_cpp_write_plain_file(SEXP pathSEXP, SEXP xSEXP, SEXP ownerSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
-    cpp_write_plain_file(path, x, owner);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_read_plain_file
-SEXP cpp_read_plain_file(Text path);
-RcppExport SEXP _runhooks_cpp_read_plain_file(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_plain_file(path));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_batch_cells
 SEXP cpp_batch_cells(SEXP values);
 RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
@@ -2088,10 +2028,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
     {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
-    {"_runhooks_cpp_can_write_in", (DL_FUNC) &_runhooks_cpp_can_write_in, 1},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
-    {"_runhooks_cpp_has_checkpoint", (DL_FUNC) &_runhooks_cpp_has_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
@@ -2205,7 +2143,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
-    {"_runhooks_cpp_is_training", (DL_FUNC) &_runhooks_cpp_is_training, 1},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
@@ -2235,7 +2172,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
-    {"_runhooks_cpp_folder_reads", (DL_FUNC) &_runhooks_cpp_folder_reads, 0},
     {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
     {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
@@ -2250,8 +2186,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_write_plain_file", (DL_FUNC) &_runhooks_cpp_write_plain_file, 3},
-    {"_runhooks_cpp_read_plain_file", (DL_FUNC) &_runhooks_cpp_read_plain_file, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {NULL, NULL, 0}

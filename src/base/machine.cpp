@@ -1,7 +1,6 @@
 #include "base/machine.h"
 
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
 #include "base/status.h"
@@ -31,13 +30,6 @@ std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 && *name ? name : "localhost";
 #endif
-}
-
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
 }
 
 std::string machine_words() {

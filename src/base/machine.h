@@ -9,8 +9,6 @@ namespace runhooks {
 
 int process_id();
 std::string host_name();  // "localhost" where it has none
-// What tells one start of the machine from another; "" where the system does not say.
-std::string boot_id();
 // The system and how many processors it has: "Linux 6.1.0 x86_64, 8 processors".
 std::string machine_words();
 

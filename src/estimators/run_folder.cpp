@@ -59,7 +59,8 @@ std::string holder_in_words(const ClaimHolder& holder) {
   if (holder.process == 0) return "Another process";
   const auto since = static_cast<std::time_t>(holder.since);
   char time[40];
-  const size_t length = std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", std::localtime(&since));
+  const size_t length =
+      std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", std::localtime(&since));
   return str_cat("Process ", holder.process, " on ", holder.host, ", since ",
                  std::string(time, length), ",");
 }

@@ -141,7 +141,8 @@ TEST(records_of_several_processes_do_not_mix) {
     const pid_t child = fork();
     if (child == 0) {
       for (int k = 0; k < kEach; ++k) {
-        append_record_to(path, std::string(static_cast<size_t>(50 + k), static_cast<char>('a' + i)));
+        const auto size = static_cast<size_t>(50 + k);
+        append_record_to(path, std::string(size, static_cast<char>('a' + i)));
       }
       _exit(0);
     }

@@ -3,9 +3,11 @@
 // installed package and helper-inside.R loads.
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/recorded_evaluations.h"
+#include "io/files/atomic_file.h"
 #include "io/formats/arrow_stream.h"
 #include "monitored/monitored_session.h"
 #include "r/loop/loop.h"
@@ -391,6 +393,22 @@ SEXP cpp_test_arrow_stream(int batches,
   });
 }
 
+// How many folders were read in this process.
+double cpp_folder_reads() {
+  return border([] { return static_cast<double>(RunFolder::reads()); });
+}
+
+void cpp_write_plain_file(Text path, SEXP x, Text owner) {
+  border([&] {
+    create_directories(parent_folder(path));
+    write_plain_file(path, plain_from_r(x, owner, "x"));
+  });
+}
+
+SEXP cpp_read_plain_file(Text path) {
+  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
+}
+
 // --- what helper-inside.R calls
 
 extern "C" {
@@ -466,6 +484,25 @@ SEXP inside_held_count() {
 SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format) {
   BEGIN_RCPP
   return cpp_test_arrow_stream(Rf_asInteger(batches), Rf_asInteger(null_row), pointer, format);
+  END_RCPP
+}
+
+SEXP inside_folder_reads() {
+  BEGIN_RCPP
+  return Rf_ScalarReal(cpp_folder_reads());
+  END_RCPP
+}
+
+SEXP inside_write_plain_file(SEXP path, SEXP x, SEXP owner) {
+  BEGIN_RCPP
+  cpp_write_plain_file(Text(path), x, Text(owner));
+  return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_read_plain_file(SEXP path) {
+  BEGIN_RCPP
+  return cpp_read_plain_file(Text(path));
   END_RCPP
 }
 

@@ -31,3 +31,8 @@ cpp_held_count <- function() inside("held_count")
 cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NULL) {
   inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)
 }
+cpp_folder_reads <- function() inside("folder_reads")
+cpp_write_plain_file <- function(path, x, owner) {
+  invisible(inside("write_plain_file", path, x, owner))
+}
+cpp_read_plain_file <- function(path) inside("read_plain_file", path)

@@ -116,7 +116,8 @@ long long lock_file(const std::string& path, bool* is_held) {
       return kNone;
     }
     warn("claim", str_cat("The file system of '", path,
-                          "' cannot lock files: nobody watches whether another process trains there."));
+                          "' cannot lock files: nobody watches whether another process trains "
+                          "there."));
     return file;
   }
 }

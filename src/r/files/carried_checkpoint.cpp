@@ -100,8 +100,3 @@ void init_carried_class(DllInfo* library) {
 void cpp_write_carried_files(Text folder, SEXP files) {
   border([&] { write_carried_files(folder, files_from_r(files)); });
 }
-
-// [[Rcpp::export(rng = false)]]
-bool cpp_can_write_in(Text folder) {
-  return border([&] { return can_write_in(folder); });
-}

@@ -1,6 +1,5 @@
 // Checkpoints and event files in R; where the core's log lines go.
 #include "base/log.h"
-#include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "r/loop/loop.h"
@@ -45,12 +44,6 @@ int cpp_log_verbosity(SEXP level) {
     }
     return static_cast<int>(log_verbosity());
   });
-}
-
-// Whether there is one; what is odd about the folder is not told.
-// [[Rcpp::export(rng = false)]]
-bool cpp_has_checkpoint(Text folder) {
-  return border([&] { return has_checkpoint(folder); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -405,11 +405,6 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// [[Rcpp::export(rng = false)]]
-bool cpp_is_training(Text folder) {
-  return border([&] { return RunningTraining::is_in(folder); });
-}
-
 // A model that all calls are given from now on, and what it says of its labels. What is wrong with
 // the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]

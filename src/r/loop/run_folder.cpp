@@ -34,12 +34,6 @@ SEXP cpp_run_folder(Text path, bool writes) {
   });
 }
 
-// How many folders were read in this process, for tests.
-// [[Rcpp::export(rng = false)]]
-double cpp_folder_reads() {
-  return border([] { return static_cast<double>(RunFolder::reads()); });
-}
-
 // [[Rcpp::export(rng = false)]]
 void cpp_remember(Text folder, SEXP memory) {
   border([&] {

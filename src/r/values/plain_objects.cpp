@@ -218,19 +218,3 @@ SEXP plain_to_r(const PlainData& data) {
 
 }  // namespace r
 }  // namespace runhooks
-
-using namespace runhooks;
-using namespace runhooks::r;
-
-// [[Rcpp::export(rng = false)]]
-void cpp_write_plain_file(Text path, SEXP x, Text owner) {
-  border([&] {
-    create_directories(parent_folder(path));
-    write_plain_file(path, plain_from_r(x, owner, "x"));
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_read_plain_file(Text path) {
-  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
-}
