@@ -8,6 +8,12 @@ registered <- function(what, type = "") {
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
+# Some rows of a registration as a list of their columns, which is quicker to look into than a data
+# frame: constructors do so at each call.
+spec_columns_of <- function(specs, rows = rep(TRUE, length(specs$name))) {
+  lapply(as.list(specs), function(column) column[rows])
+}
+
 endpoints_of <- function(specs) endpoint_names(specs$endpoint[[1]])
 
 endpoint_names <- function(endpoint) strsplit(endpoint, ", ", fixed = TRUE)[[1]]

@@ -31,8 +31,8 @@ chosen_value <- function(x, kind) {
 # --- constructors that are nothing but their registration
 
 constructor_makers$column <- function(specs, place) {
-  .specs <- specs
   is_feature <- specs$kind == "feature"
+  .specs <- column_specs(specs)
   f <- if (any(is_feature)) {
     function(...) make_columns(.specs, environment(), ...)
   } else {
@@ -42,27 +42,36 @@ constructor_makers$column <- function(specs, place) {
   f
 }
 
+# What constructors look into: the registration, that of all but the feature, and the kinds by what
+# the core calls the arguments.
+column_specs <- function(specs) {
+  is_feature <- specs$kind == "feature"
+  list(
+    type = specs$type[[1]], all = spec_columns_of(specs), own = spec_columns_of(specs, !is_feature),
+    feature = specs$name[is_feature], kinds = setNames(as.list(specs$kind), specs$target)
+  )
+}
+
 make_column <- function(specs, frame) {
-  given <- prepared_arguments(given_arguments(specs$name, frame), specs, frame)
-  checked_column(specs, given)
+  given <- given_arguments(specs$own$name, frame)
+  checked_column(specs, prepared_arguments(given, specs$own, frame))
 }
 
 # One for each feature. What stands without a name is the name of one.
 make_columns <- function(specs, frame, ...) {
-  is_feature <- specs$kind == "feature"
-  own <- specs[!is_feature, ]
+  own <- specs$own
   given <- mget(own$name, envir = frame)
   for (name in own$name) check_named(!is_absent(given[[name]]), name, frame)
   given <- prepared_arguments(given, own, frame)
-  feature <- specs$name[is_feature]
   columns_for(..., call = frame, make = function(key) {
-    checked_column(specs, c(setNames(list(key), feature), given)[specs$name])
+    given[[specs$feature]] <- key
+    checked_column(specs, given[specs$all$name])
   })
 }
 
 checked_column <- function(specs, given) {
-  names(given) <- specs$target
-  new_checked_column(specs$type[[1]], given, setNames(as.list(specs$kind), specs$target))
+  names(given) <- specs$all$target
+  new_checked_column(specs$type, given, specs$kinds)
 }
 
 argument_kinds$column <- function(x, name, call, wanted) {

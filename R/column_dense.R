@@ -59,8 +59,8 @@ column_shared_embedding <- function(
   trainable = TRUE
 ) {
   call <- environment()
-  specs <- registered("column", "SharedEmbeddingColumn")[[1]]
-  own <- specs[specs$kind != "column", ]
+  specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
+  own <- spec_columns_of(specs$all, specs$all$kind != "column")
   given <- prepared_arguments(given_arguments(own$name, call), own, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
   buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
@@ -76,6 +76,20 @@ column_shared_embedding <- function(
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {
-    checked_column(specs, c(list(categorical_columns = column), given)[specs$name])
+    checked_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
   })
 }
+
+#' Numbers of a period
+#'
+#' Hours of a day, months, angles: numbers that begin anew after a period, as the sine and cosine of
+#' their place in it, so that 23 o'clock and 0 o'clock are neighbours.
+#'
+#' @eval column_params("CyclicColumn")
+#' @return For one name the column, which is dense and two numbers wide; for several an unnamed list
+#'   of columns.
+#' @family feature columns
+#' @export
+#' @examples
+#' column_cyclic("hour", period = 24)
+column_cyclic <- builtin_column("CyclicColumn")

@@ -8,13 +8,13 @@ is_absent <- function(x) identical(x, quote(expr = ))
 # The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
 # those that the user wrote. `specs` are those that the core has registered.
 constructor_arguments <- function(constructor, specs, call) {
-  type <- specs$type[[1]]
+  type <- specs$type
   arguments <- setdiff(names(formals(constructor)), "...")
   refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
   is_given <- function(name) !eval(base::call("missing", as.name(name)), call)
   settled <- list(
     args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type,
-    traits = model_traits(type), seats = seats_of(specs), places = list()
+    traits = model_traits(type), seats = specs$seats, places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)
   absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)

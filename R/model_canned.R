@@ -3,7 +3,9 @@
 
 # `place$class`: one of tfestimators' classes is irregular.
 constructor_makers$estimator <- function(specs, place) {
-  .specs <- specs
+  .specs <- list(
+    type = specs$type[[1]], seats = seats_of(specs), own = spec_columns_of(specs, !specs$apart)
+  )
   .class <- place$class
   f <- function() canned_estimator(.specs, .class)
   formals(f) <- c(registered_formals(specs), alist(... = ))
@@ -13,14 +15,14 @@ constructor_makers$estimator <- function(specs, place) {
 # `call` is the frame of a constructor, whose arguments are all checked, after columns have taken
 # the place of a formula where it has one. What the core needs of them goes into the specification.
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
-  type <- specs$type[[1]]
+  type <- specs$type
   constructor <- sys.function(sys.parent())
   settled <- constructor_arguments(constructor, specs, call)
   check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
   config <- as_run_config(settled$args$config, settled$args$model_dir, call)
   derived <- formula_arguments(settled, config$model_dir, call)
   args <- derived$args
-  own <- specs[!specs$apart, ]
+  own <- specs$own
   spec <- prepared_arguments(args[own$name], own, call)
   # NULL says that an argument is not given, as does an empty list of columns; no hidden units are a
   # model without hidden layers

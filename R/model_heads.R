@@ -1,7 +1,7 @@
 # Heads: what a model does with its logits, for the estimators that take one.
 
 constructor_makers$head <- function(specs, place) {
-  .specs <- specs
+  .specs <- spec_columns_of(specs)
   f <- function() new_head(.specs, environment())
   formals(f) <- registered_formals(specs)
   f
@@ -72,6 +72,8 @@ print.runhooks_head <- function(x, ...) {
 #'
 #' * `regression_head()`: numbers, by squared error.
 #' * `poisson_regression_head()`: counts; the logits are logarithms of the mean.
+#' * `quantile_head()`: several quantiles of numbers, of which a share of the labels is below;
+#'   `predict(newdata = )` has a column for each, `.pred_0.1`.
 #' * `logistic_regression_head()`: probabilities; labels are between 0 and 1.
 #' * `binary_class_head()`: one of two classes, by the sigmoid of one logit.
 #' * `multi_class_head()`: one of several classes, by the softmax of as many logits.
@@ -81,7 +83,7 @@ print.runhooks_head <- function(x, ...) {
 #'   returns a list of labels by the heads' names. The logits are the heads' side by side.
 #'
 #' @eval head_params("regression_head", "poisson_regression_head", "binary_class_head",
-#'   "multi_class_head", "multi_head")
+#'   "multi_class_head", "multi_head", "quantile_head")
 #' @return A head: an object of class `runhooks_head`.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, at the latest
 #'   when an estimator takes the head.
@@ -124,3 +126,7 @@ multi_label_head <- builtin_head("multi_label_head")
 #' @rdname heads
 #' @export
 multi_head <- builtin_head("multi_head")
+
+#' @rdname heads
+#' @export
+quantile_head <- builtin_head("quantile_head")

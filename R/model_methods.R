@@ -180,13 +180,18 @@ coef.tf_estimator <- function(object, ...) {
     return(t(coefficients))
   }
   if (ncol(coefficients) == 1) return(coefficients[, 1])
-  colnames(coefficients) <- response_names(frame$response)
+  colnames(coefficients) <- output_names(object, frame$response)
   coefficients
 }
 
 has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
 
-response_names <- function(x) if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x)
+# Several numbers of an example have the names that the head gives them, or those of the response.
+output_names <- function(object, response) {
+  own <- unlist(lapply(model_labels(object)$predictions, `[[`, "names"))
+  if (length(own)) return(own)
+  if (is.null(colnames(response))) seq_len(ncol(response)) else colnames(response)
+}
 
 design_matrix <- function(object, frame) {
   blueprint <- object$blueprint

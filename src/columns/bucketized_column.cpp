@@ -77,8 +77,7 @@ class BucketizedColumn : public DenseColumn, public CategoricalColumn {
 RUNHOOKS_REGISTER_COLUMN(
     BucketizedColumn,
     "column_bucketized, feature_column.bucketized_column",
-    {kNameArgument,
-     "source_column: column; kept. A [column_numeric()].",
+    {kNameArgument, "source_column: column; kept. A [column_numeric()].",
      "boundaries: numbers; kept. Numbers, each above the one before. Boundaries are compared as "
      "float32."},
     "Numbers by the interval that they are in.");

@@ -121,12 +121,12 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
 
 // Where the first values of the table come from, and whether it grows: a model's folder need not
 // agree.
-#define RUNHOOKS_TABLE_ARGUMENTS                                                                  \
-  "ckpt_to_load_from = NULL: path. A checkpoint that the table starts from, with "                \
-  "`tensor_name_in_ckpt`.",                                                                       \
-      "tensor_name_in_ckpt = NULL: string. The name of the tensor in it.",                        \
-      "max_norm = NULL: plain number; kept. Vectors that are longer are scaled down to this "     \
-      "length before they are combined.",                                                         \
+#define RUNHOOKS_TABLE_ARGUMENTS                                                              \
+  "ckpt_to_load_from = NULL: path. A checkpoint that the table starts from, with "            \
+  "`tensor_name_in_ckpt`.",                                                                   \
+      "tensor_name_in_ckpt = NULL: string. The name of the tensor in it.",                    \
+      "max_norm = NULL: plain number; kept. Vectors that are longer are scaled down to this " \
+      "length before they are combined.",                                                     \
       "trainable = TRUE: flag. Whether the table is trained."
 
 RUNHOOKS_REGISTER_COLUMN(
@@ -138,7 +138,8 @@ RUNHOOKS_REGISTER_COLUMN(
      "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "
      "`\"sum\"`.",
      "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, a "
-     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal numbers "
+     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal "
+     "numbers "
      "of standard deviation `1 / sqrt(dimension)`.",
      RUNHOOKS_TABLE_ARGUMENTS},
     "Trained vectors of buckets.");
@@ -146,13 +147,15 @@ RUNHOOKS_REGISTER_COLUMN(
     SharedEmbeddingColumn,
     "column_shared_embedding, feature_column.shared_embedding_columns",
     {kNameArgument,
-     "categorical_columns as categorical_column: column; kept. A list of such columns with the same "
+     "categorical_columns as categorical_column: column; kept. A list of such columns with the "
+     "same "
      "number of buckets.",
      "dimension: count; kept. The length of a vector.",
      "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "
      "`\"sum\"`.",
      "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, a "
-     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal numbers "
+     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal "
+     "numbers "
      "of standard deviation `1 / sqrt(dimension)`.",
      "shared_embedding_collection_name = NULL: string; kept. The name of the common table; `NULL` "
      "makes one of the columns' names.",

@@ -44,8 +44,7 @@ class HashedCategoricalColumn : public CategoricalColumn {
 RUNHOOKS_REGISTER_COLUMN(
     HashedCategoricalColumn,
     "column_categorical_with_hash_bucket, feature_column.categorical_column_with_hash_bucket",
-    {kNameArgument,
-     kFeatureArgument,
+    {kNameArgument, kFeatureArgument,
      "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
      "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
      "`tf$int64`, or its name."},

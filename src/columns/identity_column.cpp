@@ -49,10 +49,10 @@ class IdentityCategoricalColumn : public CategoricalColumn {
 RUNHOOKS_REGISTER_COLUMN(
     IdentityCategoricalColumn,
     "column_categorical_with_identity, feature_column.categorical_column_with_identity",
-    {kNameArgument,
-     kFeatureArgument,
+    {kNameArgument, kFeatureArgument,
      "num_buckets as number_buckets: whole number; kept. The number of buckets.",
-     "default_value = NULL: whole number; kept. The bucket of values that are in none; `NULL`: they "
+     "default_value = NULL: whole number; kept. The bucket of values that are in none; `NULL`: "
+     "they "
      "are an error."},
     "Integers that are ids already.");
 

@@ -80,15 +80,16 @@ class NumericColumn : public DenseColumn {
 RUNHOOKS_REGISTER_COLUMN(
     NumericColumn,
     "column_numeric, feature_column.numeric_column",
-    {kNameArgument,
-     kFeatureArgument,
+    {kNameArgument, kFeatureArgument,
      "shape = c(1L): shape; kept. The shape of one row: whole numbers; `c(2, 3)` for a matrix in "
      "each row.",
      "default_value = NULL: vector; kept. The value where a feature is missing: in parsed "
      "examples, and where data have NA. A number, or one for each of `shape`.",
-     "dtype = tf$float32: type or NULL; kept. `tf$float32`; the type is float32 in the model whatever the "
+     "dtype = tf$float32: type or NULL; kept. `tf$float32`; the type is float32 in the model "
+     "whatever the "
      "data's.",
-     "normalizer_fn = NULL: function; kept. A function of a tensor that returns a tensor, run while "
+     "normalizer_fn = NULL: function; kept. A function of a tensor that returns a tensor, run "
+     "while "
      "the graph is built, or `NULL`. It sees the tensor as fed (float64 for R's doubles); the "
      "result is cast to float32.",
      "center = NULL: numbers; kept", "scale = NULL: numbers; kept"},

@@ -172,12 +172,12 @@ RUNHOOKS_REGISTER_COLUMN(
     VocabularyListCategoricalColumn,
     "column_categorical_with_vocabulary_list, "
     "feature_column.categorical_column_with_vocabulary_list",
-    {kNameArgument,
-     kFeatureArgument,
+    {kNameArgument, kFeatureArgument,
      "vocabulary_list: words; kept. Strings or integers, each once.",
      "dtype = NULL: type; kept. The type of the feature: `tf$string`, `tf$int32` or `tf$int64`, or "
      "its name. `NULL`: that of the list.",
-     "default_value = -1L: whole number or NULL; kept. The bucket of values that are in none; `-1`: they "
+     "default_value = -1L: whole number or NULL; kept. The bucket of values that are in none; "
+     "`-1`: they "
      "count as missing.",
      "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
      "words that are not in it, by their hash. Not together with `default_value`."},
@@ -186,10 +186,10 @@ RUNHOOKS_REGISTER_COLUMN(
     VocabularyFileCategoricalColumn,
     "column_categorical_with_vocabulary_file, "
     "feature_column.categorical_column_with_vocabulary_file",
-    {kNameArgument,
-     kFeatureArgument,
+    {kNameArgument, kFeatureArgument,
      "vocabulary_file: path; kept. A path to a text file of one word a line.",
-     "vocabulary_size = NULL: whole number; kept. How many of its lines are the vocabulary; `NULL`: "
+     "vocabulary_size = NULL: whole number; kept. How many of its lines are the vocabulary; "
+     "`NULL`: "
      "all.",
      "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
      "words that are not in it, by their hash. Not together with `default_value`.",

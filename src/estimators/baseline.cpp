@@ -8,8 +8,8 @@ namespace runhooks {
 namespace {
 
 const ModelPart& baseline_part() {
-  static const auto* part = new ModelPart{
-      "", false, false, {"Ftrl", 0.3, PartOptimizer::Falls::kNever, "Ftrl"}};
+  static const auto* part =
+      new ModelPart{"", false, false, {"Ftrl", 0.3, PartOptimizer::Falls::kNever, "Ftrl"}};
   return *part;
 }
 

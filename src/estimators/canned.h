@@ -16,7 +16,9 @@ namespace runhooks {
 // The optimizer of a part that has so many columns, as its argument gives it: a name (with the rate
 // of the part), a specification with its hyperparameters, or a function that returns one and is
 // called now, while the graph is built. Missing: the one that the part names.
-std::shared_ptr<Optimizer> optimizer_of(const Args& args, const ModelPart& part, size_t num_columns);
+std::shared_ptr<Optimizer> optimizer_of(const Args& args,
+                                        const ModelPart& part,
+                                        size_t num_columns);
 
 // Cuts what is larger than 64 MiB, as tf.min_max_variable_partitioner does for one parameter
 // server: never.

@@ -8,8 +8,8 @@ namespace runhooks {
 namespace {
 
 const ModelPart& dnn_part() {
-  static const auto* part = new ModelPart{
-      "", true, true, {"Adagrad", 0.05, PartOptimizer::Falls::kNever, "Adam", 0.001}};
+  static const auto* part =
+      new ModelPart{"", true, true, {"Adagrad", 0.05, PartOptimizer::Falls::kNever, "Adam", 0.001}};
   return *part;
 }
 
@@ -20,16 +20,25 @@ ModelTraits dnn_traits() {
   traits.parts = {dnn_part()};
   traits.batch_size = 64;
   traits.steps = 2000;
-  traits.arguments = {"head", "hidden_units: widths; kept. How many units each hidden layer has, from the input "
-                      "on; `integer(0)`: there is none, and the model is linear.",
-                      "dense_feature_columns", "model_dir", "labels", "optimizer",
-                      "activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
-                      "sums: the name of a function in `tf$nn`, or a function of a tensor; `NULL`: "
-                      "the sums as they are.",
-                      "dropout = NULL: probability. The probability of dropping a unit, in training "
-                      "only; `NULL`: none is dropped.",
-                      "input_layer_partitioner", "config", "loss_reduction", "batch_norm",
-                      "warm_start_from", "formula"};
+  traits.arguments = {
+      "head",
+      "hidden_units: widths; kept. How many units each hidden layer has, from the input "
+      "on; `integer(0)`: there is none, and the model is linear.",
+      "dense_feature_columns",
+      "model_dir",
+      "labels",
+      "optimizer",
+      "activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
+      "sums: the name of a function in `tf$nn`, or a function of a tensor; `NULL`: "
+      "the sums as they are.",
+      "dropout = NULL: probability. The probability of dropping a unit, in training "
+      "only; `NULL`: none is dropped.",
+      "input_layer_partitioner",
+      "config",
+      "loss_reduction",
+      "batch_norm",
+      "warm_start_from",
+      "formula"};
   return traits;
 }
 

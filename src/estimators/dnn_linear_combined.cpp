@@ -27,7 +27,8 @@ ModelTraits combined_traits() {
   traits.batch_size = 64;
   traits.steps = 2000;
   traits.arguments = {
-      "head", "model_dir",
+      "head",
+      "model_dir",
       "linear_feature_columns = NULL: columns; kept. The columns of the linear part; `NULL` leaves "
       "it out. Or a formula, with `data`.",
       "linear_optimizer",
@@ -36,12 +37,19 @@ ModelTraits combined_traits() {
       "dnn_optimizer",
       "dnn_hidden_units = NULL: widths; kept. How many units each hidden layer has, from the input "
       "on.",
-      "dnn_activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their sums: the "
+      "dnn_activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
+      "sums: the "
       "name of a function in `tf$nn`, or a function of a tensor; `NULL`: the sums as they are.",
       "dnn_dropout = NULL: probability. The probability of dropping a unit, in training only; "
       "`NULL`: none is dropped.",
-      "labels", "input_layer_partitioner", "config", "loss_reduction", "batch_norm",
-      "sparse_combiner", "warm_start_from", "formula"};
+      "labels",
+      "input_layer_partitioner",
+      "config",
+      "loss_reduction",
+      "batch_norm",
+      "sparse_combiner",
+      "warm_start_from",
+      "formula"};
   return traits;
 }
 

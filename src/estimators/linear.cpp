@@ -8,8 +8,8 @@ namespace runhooks {
 namespace {
 
 const ModelPart& linear_part() {
-  static const auto* part = new ModelPart{
-      "", true, false, {"Ftrl", 0.2, PartOptimizer::Falls::kWhereMissing, "Ftrl"}};
+  static const auto* part =
+      new ModelPart{"", true, false, {"Ftrl", 0.2, PartOptimizer::Falls::kWhereMissing, "Ftrl"}};
   return *part;
 }
 
@@ -21,9 +21,9 @@ ModelTraits linear_traits() {
   traits.coefficients = [](const std::vector<ColumnPtr>& columns) {
     return linear_coefficients("linear", columns);
   };
-  traits.arguments = {"head",   "feature_columns", "model_dir",      "labels",          "optimizer",
-                      "config", "partitioner",     "loss_reduction", "sparse_combiner", "warm_start_from",
-                      "formula"};
+  traits.arguments = {
+      "head",        "feature_columns", "model_dir",       "labels",          "optimizer", "config",
+      "partitioner", "loss_reduction",  "sparse_combiner", "warm_start_from", "formula"};
   return traits;
 }
 

@@ -16,8 +16,8 @@ namespace runhooks {
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 // In the groups "kind", "head", "layers", "columns" (by the names of the columns, sorted) and
-// "optimizer", which only a training must agree on. `spec` is the specification of an estimator: its
-// arguments and its type. Functions count as such; an optimizer that one makes does not count.
+// "optimizer", which only a training must agree on. `spec` is the specification of an estimator:
+// its arguments and its type. Functions count as such; an optimizer that one makes does not count.
 std::vector<std::pair<std::string, NamedTexts>> model_memory(const Args& spec);
 
 }  // namespace runhooks

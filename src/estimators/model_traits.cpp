@@ -19,7 +19,8 @@ const std::map<std::string, const char*>& common_lines() {
        "with `data`: see there."},
       {"dense_feature_columns",
        "feature_columns: columns; kept. A column or a list of columns that are dense: "
-       "[column_numeric()], [column_bucketized()], [column_embedding()], [column_indicator()]. Or a "
+       "[column_numeric()], [column_bucketized()], [column_embedding()], [column_indicator()]. Or "
+       "a "
        "formula, with `data`."},
       {"model_dir",
        "model_dir = NULL: string; apart. The folder of checkpoints and event files; one that has a "
@@ -34,11 +35,13 @@ const std::map<std::string, const char*>& common_lines() {
        "weight_column = NULL: weight column. The name of a feature that weights the examples, or a "
        "[column_numeric()] of it, or `NULL`."},
       {"label_vocabulary",
-       "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are strings."},
+       "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are "
+       "strings."},
       {"config", "config = NULL: configuration; apart. A [run_config()], or `NULL`."},
       {"loss_reduction",
        "loss_reduction = 'sum': string. How the losses of a batch become one number: `\"sum\"` (as "
-       "in TensorFlow 1.x), `\"mean\"`, `\"sum_over_batch_size\"`, `\"sum_over_nonzero_weights\"`."},
+       "in TensorFlow 1.x), `\"mean\"`, `\"sum_over_batch_size\"`, "
+       "`\"sum_over_nonzero_weights\"`."},
       {"partitioner",
        "partitioner = NULL: partitioner. A function of a shape (whole numbers) and the name of a "
        "type that returns numbers of parts along each axis, such as "
@@ -51,11 +54,13 @@ const std::map<std::string, const char*>& common_lines() {
        "model those of the linear part, too) are cut into `part_0`, `part_1`, ... Checkpoints join "
        "the parts. `NULL`: one part, as on one machine in TensorFlow."},
       {"sparse_combiner",
-       "sparse_combiner = 'sum': one of 'sum', 'mean', 'sqrtn'; kept. How the weights of the several "
+       "sparse_combiner = 'sum': one of 'sum', 'mean', 'sqrtn'; kept. How the weights of the "
+       "several "
        "values that an example has for a categorical column are combined: `\"sum\"`, `\"mean\"` or "
        "`\"sqrtn\"`."},
       {"warm_start_from",
-       "warm_start_from = NULL: warm start. A folder or checkpoint whose variables a first training "
+       "warm_start_from = NULL: warm start. A folder or checkpoint whose variables a first "
+       "training "
        "starts from, or [warm_start_settings()], or `NULL`."},
       {"batch_norm",
        "batch_norm = FALSE: flag; kept. Normalize each hidden layer over the batch?"}};
@@ -65,7 +70,8 @@ const std::map<std::string, const char*>& common_lines() {
 // Functions: registrations run before the statics of this file.
 Lines formula_arguments() {
   return {
-      "formula = NULL: formula; apart. A formula `response ~ a + b`, in the place of columns. It may "
+      "formula = NULL: formula; apart. A formula `response ~ a + b`, in the place of columns. It "
+      "may "
       "also stand first, as in [lm()]. See the section Formulas.",
       "data = NULL: data; apart. The formula's data frame, which may stand second.",
       "normalize = TRUE: flag; apart. With a formula: standardize its numbers, and a regressor's "
@@ -125,7 +131,9 @@ std::map<std::string, RegisteredModel>& models() {
 }  // namespace
 
 const char* mode_of(Task task) {
-  return task == Task::kRegressor ? "regression" : task == Task::kClassifier ? "classification" : "";
+  return task == Task::kRegressor    ? "regression"
+         : task == Task::kClassifier ? "classification"
+                                     : "";
 }
 
 const char* class_of(Task task) {
@@ -164,13 +172,18 @@ const RegisteredModel& registered_model(const std::string& estimator) {
   return models().at(estimator);
 }
 
-bool register_model(const std::string& estimator,
-                    const std::shared_ptr<const ModelTraits>& traits,
-                    Task task,
-                    Factory<CannedModel>::Make make) {
-  models()[estimator] = {traits, task};
-  return Factory<CannedModel>::instance().add(estimator.c_str(), make, estimator.c_str(),
-                                              model_lines(*traits, task));
+bool register_models(const std::string& model, const ModelTraits& traits, const MakeCanned& make) {
+  const auto shared = std::make_shared<const ModelTraits>(traits);
+  const auto add = [&](const char* suffix, Task task, Factory<CannedModel>::Make make_one) {
+    const std::string estimator = model + suffix;
+    models()[estimator] = {shared, task};
+    Factory<CannedModel>::instance().add(estimator.c_str(), make_one, estimator.c_str(),
+                                         model_lines(traits, task));
+  };
+  add("_regressor", Task::kRegressor, make.regressor);
+  add("_classifier", Task::kClassifier, make.classifier);
+  add("_estimator", Task::kHead, make.of_head);
+  return true;
 }
 
 }  // namespace runhooks

@@ -77,29 +77,34 @@ struct RegisteredModel {
 // By the name of the estimator; throws where there is none.
 const RegisteredModel& registered_model(const std::string& estimator);
 
-bool register_model(const std::string& estimator,
-                    const std::shared_ptr<const ModelTraits>& traits,
-                    Task task,
-                    Factory<CannedModel>::Make make);
+// How a model is made for each task.
+struct MakeCanned {
+  Factory<CannedModel>::Make regressor, classifier, of_head;
+};
+bool register_models(const std::string& model, const ModelTraits& traits, const MakeCanned& make);
+
+using CannedModelFn = ModelFn (*)(const std::shared_ptr<Head>&, const Args&);
+inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
+                                                const std::shared_ptr<Head>& head,
+                                                const Args& args) {
+  return std::make_shared<CannedModel>(CannedModel{model_fn(head, args), head});
+}
 
 // A model function of a head and the other arguments, under three names: <model>_regressor,
 // <model>_classifier and, with a head of the user's choice, <model>_estimator. `traits` is a
-// ModelTraits.
+// ModelTraits. (estimators/head.h has the heads.)
 #define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
-  static const std::shared_ptr<const ::runhooks::ModelTraits> traits_of_##model_fn =         \
-      std::make_shared<const ::runhooks::ModelTraits>(traits);                               \
-  RUNHOOKS_CANNED_(model "_regressor", model_fn, head_of_estimator("regression_head", args), \
-                   Regressor);                                                               \
-  RUNHOOKS_CANNED_(model "_classifier", model_fn, classifier_head(args), Classifier);        \
-  RUNHOOKS_CANNED_(model "_estimator", model_fn, head_argument(args), Head)
-#define RUNHOOKS_CANNED_(type, model_fn, head_of_args, Kind)                             \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_##Kind, __COUNTER__) =       \
-      ::runhooks::register_model(                                                        \
-          type, traits_of_##model_fn, ::runhooks::Task::k##Kind,                         \
-          [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::CannedModel> { \
-            const std::shared_ptr<::runhooks::Head> head = head_of_args;                 \
-            return std::make_shared<::runhooks::CannedModel>(                            \
-                ::runhooks::CannedModel{model_fn(head, args), head});                    \
-          })
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =      \
+      ::runhooks::register_models(                                                           \
+          model, traits,                                                                     \
+          {[](const ::runhooks::Args& args) {                                                \
+             return make_canned(model_fn, head_of_estimator("regression_head", args), args); \
+           },                                                                                \
+           [](const ::runhooks::Args& args) {                                                \
+             return make_canned(model_fn, classifier_head(args), args);                      \
+           },                                                                                \
+           [](const ::runhooks::Args& args) {                                                \
+             return make_canned(model_fn, head_argument(args), args);                        \
+           }})
 
 }  // namespace runhooks

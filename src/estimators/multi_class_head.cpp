@@ -18,9 +18,7 @@ class MultiClassHead : public HeadBase {
     }
   }
   int64_t logits_dimension() const override { return n_classes_; }
-  LabelSpec labels() const override {
-    return one_class_labels(n_classes_, vocabulary_);
-  }
+  LabelSpec labels() const override { return one_class_labels(n_classes_, vocabulary_); }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {

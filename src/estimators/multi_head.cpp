@@ -143,13 +143,14 @@ class MultiHead : public Head {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("multi_head",
-                       MultiHead,
-                       "Several heads with names, each with labels of its own: the input function "
-                       "returns a list of labels by the heads' names. The logits are the heads' side "
-                       "by side.",
-                       "heads: heads; kept. A list of heads, each with a name.",
-                       "head_weights = NULL: vector; kept. A number for each head that its loss "
-                       "counts with; `NULL`: all the same.");
+RUNHOOKS_REGISTER_HEAD(
+    "multi_head",
+    MultiHead,
+    "Several heads with names, each with labels of its own: the input function "
+    "returns a list of labels by the heads' names. The logits are the heads' side "
+    "by side.",
+    "heads: heads; kept. A list of heads, each with a name.",
+    "head_weights = NULL: vector; kept. A number for each head that its loss "
+    "counts with; `NULL`: all the same.");
 
 }  // namespace runhooks

@@ -21,9 +21,7 @@ class MultiLabelHead : public HeadBase {
     }
   }
   int64_t logits_dimension() const override { return n_classes_; }
-  LabelSpec labels() const override {
-    return several_class_labels(n_classes_, vocabulary_);
-  }
+  LabelSpec labels() const override { return several_class_labels(n_classes_, vocabulary_); }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {

@@ -32,14 +32,15 @@ class PoissonRegressionHead : public RegressionHead {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_HEAD("poisson_regression_head",
-                       PoissonRegressionHead,
-                       "Counts; the logits are logarithms of the mean.",
-                       "label_dimension",
-                       "weight_column",
-                       "compute_full_loss = TRUE: flag; kept. Count Stirling's approximation of the "
-                       "constant part of the loss too?",
-                       "loss_reduction",
-                       "name");
+RUNHOOKS_REGISTER_HEAD(
+    "poisson_regression_head",
+    PoissonRegressionHead,
+    "Counts; the logits are logarithms of the mean.",
+    "label_dimension",
+    "weight_column",
+    "compute_full_loss = TRUE: flag; kept. Count Stirling's approximation of the "
+    "constant part of the loss too?",
+    "loss_reduction",
+    "name");
 
 }  // namespace runhooks

@@ -49,10 +49,7 @@ bool is_plain_list(const ValueList& list) {
                      [&](const Value& element) { return plain_number(element, &x, &natural); });
 }
 
-Output constant_of_list(Graph& graph,
-                        const ValueList& list,
-                        const std::string& name,
-                        DType dtype) {
+Output constant_of_list(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
   Tensor numbers(DType::kFloat64, Shape{static_cast<int64_t>(list.size())});
   DType natural = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -85,8 +82,7 @@ const std::vector<GraphFunctionDef>& all_graph_functions() {
   static const auto* all = [] {
     auto* made = new std::vector<GraphFunctionDef>;
     for (const Registered& one : registered()) {
-      made->push_back(
-          {parse_signature(one.signature), one.summary, one.function, one.is_scoped});
+      made->push_back({parse_signature(one.signature), one.summary, one.function, one.is_scoped});
     }
     return made;
   }();

@@ -56,6 +56,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
      "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
      "use_locking = FALSE: flag. Without effect.",
-     "name = 'ProximalGradientDescent': string; kept. The name scope of the step, and the slots' name."});
+     "name = 'ProximalGradientDescent': string; kept. The name scope of the step, and the slots' "
+     "name."});
 
 }  // namespace runhooks

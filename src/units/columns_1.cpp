@@ -1,6 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "columns/bucketized_column.cpp"
 #include "columns/crossed_column.cpp"
+#include "columns/cyclic_column.cpp"
 #include "columns/embedding_column.cpp"
 #include "columns/feature_column.cpp"
 #include "columns/hashed_column.cpp"

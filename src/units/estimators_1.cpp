@@ -11,6 +11,7 @@
 #include "estimators/export_signatures.cpp"
 #include "estimators/head_base.cpp"
 #include "estimators/in_memory_evaluator_hook.cpp"
+#include "estimators/kernel_linear.cpp"
 #include "estimators/linear.cpp"
 #include "estimators/linear_logits.cpp"
 #include "estimators/model_traits.cpp"

@@ -7,6 +7,7 @@
 #include "estimators/multi_head.cpp"
 #include "estimators/multi_label_head.cpp"
 #include "estimators/poisson_regression_head.cpp"
+#include "estimators/quantile_head.cpp"
 #include "estimators/recorded_run.cpp"
 #include "estimators/regression_head.cpp"
 #include "estimators/resumable_run.cpp"

@@ -36,7 +36,7 @@ TEST(choices_are_words_in_quotes) {
   Args args("f()");
   args.set("combiner", Value::of(std::string("max")));
   CHECK_THROWS(check_arguments({spec}, args), Code::kInvalidArgument,
-              "`combiner` of f() must be one of \"sum\", \"mean\", not \"max\"");
+               "`combiner` of f() must be one of \"sum\", \"mean\", not \"max\"");
 }
 
 TEST(lists_of_arguments_are_in_the_same_language) {
@@ -50,7 +50,8 @@ TEST(lists_of_arguments_are_in_the_same_language) {
 }
 
 TEST(what_says_nothing_of_an_argument_is_no_line) {
-  CHECK_THROWS(parse_arg_spec("a = 1: flag; keeps. Words."), Code::kInternal, "'keeps' says nothing of an argument");
+  CHECK_THROWS(parse_arg_spec("a = 1: flag; keeps. Words."), Code::kInternal,
+               "'keeps' says nothing of an argument");
   CHECK_THROWS(parse_arg_spec(" = 1: flag"), Code::kInternal, "is no argument");
 }
 
@@ -64,9 +65,13 @@ TEST(arguments_are_known_by_their_targets) {
   CHECK(own_arguments(specs, args).items().size() == 1);
   args.set("width", Value::of(0.5));
   CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument,
-              "`units` of f() must be a positive whole number, not 0.5");
+               "`units` of f() must be a positive whole number, not 0.5");
   args.set("width", Value());
-  CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument, "`units` of f() is missing");
+  CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument,
+               "`units` of f() must be a positive whole number, not NULL");
+  CHECK_THROWS(check_arguments(specs, Args("f()")), Code::kInvalidArgument,
+               "`units` of f() is missing");
+  args.set("width", Value::of(2.0));
   args.set("other", Value::of(true));
   CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument, "Unused argument `other`");
 }

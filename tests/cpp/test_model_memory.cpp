@@ -23,8 +23,7 @@ class ToyColumn : public DenseColumn {
 
 RUNHOOKS_REGISTER_COLUMN(ToyColumn,
                          "",
-                         {kNameArgument,
-                          kFeatureArgument,
+                         {kNameArgument, kFeatureArgument,
                           "depth = 2: whole number; kept. What variables depend on.",
                           "seed = NULL: whole number. What they begin with."},
                          "Of the test.");
@@ -142,8 +141,7 @@ TEST(a_head_says_what_its_labels_are_and_what_is_kept_of_it) {
                                           {"items", number(items)},
                                           {"loss_reduction", text(reduction)}}))}});
   };
-  CHECK(group(*with_head(4, "sum"), "head") ==
-        "head: (type='toy_head', items=4)\nitems: 4\n");
+  CHECK(group(*with_head(4, "sum"), "head") == "head: (type='toy_head', items=4)\nitems: 4\n");
   CHECK(model_memory(*with_head(4, "sum")) == model_memory(*with_head(4, "mean")));
   CHECK(model_memory(*with_head(4, "sum")) != model_memory(*with_head(5, "sum")));
 }
@@ -171,13 +169,15 @@ TEST(an_optimizer_is_told_by_what_names_its_slots) {
 TEST(arguments_that_nobody_reads_are_refused_in_all_kinds_of_things) {
   auto spec = toy_model(2, 1, 3, 0);
   spec->set("nope", number(1));
-  CHECK_THROWS(make_canned_model("toy_regressor", *spec), Code::kInvalidArgument, "Unused argument `nope`");
+  CHECK_THROWS(make_canned_model("toy_regressor", *spec), Code::kInvalidArgument,
+               "Unused argument `nope`");
   auto column = toy_column(2, 1);
   column->set("nope", number(1));
   CHECK_THROWS(make_column(*column), Code::kInvalidArgument, "Unused argument `nope`");
-  CHECK_THROWS(make_head("toy_head", *made({{"items", number(2)}, {"nope", number(1)}})), Code::kInvalidArgument,
-              "Unused argument `nope`");
-  CHECK_THROWS(make_head("toy_head", *made({})), Code::kInvalidArgument, "`items` of toy is missing");
+  CHECK_THROWS(make_head("toy_head", *made({{"items", number(2)}, {"nope", number(1)}})),
+               Code::kInvalidArgument, "Unused argument `nope`");
+  CHECK_THROWS(make_head("toy_head", *made({})), Code::kInvalidArgument,
+               "`items` of toy is missing");
 }
 
 TEST(a_family_has_three_tasks_with_the_arguments_of_their_labels) {
@@ -190,9 +190,11 @@ TEST(a_family_has_three_tasks_with_the_arguments_of_their_labels) {
   };
   CHECK(names("toy_regressor") ==
         "feature_columns label_dimension weight_column levels optimizer noise model_dir");
-  CHECK(names("toy_classifier") ==
-        "feature_columns n_classes weight_column label_vocabulary levels optimizer noise model_dir");
+  CHECK(
+      names("toy_classifier") ==
+      "feature_columns n_classes weight_column label_vocabulary levels optimizer noise model_dir");
   CHECK(names("toy_estimator") == "head feature_columns levels optimizer noise model_dir");
   CHECK(registered_model("toy_classifier").traits->family == "toy");
-  CHECK_THROWS(registered_model("toy_ranker"), Code::kInvalidArgument, "There is no estimator called 'toy_ranker'");
+  CHECK_THROWS(registered_model("toy_ranker"), Code::kInvalidArgument,
+               "There is no estimator called 'toy_ranker'");
 }

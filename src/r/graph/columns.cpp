@@ -86,8 +86,8 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 }  // namespace r
 }  // namespace runhooks
 
-// A column is made to find what is wrong with it: its name, and what it has chosen where nothing was
-// given.
+// A column is made to find what is wrong with it: its name, and what it has chosen where nothing
+// was given.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_column_check(SEXP spec) {
   return border([&]() -> SEXP {

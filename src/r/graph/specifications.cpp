@@ -147,12 +147,11 @@ SEXP cpp_model_traits(Text estimator) {
     const ModelTraits& traits = *model.traits;
     Rcpp::List parts;
     for (const ModelPart& part : traits.parts) parts.push_back(part_to_r(part));
-    return Rcpp::List::create(
-        Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.words,
-        Rcpp::_["class"] = str_cat(traits.name, class_of(model.task)),
-        Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
-        Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
-        Rcpp::_["steps"] = static_cast<double>(traits.steps),
-        Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients));
+    return Rcpp::List::create(Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.words,
+                              Rcpp::_["class"] = str_cat(traits.name, class_of(model.task)),
+                              Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
+                              Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
+                              Rcpp::_["steps"] = static_cast<double>(traits.steps),
+                              Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients));
   });
 }

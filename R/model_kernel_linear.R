@@ -1,0 +1,32 @@
+# Linear models of random Fourier features.
+
+#' A kernel machine
+#'
+#' A linear model of random Fourier features of dense columns, which is near to a machine with a
+#' Gaussian kernel: smooth functions, and classes that no line divides, without hidden layers to
+#' choose. The features are fixed at random when the first training begins, and saved with the model.
+#'
+#' @eval estimator_params("kernel_linear")
+#' @param ... Nothing: what is no argument is refused, with what to write.
+#' @return An estimator, as for [linear_regressor()], of class
+#'   `tf_estimator_regressor_kernel_linear_regressor` and its like.
+#' @inheritSection linear_regressor Formulas
+#' @inheritSection linear_regressor Missing values
+#' @inheritSection linear_regressor Predictions
+#' @inheritSection linear_regressor Errors
+#' @seealso `tf.contrib.kernel_methods` of TensorFlow 1.x; Rahimi and Recht (2007), Random features
+#'   for large-scale kernel machines.
+#' @family estimators
+#' @export
+#' @examples
+#' model <- kernel_linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
+#' train(model, steps = 100)
+kernel_linear_regressor <- builtin_estimator("kernel_linear_regressor")
+
+#' @rdname kernel_linear_regressor
+#' @export
+kernel_linear_classifier <- builtin_estimator("kernel_linear_classifier")
+
+#' @rdname kernel_linear_regressor
+#' @export
+kernel_linear_estimator <- builtin_estimator("kernel_linear_estimator")

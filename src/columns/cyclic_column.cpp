@@ -1,0 +1,70 @@
+// Numbers that begin anew after a period, such as hours of a day or angles, as the sine and cosine
+// of their place in it: 23 and 0 are neighbours.
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr double kFullCircle = 6.283185307179586;
+
+class CyclicColumn : public DenseColumn {
+ public:
+  explicit CyclicColumn(const Args& args)
+      : key_(args.text("key")), period_(args.number("period")) {}
+
+  std::string name() const override { return key_ + "_cyclic"; }
+  std::vector<FeatureRead> reads() const override {
+    FeatureRead read(key_, DType::kFloat32);
+    read.has_shape = true;
+    read.shape = Shape{1};
+    read.is_normalized = true;
+    return {read};
+  }
+  Shape variable_shape() const override { return Shape{2}; }
+
+  // In float64, so that a time in seconds since 1970 keeps its place.
+  Output transform(TransformationCache& cache) const override {
+    Graph& graph = cache.graph();
+    const NameScope scope(graph, "cyclic");
+    Output x = cache.feature(key_);
+    check(x);
+    if (x.dtype() != DType::kFloat64) x = graph.op("Cast", {x}).attr("DstT", DType::kFloat64);
+    const Output turns = graph.op("RealDiv", {x, graph.scalar(DType::kFloat64, period_, "period")});
+    const Output place = graph.op("Sub", {turns, graph.op("Floor", {turns})});
+    const Output circle = graph.scalar(DType::kFloat64, kFullCircle, "circle");
+    const Output angle = graph.op("Mul", {place, circle});
+    const Output axis = graph.scalar(DType::kInt32, 1, "axis");
+    const Output both =
+        graph.op("ConcatV2", {graph.op("Sin", {angle}), graph.op("Cos", {angle}), axis});
+    return graph.op("Cast", {both}).attr("DstT", DType::kFloat32);
+  }
+
+ private:
+  void check(Output x) const {
+    if (!is_numeric(x.dtype())) {
+      invalid_argument("column_cyclic(\"", key_, "\") needs numbers, but the feature is of type ",
+                       dtype_name(x.dtype()), ".");
+    }
+    const Shape& shape = x.shape();
+    if (shape.has_rank() && shape.rank() == 2 && shape.dim(1) > 1) {
+      invalid_argument("column_cyclic(\"", key_, "\") takes one number in each row, not ",
+                       shape.dim(1), ".");
+    }
+  }
+
+  std::string key_;
+  double period_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(
+    CyclicColumn,
+    "column_cyclic",
+    {kNameArgument, kFeatureArgument,
+     "period: plain number in (0, Inf); kept. After how much the numbers begin anew: 24 for hours "
+     "of a day, 360 for degrees."},
+    "Numbers by their place in a period.");
+
+}  // namespace runhooks
