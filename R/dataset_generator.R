@@ -17,8 +17,8 @@
 #' @param save,restore Functions that make the position of the generator savable: `save()` returns
 #'   its state as plain data (numbers, strings, lists of these), `restore(state)` takes it over.
 #'   With them each pass through the data, and each iterator, begins where the generator stood when
-#'   the dataset was made; without, a further pass just calls the function on, and a pipeline with it
-#'   cannot be saved.
+#'   the dataset was made; without, a further pass just calls the function on, and a pipeline with
+#'   it cannot be saved.
 #' @return A dataset, see [datasets].
 #' @section Errors: One of the generator comes back with the number of the element.
 #'   `runhooks_error_invalid_argument` for an element of another form, type or shape;

@@ -124,8 +124,8 @@ take_elements <- function(session, value, n) {
   taken
 }
 
-# --- compositions of all kinds of sources: the same for the same seed in any process. `version` says
-# which of two data of the same types and sizes they read.
+# --- compositions of all kinds of sources: the same for the same seed in any process. `version`
+# says which of two data of the same types and sizes they read.
 
 composition <- function(seed, hand, version = 1) {
   draw <- function(...) sample(..., size = 1)
@@ -258,8 +258,8 @@ composition_step <- function(dataset, draw) {
   )
 }
 
-# A source of R's or the core's, or a function, that fails at its fifth element; `queued` puts queues
-# between it and who asks, which must not change what is seen.
+# A source, or a function, that fails at its fifth element; `queued` puts queues between it and who
+# asks, which must not change what is seen.
 failing_composition <- function(seed, hand, queued) {
   draw <- function(...) sample(..., size = 1)
   withr::with_seed(seed, {
@@ -291,7 +291,7 @@ failing_sources <- list(
       function() {
         at <<- at + 1
         if (at == 5) stop(structure(
-          class = c("test_broken", "error", "condition"), list(message = "broken", call = quote(f(x)))
+          class = c("test_broken", "error", "condition"), list(message = "broken", call = NULL)
         ))
         if (at < 30) at
       },
