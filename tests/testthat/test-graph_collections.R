@@ -1,4 +1,4 @@
-# What a script puts into a collection that something reads: a wrong item is an error that names both.
+# What a script puts into a collection that something reads.
 set.seed(1)
 
 expect_wrong_item <- function(expr, collection, words) {

@@ -40,8 +40,8 @@ test_that("an evaluation in memory reads its own data, wherever those of the tra
   # the same names in both graphs, and both keep where they stand
   input <- function(times) {
     function() {
-      rows <- dataset_batch(dataset_repeat(tensor_slices_dataset(list(x = 1:6 / 6, y = 1:6)), times), 2)
-      iterator <- make_iterator_one_shot(rows)
+      rows <- dataset_repeat(tensor_slices_dataset(list(x = 1:6 / 6, y = 1:6)), times)
+      iterator <- make_iterator_one_shot(dataset_batch(rows, 2))
       tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
       batch <- iterator$get_next()
       list(list(x = tf$reshape(batch$x, c(-1L, 1L))), tf$reshape(batch$y, c(-1L, 1L)))
@@ -58,7 +58,8 @@ test_that("an evaluation in memory reads its own data, wherever those of the tra
   ))
   expect_equal(rows, c(2, 4, 6, 2, 4, 6))
   # the position of the training was saved all the same
-  expect_true(any(grepl("runhooks/iterator/IteratorV2", cpp_checkpoint_names(latest_checkpoint(model_dir(model))))))
+  saved <- cpp_checkpoint_names(latest_checkpoint(model_dir(model)))
+  expect_true(any(grepl("runhooks/iterator/IteratorV2", saved)))
 })
 
 test_that("hook_stop_if_*() read what the evaluator has written", {
