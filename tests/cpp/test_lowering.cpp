@@ -193,7 +193,7 @@ namespace {
 // What has to be given, and no more.
 Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
   Args args("the optimizer");
-  for (const ArgSpec& argument : optimizer.arguments) {
+  for (const ArgSpec& argument : optimizer.arguments()) {
     if (!argument.fallback.empty()) continue;
     args.set(argument.name, Value::of(argument.name == "learning_rate" ? 0.1 : 0.01));
   }
