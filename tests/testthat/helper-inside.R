@@ -1,11 +1,16 @@
-# What only tests do inside of the core (tests/inside/testing.cpp): in a library of its own, which is built
-# here where it is missing or old. It is no part of the source package, nor are the tests that use it:
-# .Rbuildignore names them.
-inside <- local({
+# What only tests do inside of the core (tests/inside/testing.cpp): in a library of its own, which is
+# built here where it is missing or old. It is no part of the source package, nor are the tests that
+# use it: .Rbuildignore names them.
+# A process that a test has started is told where the library lies.
+if (!exists("inside_library")) inside_library <- local({
   tool <- file.path(test_path(), "..", "..", "tools", "inside.sh")
-  library <- system2("sh", shQuote(tool), stdout = TRUE)
-  if (!is.null(attr(library, "status"))) stop("tools/inside.sh failed:\n", paste(library, collapse = "\n"))
-  loaded <- dyn.load(library[length(library)])
+  said <- system2("sh", shQuote(tool), stdout = TRUE)
+  if (!is.null(attr(said, "status"))) stop("tools/inside.sh failed: ", paste(said, collapse = "\n"))
+  said[length(said)]
+})
+
+inside <- local({
+  loaded <- dyn.load(inside_library)
   function(name, ...) .Call(getNativeSymbolInfo(paste0("inside_", name), loaded)$address, ...)
 })
 

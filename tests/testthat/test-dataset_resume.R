@@ -52,9 +52,9 @@ test_that("each kind of source goes on in a new process with the rest of its ele
     })
   })
   resumed <- callr::r(
-    function(helper, folder, path) {
+    function(helpers, inside_library, folder, path) {
       library(runhooks)
-      source(helper, local = TRUE)
+      for (helper in helpers) source(helper, local = TRUE)
       with(tf$Graph()$as_default(), {
         built <- iterators_in_graph(sources_in(folder))
         with(tf$Session() %as% session, {
@@ -63,7 +63,9 @@ test_that("each kind of source goes on in a new process with the rest of its ele
         })
       })
     },
-    list(normalizePath(test_path("helper-datasets.R")), folder, path)
+    list(
+      normalizePath(test_path(c("helper-inside.R", "helper-datasets.R"))), inside_library, folder, path
+    )
   )
   for (name in names(rest)) {
     expect_gt(length(rest[[name]]), 0)

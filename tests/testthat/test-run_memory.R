@@ -136,9 +136,11 @@ test_that("nor do 200 graphs with a session, closed or not", {
   skip_where_memory_is_not_known()
   # in a process of its own, since what other tests left in the heap comes and goes with a collection
   for (closes in c(TRUE, FALSE)) {
-    growth <- callr::r(function(growth_of, closes) {
+    growth <- callr::r(function(growth_of, closes, inside_library) {
       library(runhooks)
-      environment(growth_of) <- asNamespace("runhooks")
+      environment(growth_of) <- new.env(parent = asNamespace("runhooks"))
+      held_count <- getNativeSymbolInfo("inside_held_count", dyn.load(inside_library))$address
+      assign("cpp_held_count", function() .Call(held_count), environment(growth_of))
       growth_of(function() {
         with(tf$Graph()$as_default(), {
           x <- tf$constant(runif(20000))
@@ -147,7 +149,7 @@ test_that("nor do 200 graphs with a session, closed or not", {
           if (closes) session$close()
         })
       })
-    }, list(growth_of, closes))
+    }, list(growth_of, closes, inside_library))
     expect_flat(growth)
   }
 })
