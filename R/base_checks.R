@@ -139,3 +139,66 @@ near_hint <- function(name, known, braces = TRUE) {
 check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }
+
+# Arguments that TensorFlow has and this package does not read: an error where one was given,
+# rather than silence. They are arguments of the function that calls this.
+unsupported <- function(..., frame = parent.frame()) {
+  names <- vapply(substitute(list(...))[-1], as.character, "")
+  defaults <- formals(sys.function(sys.parent()))
+  is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
+  given <- Filter(is_given, names)
+  if (length(given)) {
+    stop_runhooks(
+      c("Unused argument: {.arg {given}} is not supported.", i = "Leave it at its default."),
+      kind = "unimplemented", call = frame
+    )
+  }
+}
+
+# TRUE where `f` can be called with n arguments by position.
+takes_arguments <- function(f, n) {
+  formals <- formals(args(f))
+  if (is.null(formals)) return(n == 0L || is.primitive(f))
+  dots <- names(formals) == "..."
+  has_default <- vapply(formals, function(x) !identical(x, quote(expr = )), logical(1))
+  required <- sum(!dots & !has_default)
+  required <= n && (any(dots) || n <= sum(!dots))
+}
+
+check_saver <- function(saver, call = parent.frame()) {
+  good <- is.null(saver) || inherits(saver, "runhooks_saver")
+  check_arg(good, saver, "NULL or tf$train$Saver()", "saver", call)
+}
+
+last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
+
+check_steps <- function(steps, arg, call = parent.frame()) {
+  check_whole(steps, null = TRUE, arg = arg, call = call)
+  if (!is.null(steps) && steps <= 0) {
+    stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
+  }
+}
+
+check_file_name <- function(x, arg, call = parent.frame()) {
+  check_string(x, null = arg == "latest_filename", arg = arg, call = call)
+  if (is.null(x) || (nzchar(x) && identical(basename(x), x))) return(invisible())
+  stop_plain(sprintf("'%s' must not contain path components", arg), call = call)
+}
+
+is_absent <- function(x) identical(x, quote(expr = ))
+
+is_head <- function(x) inherits(x, "runhooks_head")
+
+is_one_of <- function(condition, kinds) {
+  kind <- steering_kind(condition)
+  !is.null(kind) && kind %in% kinds
+}
+
+check_scaffold <- function(scaffold, call = parent.frame()) {
+  good <- is.null(scaffold) || inherits(scaffold, "runhooks_scaffold")
+  check_arg(good, scaffold, "NULL or tf$train$Scaffold()", "scaffold", call)
+}
+
+is_column <- function(x) inherits(x, "runhooks_feature_column")
+
+is_optimizer <- function(x) inherits(x, "runhooks_optimizer")

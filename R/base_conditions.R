@@ -248,3 +248,6 @@ stop_iteration <- function(message = "") {
     list(message = message, call = sys.call(-1))
   ))
 }
+
+# Before anything else is written to the terminal, and when a loop was left.
+end_progress_line <- function() if (!is.null(the$line)) the$line$finish()

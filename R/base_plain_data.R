@@ -11,3 +11,7 @@ set_plain_attributes <- function(x, attributes) {
     error = function(error) NULL
   )
 }
+
+is_plain_list <- function(x) is.list(x) && !is.object(x)
+
+is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))

@@ -100,8 +100,6 @@ argument_kinds$columns <- function(x, name, call, wanted) {
   as_column_list(x, name, call)
 }
 
-is_column <- function(x) inherits(x, "runhooks_feature_column")
-
 #' A column of numbers
 #'
 #' @eval column_params("NumericColumn")
@@ -222,3 +220,23 @@ print.runhooks_feature_column <- function(x, ...) {
   cat(format(x), "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
+
+# The name of a feature, or a numeric column of one.
+check_weight_column <- function(
+  x,
+  name = "weight_column",
+  call = parent.frame(),
+  wanted = "the name of a feature or a numeric column"
+) {
+  check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
+}
+
+# All columns in a specification, at whatever depth.
+spec_columns <- function(spec) {
+  if (is_column(spec)) return(list(spec))
+  is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
+  if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
+}
+
+# What columns read, a list for each feature that one of them reads: the core tells.
+columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))

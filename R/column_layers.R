@@ -102,16 +102,3 @@ of_one_key <- function(constructor) {
   f
 }
 
-column_symbols <- function() {
-  constructors <- list()
-  for (endpoint in cpp_endpoints("column")) {
-    names <- endpoint_names(endpoint)
-    own <- of_one_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
-    constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
-  }
-  symbols <- c(constructors, list(
-    input_layer = input_layer, linear_model = linear_model,
-    make_parse_example_spec = function(feature_columns) columns_parse_spec(feature_columns)
-  ))
-  setNames(symbols, paste0("feature_column.", names(symbols)))
-}

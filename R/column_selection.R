@@ -119,3 +119,29 @@ formula_selection <- function(selection, frame, call) {
   if (all(functions %in% "c")) return(all.vars(selection))
   stop_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
 }
+
+# Says which columns there are where tidyselect only says which one is not.
+stop_selection <- function(expr, existing, arg, error, call) {
+  given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
+  named <- if (is.character(given)) given else all.names(
+    rlang::quo_get_expr(expr), functions = FALSE
+  )
+  missing <- setdiff(named, existing)
+  if (length(missing) == 0) {
+    cli::cli_abort(
+      "Cannot select {.arg {arg}}.",
+      parent = error,
+      class = error_classes("invalid_argument"),
+      call = call
+    )
+  }
+  stop_runhooks(
+    c(
+      "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
+       that the data do not have: {.val {missing}}.",
+      near_hint(missing[[1]], existing),
+      i = existing_names(existing)
+    ),
+    kind = "not_found", call = call
+  )
+}

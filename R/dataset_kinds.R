@@ -181,3 +181,42 @@ stacked_features <- function(features) {
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")
   tf$stack(unname(features), axis = -1L)
 }
+
+# Names of the components that selections, or a formula in the place of the first one, choose.
+record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = parent.frame()) {
+  names <- names(dataset$form)
+  if (!is.list(dataset$form) || is.null(names)) {
+    stop_runhooks("The elements of the dataset must be records: named lists.", call = call)
+  }
+  stub <- setNames(as.list(seq_along(names)), names)
+  formula <- if (is.call(x) && identical(x[[1]], quote(`~`))) eval(x, env)
+  if (is.name(x) && !as.character(x) %in% c("", names)) {
+    value <- get0(as.character(x), env)
+    if (inherits(value, "formula")) formula <- value
+  }
+  if (!is.null(formula)) return(formula_components(formula, names, call))
+  features <- select_names(stub, x, x_quo, args[[1]], call)
+  response <- select_names(stub, y, y_quo, args[[2]], call)
+  if (length(features) == 0) stop_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
+  if (length(response) > 1) {
+    stop_runhooks(
+      "{.arg {args[[2]]}} must be one column, not {length(response)}: {.val {response}}.",
+      call = call
+    )
+  }
+  list(features = features, response = response)
+}
+
+# `.` stands for all components but the response.
+formula_components <- function(formula, names, call) {
+  chosen <- parse_formula(formula)[c("features", "response")]
+  if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
+  unknown <- setdiff(unlist(chosen), names)
+  if (length(unknown)) {
+    stop_runhooks(
+      c("The records have no component {.val {unknown}}.", i = existing_names(names)),
+      kind = "not_found", call = call
+    )
+  }
+  chosen
+}

@@ -100,19 +100,9 @@ new_saver <- function(pointer) {
   saver
 }
 
-check_file_name <- function(x, arg, call = parent.frame()) {
-  check_string(x, null = arg == "latest_filename", arg = arg, call = call)
-  if (is.null(x) || (nzchar(x) && identical(basename(x), x))) return(invisible())
-  stop_plain(sprintf("'%s' must not contain path components", arg), call = call)
-}
-
 #' @export
 print.runhooks_saver <- function(x, ...) {
   cat("<Saver>\n") # lint: allow stdout
   invisible(x)
 }
 
-check_saver <- function(saver, call = parent.frame()) {
-  good <- is.null(saver) || inherits(saver, "runhooks_saver")
-  check_arg(good, saver, "NULL or tf$train$Saver()", "saver", call)
-}

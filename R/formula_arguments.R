@@ -3,8 +3,6 @@
 
 is_formula <- function(x) inherits(x, "formula")
 
-is_absent <- function(x) identical(x, quote(expr = ))
-
 # The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
 # those that the user wrote. `specs` are those that the core has registered.
 constructor_arguments <- function(constructor, specs, call) {

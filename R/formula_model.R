@@ -130,10 +130,6 @@ new_blueprint <- function(formula, data, weight, call) {
   )
 }
 
-term_name <- function(expr) {
-  if (is.symbol(expr)) as.character(expr) else paste(deparse(expr, 500), collapse = "")
-}
-
 # What a formula's expressions need beside the data and what packages have.
 formula_constants <- function(expr, columns, frame) {
   constants <- list()

@@ -95,18 +95,6 @@ fill_missing <- function(data, constants) {
   data
 }
 
-# A column with `value`, one number or word for all of it or one for each of its columns, in the
-# place of what is missing.
-fill_column <- function(x, value) {
-  missing <- which(is.na(x))
-  if (length(missing) == 0) return(x)
-  if (is.factor(x)) {
-    if (!value %in% levels(x)) levels(x) <- c(levels(x), value)
-  }
-  x[missing] <- if (length(value) > 1) value[(missing - 1) %/% n_rows(x) + 1] else value
-  x
-}
-
 # Which rows have NA or NaN: numbers and logicals; words where they are asked for.
 is_missing_row <- function(x, words = TRUE) {
   is_word <- is.character(x) || is.factor(x)
@@ -185,24 +173,3 @@ note_omitted <- function(missing) {
 
 # --- models made of columns
 
-# Features with what their columns say in the place of NA; what is left is an error.
-# `finite` says which columns were found to be so before.
-without_missing <- function(columns, reads, finite) {
-  columns <- fill_by_columns(columns, reads)
-  for (name in names(columns)) {
-    x <- columns[[name]]
-    if (!finite[[name]]) check_column(x, name, FALSE, user_frame())
-  }
-  columns
-}
-
-# column_numeric(default_value = ) fills in.
-fill_by_columns <- function(columns, reads) {
-  for (read in reads) {
-    x <- columns[[read$key]]
-    can_fill <- !is.null(read$default_value) && (is.numeric(x) || is.logical(x))
-    if (!can_fill || !anyNA(x)) next
-    columns[[read$key]] <- fill_column(x, unlist(read$default_value))
-  }
-  columns
-}

@@ -119,22 +119,3 @@ is_normalized <- function(settled, known, folder, call) {
   )
 }
 
-# An error where the folder holds the weights of numbers that were standardized otherwise: the
-# object was made before another one was trained there.
-check_scales <- function(object, call) {
-  folder <- current_folder(object)
-  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
-  scales <- function(record) {
-    Filter(length, c(record$terms, list(response = record$response)))
-  }
-  known <- scales(folder_memory(folder)$formula)
-  if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
-  stop_runhooks(
-    c(
-      "The model in {.path {folder$path}} was trained with numbers that were standardized in another
-       way than those of this object.",
-      i = "Make the object again on this {.arg model_dir}, or give another one."
-    ),
-    call = call
-  )
-}

@@ -198,3 +198,10 @@ default_graph_context <- function(graph) {
     function(condition) cpp_graph_pop_default()
   )
 }
+
+# `getter` of an inner scope is called with that of the scope around it.
+composed_getter <- function(getter, outer) {
+  force(getter)
+  inner <- if (is.null(outer)) getter_of_store else outer
+  function(name, ...) getter(inner, name, ...)
+}

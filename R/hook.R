@@ -163,16 +163,6 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
   }
 }
 
-# TRUE where `f` can be called with n arguments by position.
-takes_arguments <- function(f, n) {
-  formals <- formals(args(f))
-  if (is.null(formals)) return(n == 0L || is.primitive(f))
-  dots <- names(formals) == "..."
-  has_default <- vapply(formals, function(x) !identical(x, quote(expr = )), logical(1))
-  required <- sum(!dots & !has_default)
-  required <= n && (any(dots) || n <= sum(!dots))
-}
-
 #' What a hook wants of the next run
 #'
 #' @param ... Tensors, operations, variables, names of tensors (`"loss:0"`), or lists of these,
@@ -329,3 +319,15 @@ no_hook_advice <- function(x) {
 }
 
 unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x
+
+# Prediction adds no hooks of its own.
+finish_hooks <- function(hooks, mode) {
+  lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
+}
+
+# Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
+name_hooks <- function(hooks, argument = "hooks") {
+  given <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
+  places <- sprintf("%s[[%d]]", argument, seq_along(hooks))
+  setNames(hooks, ifelse(given == "", places, given))
+}

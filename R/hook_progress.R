@@ -87,9 +87,6 @@ new_progress_line <- function() {
   list(show = show, finish = finish)
 }
 
-# Before anything else is written to the terminal, and when a loop was left.
-end_progress_line <- function() if (!is.null(the$line)) the$line$finish()
-
 # What the input has given since the loop began: the rows of those known, how many a second, and
 # the share of the time that steps have waited for them. Nothing in the first second.
 input_text <- function(rows, seconds, waited, known = NULL) {

@@ -186,32 +186,6 @@ literal_strings <- function(expr) {
   if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
 }
 
-# Says which columns there are where tidyselect only says which one is not.
-stop_selection <- function(expr, existing, arg, error, call) {
-  given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
-  named <- if (is.character(given)) given else all.names(
-    rlang::quo_get_expr(expr), functions = FALSE
-  )
-  missing <- setdiff(named, existing)
-  if (length(missing) == 0) {
-    cli::cli_abort(
-      "Cannot select {.arg {arg}}.",
-      parent = error,
-      class = error_classes("invalid_argument"),
-      call = call
-    )
-  }
-  stop_runhooks(
-    c(
-      "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
-       that the data do not have: {.val {missing}}.",
-      near_hint(missing[[1]], existing),
-      i = existing_names(existing)
-    ),
-    kind = "not_found", call = call
-  )
-}
-
 note_unused <- function(...) {
   unused <- names(list(...))
   if (length(unused) == 0) return(invisible())
@@ -302,20 +276,6 @@ check_columns <- function(columns, response, call) {
     check_column(
       columns[[name]], name, name %in% response, call, missing = can_wait, finite = finite[[name]]
     )
-  }
-  finite
-}
-
-# Which of the columns have no number that is NA or infinite, all of them by one look of the core's;
-# of few rows R is as quick.
-all_finite <- function(columns) {
-  numbers <- lapply(columns, stored_numbers)
-  has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)
-  finite <- !has_numbers
-  finite[has_numbers] <- if (sum(lengths(numbers[has_numbers])) < 1e4) {
-    vapply(numbers[has_numbers], function(x) all(is.finite(x)), NA)
-  } else {
-    cpp_all_finite(numbers[has_numbers])
   }
   finite
 }
@@ -415,27 +375,6 @@ next_matrix <- function(columns, features, response, options) {
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
   input <- next_rows(together, "x", response, options)
   if (length(response)) list(input[[1]]$x, input[[2]]) else input$x
-}
-
-# The type that np_array() gave a column.
-wanted_type <- function(x) {
-  type <- attr(x, "dtype", exact = TRUE)
-  if (is.character(type)) type else NA_character_
-}
-
-encode_column <- function(x, name) {
-  if (!is.factor(x)) return(x)
-  codes <- seq_along(levels(x)) - 1L
-  lines <- paste0("- '", levels(x), "' => ", codes)
-  message(
-    paste(
-      c(sprintf("The following factor levels of '%s' have been encoded:", name), lines),
-      collapse = "\n"
-    )
-  )
-  codes <- as.integer(x) - 1L
-  codes[is.na(codes)] <- -1L # TensorFlow's missing value
-  codes
 }
 
 # --- what estimators make of an input function
@@ -549,4 +488,24 @@ check_labels <- function(labels, call = parent.frame()) {
       call = call
     )
   }
+}
+
+# An error where the folder holds the weights of numbers that were standardized otherwise: the
+# object was made before another one was trained there.
+check_scales <- function(object, call) {
+  folder <- current_folder(object)
+  if (is.null(folder) || !folder$has_checkpoint) return(invisible())
+  scales <- function(record) {
+    Filter(length, c(record$terms, list(response = record$response)))
+  }
+  known <- scales(folder_memory(folder)$formula)
+  if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
+  stop_runhooks(
+    c(
+      "The model in {.path {folder$path}} was trained with numbers that were standardized in another
+       way than those of this object.",
+      i = "Make the object again on this {.arg model_dir}, or give another one."
+    ),
+    call = call
+  )
 }

@@ -1,21 +1,5 @@
 # Columns of data as matrices and vectors that tensors are made of.
 
-# Sparse and other matrices of the package Matrix.
-is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
-
-# Those that go into the core as they are: a batch at a time becomes dense.
-is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
-
-# A sparse matrix of any kind as a dgCMatrix, another one of the package Matrix as R's.
-plain_matrix <- function(x) {
-  if (is_sparse_matrix(x)) return(x)
-  if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
-  methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-}
-
-# The numbers that are written down: all of them, or those of a sparse matrix.
-stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
-
 # Which elements of `x` are not as `test` wants numbers to be, as places in the whole.
 bad_places <- function(x, test) {
   bad <- which(!test(stored_numbers(x)))
@@ -52,26 +36,8 @@ flat_column <- function(x) {
 
 # --- what the features of a model are to its columns and its head
 
-# All columns in a specification, at whatever depth.
-spec_columns <- function(spec) {
-  if (is_column(spec)) return(list(spec))
-  is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
-  if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
-}
-
-# What columns read, a list for each feature that one of them reads: the core tells.
-columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))
-
 # The same of a model's columns; the weights of its examples are its head's.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) made_model(estimator)$reads
-
-read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
-
-# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
-# there is none. The core said so when the model was made.
-model_labels <- function(estimator) {
-  if (!is.null(estimator$spec)) made_model(estimator)$labels
-}
 
 # The features that columns take as strings: a factor is fed as its labels to them, so that it does
 # not matter which levels the data at hand have.
@@ -86,3 +52,5 @@ float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
   setdiff(read_keys(reads[is_float]), read_keys(reads[!is_float]))
 }
+
+row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))

@@ -104,3 +104,7 @@ computed_column <- function(term, columns, frame, existing, call) {
   }
   value
 }
+
+term_name <- function(expr) {
+  if (is.symbol(expr)) as.character(expr) else paste(deparse(expr, 500), collapse = "")
+}

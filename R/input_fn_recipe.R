@@ -19,18 +19,6 @@ input_fn.recipe <- function(object, data = NULL, ...) {
   structure(input, recipe = object)
 }
 
-# After a training: the recipe that has prepared its data, for new ones. Only that there was one
-# goes into the folder, since a recipe is made of code.
-keep_recipe <- function(object, recipe, folder) {
-  kept <- unclass(object$estimator)$kept
-  kept$recipe <- recipe
-  record <- folder_memory(folder)
-  has_recipe <- !is.null(recipe)
-  if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())
-  record$recipe <- if (has_recipe) TRUE
-  learn_memory(folder, record)
-}
-
 # New data as the training's were prepared.
 bake_newdata <- function(object, newdata, call) {
   recipe <- unclass(object$estimator)$kept$recipe

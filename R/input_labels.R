@@ -314,3 +314,76 @@ stop_values <- function(places, x, message, advice = NULL, frame) {
     call = user_frame(), env = env
   )
 }
+
+# The columns as the model was trained with: of the same kind, factors with the levels of the
+# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
+# what its columns read.
+# `order`: the names of the features in the order in which they are columns of one matrix, NULL
+# where they are fed by their names.
+as_trained <- function(columns, features, response, estimator, reads, response_name = response,
+                       order = NULL, finite = all_finite(columns)) {
+  is_feature <- seq_along(features)
+  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature])
+  if (is.null(estimator)) return(columns)
+  folder <- current_folder(estimator)
+  known <- if (!is.null(folder)) folder_memory(folder)
+  labels <- model_labels(estimator)
+  record <- known
+  if (identical(the$mode, "train")) {
+    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
+    record <- learn_columns(
+      known, columns, intersect(features, read), if (length(response)) response_name
+    )
+    record$formula <- formula_record(estimator$blueprint)
+    record$order <- order
+  }
+  check_order_memory(known, order, folder$path)
+  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
+  columns[is_feature] <- match_features(columns[is_feature], record$features, open)
+  check_feature_values(columns[is_feature], reads)
+  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
+  if (length(response)) {
+    last <- length(columns) # its name may be a feature's, too
+    columns[[last]] <- as_labels(
+      columns[[last]], response, record$response, labels, estimator$spec$type
+    )
+  }
+  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
+  # only what can be trained with is learnt
+  if (!is.null(folder) && !identical(record, known)) learn_memory(folder, record)
+  columns
+}
+
+# Features with what their columns say in the place of NA; what is left is an error.
+# `finite` says which columns were found to be so before.
+without_missing <- function(columns, reads, finite) {
+  columns <- fill_by_columns(columns, reads)
+  for (name in names(columns)) {
+    x <- columns[[name]]
+    if (!finite[[name]]) check_column(x, name, FALSE, user_frame())
+  }
+  columns
+}
+
+# column_numeric(default_value = ) fills in.
+fill_by_columns <- function(columns, reads) {
+  for (read in reads) {
+    x <- columns[[read$key]]
+    can_fill <- !is.null(read$default_value) && (is.numeric(x) || is.logical(x))
+    if (!can_fill || !anyNA(x)) next
+    columns[[read$key]] <- fill_column(x, unlist(read$default_value))
+  }
+  columns
+}
+
+# A column with `value`, one number or word for all of it or one for each of its columns, in the
+# place of what is missing.
+fill_column <- function(x, value) {
+  missing <- which(is.na(x))
+  if (length(missing) == 0) return(x)
+  if (is.factor(x)) {
+    if (!value %in% levels(x)) levels(x) <- c(levels(x), value)
+  }
+  x[missing] <- if (length(value) > 1) value[(missing - 1) %/% n_rows(x) + 1] else value
+  x
+}

@@ -65,27 +65,6 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   c(spec, columns_parse_spec(weight, call))
 }
 
-columns_parse_spec <- function(columns, call = parent.frame()) {
-  spec <- list()
-  for (read in columns_read(as_column_list(columns, call = call))) {
-    known <- spec[[read$key]]
-    feature <- if (read$has_shape) {
-      fixed_len_feature(read$shape, read$example_dtype, read$default_value)
-    } else {
-      var_len_feature(read$example_dtype)
-    }
-    if (!is.null(known) && !identical(known, feature)) {
-      stop_runhooks(
-        "The columns want feature {.val {read$key}} in two forms: {format(known)} and
-         {format(feature)}.",
-        call = call
-      )
-    }
-    spec[[read$key]] <- feature
-  }
-  spec
-}
-
 fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   structure(
     list(
@@ -240,4 +219,39 @@ parsing_symbols <- function() {
     python.ops.parsing_ops.FixedLenFeature = fixed,
     python.ops.parsing_ops.VarLenFeature = var_len_feature
   )
+}
+
+columns_parse_spec <- function(columns, call = parent.frame()) {
+  spec <- list()
+  for (read in columns_read(as_column_list(columns, call = call))) {
+    known <- spec[[read$key]]
+    feature <- if (read$has_shape) {
+      fixed_len_feature(read$shape, read$example_dtype, read$default_value)
+    } else {
+      var_len_feature(read$example_dtype)
+    }
+    if (!is.null(known) && !identical(known, feature)) {
+      stop_runhooks(
+        "The columns want feature {.val {read$key}} in two forms: {format(known)} and
+         {format(feature)}.",
+        call = call
+      )
+    }
+    spec[[read$key]] <- feature
+  }
+  spec
+}
+
+column_symbols <- function() {
+  constructors <- list()
+  for (endpoint in cpp_endpoints("column")) {
+    names <- endpoint_names(endpoint)
+    own <- of_one_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
+    constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
+  }
+  symbols <- c(constructors, list(
+    input_layer = input_layer, linear_model = linear_model,
+    make_parse_example_spec = function(feature_columns) columns_parse_spec(feature_columns)
+  ))
+  setNames(symbols, paste0("feature_column.", names(symbols)))
 }

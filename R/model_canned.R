@@ -41,12 +41,6 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   model
 }
 
-# What the family of an estimator says of itself: its words, parts, optimizers with their rates.
-model_traits <- function(type) {
-  if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)
-  the$model_traits[[type]]
-}
-
 # --- kinds of arguments
 
 argument_kinds$optimizer <- function(x, name, call, wanted) {

@@ -79,8 +79,6 @@ estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, 
   )
 }
 
-is_custom <- function(x) inherits(x, "tf_custom_estimator")
-
 model_fn_arguments <- c("features", "labels", "mode", "params", "config")
 
 # In the words of TensorFlow's.

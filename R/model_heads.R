@@ -19,8 +19,6 @@ rebuild_head <- function(fields) {
   structure(fields, owner = paste0(fields$type, "()"), class = "runhooks_head")
 }
 
-is_head <- function(x) inherits(x, "runhooks_head")
-
 argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
 
 argument_kinds$heads <- function(x, name, call, wanted) {
@@ -38,15 +36,6 @@ argument_kinds$heads <- function(x, name, call, wanted) {
   unname(heads)
 }
 
-# The name of a feature, or a numeric column of one.
-check_weight_column <- function(
-  x,
-  name = "weight_column",
-  call = parent.frame(),
-  wanted = "the name of a feature or a numeric column"
-) {
-  check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
-}
 argument_kinds$`weight column` <- check_weight_column
 
 argument_kinds$`class words` <- function(x, name, call, wanted) {

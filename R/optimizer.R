@@ -83,8 +83,6 @@ optimizers_rd <- function() {
 #' linear_regressor(column_numeric("wt"), optimizer = "SGD")
 NULL
 
-is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
-
 # The methods of an optimizer; its hyperparameters are elements.
 #' @export
 `$.runhooks_optimizer` <- function(x, name) {

@@ -126,11 +126,6 @@ has_usual_keys <- function(object) {
   !is.null(labels) && !labels$is_by_head
 }
 
-# Prediction adds no hooks of its own.
-finish_hooks <- function(hooks, mode) {
-  lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
-}
-
 # Batches from the core, handed out one by one or example by example. `start` makes the session when
 # the first one is asked for. An iterator that is left early ends its hooks when it is closed, or
 # collected.

@@ -86,8 +86,6 @@ computed_feature <- function(key, data) {
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 
-row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
-
 # What the model gives for each key, bound together over the batches.
 predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))

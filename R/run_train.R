@@ -172,13 +172,6 @@ say_interrupted <- function(folder) {
   )
 }
 
-check_steps <- function(steps, arg, call = parent.frame()) {
-  check_whole(steps, null = TRUE, arg = arg, call = call)
-  if (!is.null(steps) && steps <= 0) {
-    stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
-  }
-}
-
 # A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
 # they are.
 core_hook <- function(hook) {
@@ -198,4 +191,18 @@ note_own_saver <- function(hooks, config) {
       "{.fn hook_checkpoint_saver} takes the place of the saver that {.arg config} asks for."
     )
   }
+}
+
+# Rows, and the last average loss, in the object and in the folder, for a model that is made again.
+remember_training <- function(object, data, input, history, folder) {
+  if (is.null(object$blueprint)) return(invisible())
+  kept <- unclass(object$estimator)$kept
+  if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
+  record <- folder_memory(folder)
+  if (is.null(record)) return(invisible()) # nothing was saved
+  loss <- last_of(history$losses$mean_losses)
+  rows <- if (is.data.frame(data)) attr(input, "about")$rows
+  last <- list(rows = rows, loss = if (!is.na(loss)) loss)
+  record$last <- last[lengths(last) > 0]
+  learn_memory(folder, record)
 }

@@ -174,8 +174,6 @@ waiting_line <- function(input) {
   )
 }
 
-last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
-
 # "metric: value", the names right-aligned, 4 digits.
 history_lines <- function(values) {
   shown <- vapply(

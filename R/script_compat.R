@@ -55,10 +55,3 @@ array_reshape <- function(x, dim, order = c("C", "F")) {
   if (length(dim) > 1) aperm(turned) else turned
 }
 
-#' @rdname shapes
-#' @export
-np_array <- function(data, dtype = NULL) {
-  check_arg(is.atomic(data), data, "a vector or an array", "data", environment())
-  if (is.null(dim(data))) data <- array(data, length(data))
-  structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
-}

@@ -45,3 +45,47 @@ dict <- function(...) {
   })
   structure(values, keys = keys)
 }
+
+push_session <- function(session) {
+  cpp_graph_push_default(session$graph$.pointer)
+  the$sessions <- c(the$sessions, list(session))
+  session
+}
+
+pop_session <- function(session) {
+  the$sessions <- the$sessions[-length(the$sessions)]
+  cpp_graph_pop_default()
+  session$close()
+}
+
+# The session of `$eval()` and `$run()` of tensors and operations.
+session_or_default <- function(session, call = parent.frame()) {
+  if (is.null(session)) session <- session_symbols()$get_default_session()
+  if (is.null(session)) {
+    stop_runhooks(
+      c(
+        "There is no default session.",
+        i = "Give {.arg session}, or evaluate inside of {.code with(tf$Session(), ...)}."
+      ),
+      kind = "failed_precondition", call = call
+    )
+  }
+  session
+}
+
+session_symbols <- function() {
+  list(
+    Session = function(target = "", graph = NULL, config = NULL) {
+      use_threads()
+      cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
+    },
+    get_default_session = function() {
+      if (length(the$sessions)) the$sessions[[length(the$sessions)]]
+    },
+    ConfigProto = function(...) list(...),
+    RunOptions = run_options,
+    RunOptions.NO_TRACE = 0L, RunOptions.SOFTWARE_TRACE = 1L, RunOptions.HARDWARE_TRACE = 2L,
+    RunOptions.FULL_TRACE = 3L,
+    RunMetadata = run_metadata
+  )
+}

@@ -16,5 +16,16 @@ if (isNamespace(topenv())) local({
     for (other in c("ANY", handles)) setMethod("%*%", signature(one, other), product)
     # what a line of a script gives is shown, not printed
     setMethod("show", one, function(object) print(object)) # lint: allow stdout
+    # Where another package has S4 methods of `[` (Matrix has) R looks for one of an S4 object, too,
+    # and evaluates the indices where it finds none. They are expressions here, such as 1:4:2.
+    local({
+      brackets <- get(paste0("[.", one), envir = topenv())
+      setMethod("[", one, function(x, i, j, ..., drop = TRUE) {
+        call <- sys.call()
+        call[[1]] <- brackets
+        call[[2]] <- x
+        eval(call, parent.frame())
+      })
+    })
   }
 })

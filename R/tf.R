@@ -141,25 +141,6 @@ core_function <- function(name, arguments) {
   f
 }
 
-signature_formals <- function(arguments) {
-  formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
-}
-
-# Arguments that TensorFlow has and this package does not read: an error where one was given,
-# rather than silence. They are arguments of the function that calls this.
-unsupported <- function(..., frame = parent.frame()) {
-  names <- vapply(substitute(list(...))[-1], as.character, "")
-  defaults <- formals(sys.function(sys.parent()))
-  is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
-  given <- Filter(is_given, names)
-  if (length(given)) {
-    stop_runhooks(
-      c("Unused argument: {.arg {given}} is not supported.", i = "Leave it at its default."),
-      kind = "unimplemented", call = frame
-    )
-  }
-}
-
 version_symbols <- function() {
   list(
     VERSION = "1.15.5", GIT_VERSION = "runhooks", version.VERSION = "1.15.5",
@@ -172,17 +153,6 @@ version_symbols <- function() {
 dtype_names <- c(
   "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string"
 )
-
-tf_dtype <- function(name) {
-  structure(
-    list(
-      name = name, is_floating = startsWith(name, "float"), is_integer = grepl(
-        "^u?int", name
-      ), as_numpy_dtype = name
-    ),
-    class = "tensorflow.dtype"
-  )
-}
 
 dtype_symbols <- function() {
   lapply(setNames(nm = dtype_names), tf_dtype)
@@ -197,14 +167,6 @@ print.tensorflow.dtype <- function(x, ...) {
 #' @export
 Ops.tensorflow.dtype <- function(e1, e2) {
   get(.Generic)(dtype_name(e1), dtype_name(e2))
-}
-
-# A type that is given as an object or as its name; NULL stays NULL.
-as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
-
-# The name of a type that is given as an object or as its name.
-dtype_name <- function(dtype) {
-  if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
 }
 
 # --- graphs, constants, variables
@@ -258,14 +220,6 @@ tf_constant <- function(value, dtype, shape, name) {
     if (is_plain) attr(value, "is_plain") <- TRUE
   }
   cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
-}
-
-as_tensor <- function(x, dtype = NULL) {
-  if (is_tensor(x)) return(x)
-  if (is_variable(x)) return(cpp_variable_snapshot(x))
-  if (is.list(x) && !is.object(x)) x <- list_as_input(x)
-  if (is_tensor(x)) return(x)
-  cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 
 # --- gradients

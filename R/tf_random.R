@@ -24,12 +24,6 @@ new_initializer <- function(type, own_dtype, ...) {
   structure(values, spec = spec, class = c("runhooks_initializer", "function"))
 }
 
-# What the core makes of it.
-initializer_spec <- function(initializer) {
-  spec <- attr(initializer, "spec")
-  if (is.null(spec)) initializer else spec
-}
-
 #' @export
 print.runhooks_initializer <- function(x, ...) {
   spec <- attr(x, "spec")

@@ -19,22 +19,6 @@ flat_list <- function(...) {
   as.list(flatten(list(...)))
 }
 
-# A shape as R gives it (NULL, c(), list() with NULLs, a tensor's shape) as numbers with NAs.
-as_dims <- function(shape) {
-  if (is.null(shape)) return(NULL)
-  if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
-  number <- function(dim) {
-    if (is.null(dim)) return(NA_real_)
-    if (!is.numeric(dim) && !is.logical(dim)) {
-      stop_runhooks(
-        "A dimension of a shape must be a number or {.code NULL}, not {.obj_type_friendly {dim}}."
-      )
-    }
-    as.numeric(dim)
-  }
-  as.numeric(vapply(shape, number, 0))
-}
-
 # --- placeholders and variables
 
 state_symbols <- function() {
@@ -144,13 +128,6 @@ make_variable <- function(name, arguments, is_full, call = parent.frame()) {
 }
 
 # --- getters: tf$variable_scope(custom_getter = function(getter, name, ...) ...)
-
-# `getter` of an inner scope is called with that of the scope around it.
-composed_getter <- function(getter, outer) {
-  force(getter)
-  inner <- if (is.null(outer)) getter_of_store else outer
-  function(name, ...) getter(inner, name, ...)
-}
 
 # The getter that makes variables. What TensorFlow hands on besides has no meaning here.
 getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL,

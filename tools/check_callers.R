@@ -1,7 +1,7 @@
 # Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
 # that NAMESPACE does not export; in src/ those that are named only where they are declared and
 # defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
-# or src/r/testing.cpp is its file.
+# or it is the tests' library inside of the core (tests/inside/) that does.
 source("tools/common.R")
 
 # --- R
@@ -12,6 +12,12 @@ r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
 # in them too.
 word_counts <- function(lines) {
   table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
+}
+
+# What stands in the library of what only tests do inside of the core.
+inside_words <- function(root) {
+  files <- tree_files(root, "tests/inside", "[.]cpp$")
+  names(word_counts(unlist(lapply(files, function(file) read_lines(root, file)))))
 }
 
 r_callers <- function(root) {
@@ -27,8 +33,7 @@ r_callers <- function(root) {
   from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
   from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
   counts <- word_counts(c(unlist(lines, use.names = FALSE), from_cpp))
-  testing <- file.path(root, "src/r/testing.cpp")
-  testing <- if (file.exists(testing)) names(word_counts(readLines(testing)))
+  testing <- inside_words(root)
   namespace <- file.path(root, "NAMESPACE")
   namespace <- if (file.exists(namespace)) readLines(namespace) else character()
   exported <- gsub("^export\\(|\\)$|[\"`]", "", grep("^export\\(", namespace, value = TRUE))
@@ -89,7 +94,7 @@ cpp_callers <- function(root) {
   places <- table(definitions$name)
   dead <- names(places)[counts[names(places)] <= places & !names(places) %in% overridden]
   waived <- mapply(function(file, line) allowed(root, file, line), definitions$file, definitions$line)
-  dead <- setdiff(dead, definitions$name[as.logical(waived)])
+  dead <- setdiff(dead, c(definitions$name[as.logical(waived)], inside_words(root)))
   first <- definitions[match(dead, definitions$name), ]
   violations(
     first$file, first$line, "caller", sprintf("nothing in src/ calls %s()", first$name)

@@ -40,3 +40,22 @@ binding_files <- function(root) {
 
 # Single headers beyond that: kernels hand parts of their work to threads by plain C.
 extra_headers <- list(kernels = "base/shared_work.h")
+
+# The rooms of R/, the prefixes of its files, from the ground up: each may call those before it.
+r_rooms <- c(
+  "base", "tensor", "builtin", "graph", "session", "optimizer", "column", "estimator", "checkpoint",
+  "folder", "dataset", "input", "formula", "hook", "model", "file", "run", "method", "monitored",
+  "script", "tf"
+)
+
+# Single functions beyond that: the members of a tensor are functions of `tf`; a model's object has
+# members that look into its folder, and prints itself as its formula does.
+r_extra_calls <- list(
+  tensor = c("name_scope", "session_or_default", "tf_cond", "scatter_rows", "variable_assign"),
+  estimator = c(
+    "checkpoint_names", "latest_checkpoint", "model_memory", "describe_formula_model", "custom_model"
+  ),
+  # a CSV's columns may be chosen as those of a data frame are
+  dataset = c("select_names", "parse_formula"),
+  input = "formula_record"
+)

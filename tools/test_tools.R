@@ -2,7 +2,8 @@
 # fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
   "objects", "check_units", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
-  "attributes", "check_generated", "check_callers", "check_comments"
+  "attributes", "check_generated", "check_callers", "check_comments",
+  "check_rooms"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -115,6 +116,22 @@ silent(check_comments, "files that are there", list(
 ))
 fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
 fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
+
+# --- rooms of R/
+rooms <- list(
+  "R/a.R" = NULL, "R/base_a.R" = "f <- function(x) x",
+  "R/tensor.R" = c("g <- function(x, h) h(f(x))", "h <- function(x) base::k(x$l())")
+)
+with_rooms <- function(...) {
+  root <- scratch(utils::modifyList(rooms[-1], list(...)))
+  unlink(file.path(root, "R/a.R"))
+  check_rooms(root)
+}
+expect("rooms above", nrow(with_rooms()) == 0)
+expect("a room below", identical(with_rooms("R/base_a.R" = "f <- function(x) h(x)")$rule, "rooms"))
+expect("its line", identical(with_rooms("R/base_a.R" = c("f <- function(x) {", "  h(x)", "}"))$line, 2L))
+expect("no room", identical(with_rooms("R/strange.R" = "s <- 1")$rule, "room"))
+expect("a local of that name", nrow(with_rooms("R/base_a.R" = "f <- function(h) h(1)")) == 0)
 
 # --- rules
 silent(check_rules, "the good tree", list())

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-std::vector<std::string> words_of(const std::string& path, int64_t limit) {
+std::vector<std::string> vocabulary_words(const std::string& path, int64_t limit) {
   std::ifstream file(path);
   if (!file || (file.peek(), file.bad())) {
     fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
@@ -33,11 +33,11 @@ std::vector<std::string> words_of(const std::string& path, int64_t limit) {
 // Where the words of now were before; -1 for others.
 std::vector<int64_t> places_of(const VocabInfo& info) {
   std::unordered_map<std::string, int64_t> before;
-  for (const std::string& word : words_of(info.old_vocab, info.old_size)) {
+  for (const std::string& word : vocabulary_words(info.old_vocab, info.old_size)) {
     before.emplace(word, static_cast<int64_t>(before.size()));
   }
   std::vector<int64_t> places;
-  for (const std::string& word : words_of(info.new_vocab, info.new_size)) {
+  for (const std::string& word : vocabulary_words(info.new_vocab, info.new_size)) {
     const auto found = before.find(word);
     places.push_back(found == before.end() ? -1 : found->second);
   }

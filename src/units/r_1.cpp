@@ -13,3 +13,4 @@
 #include "r/files/saver.cpp"
 #include "r/graph/columns.cpp"
 #include "r/graph/control_flow.cpp"
+#include "r/graph/default_graph.cpp"

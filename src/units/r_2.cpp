@@ -1,5 +1,4 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "r/graph/default_graph.cpp"
 #include "r/graph/graph.cpp"
 #include "r/graph/graph_members.cpp"
 #include "r/graph/meta_graph.cpp"

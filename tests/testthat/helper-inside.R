@@ -33,6 +33,6 @@ cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NU
 }
 cpp_folder_reads <- function() inside("folder_reads")
 cpp_write_plain_file <- function(path, x, owner) {
-  invisible(inside("write_plain_file", path, x, owner))
+  invisible(inside("write_plain_file", path.expand(path), x, owner))
 }
-cpp_read_plain_file <- function(path) inside("read_plain_file", path)
+cpp_read_plain_file <- function(path) inside("read_plain_file", path.expand(path))

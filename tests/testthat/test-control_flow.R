@@ -51,7 +51,7 @@ test_that("structures come back as they are returned", {
     y <- tf$cond(x > 0, function() list(a = x, b = list(x + 1)), function() list(a = x, b = list(x)))
     expect_named(y, c("a", "b"))
     expect_equal(value_of(y), list(a = 1, b = list(2)))
-    expect_s3_class(tf$cond(x > 0, function() list(x), function() list(x)), "tensorflow.tensor")
+    expect_true(inherits(tf$cond(x > 0, function() list(x), function() list(x)), "tensorflow.tensor"))
     expect_length(tf$cond(x > 0, function() list(x), function() list(x), strict = TRUE), 1)
   })
 })

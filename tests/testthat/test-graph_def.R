@@ -55,7 +55,7 @@ test_that("written graphs are read", {
   })
   with_graph(function() {
     tf$import_graph_def(file.path(folder, "graph.pbtxt"), name = "")
-    expect_s3_class(tf$get_default_graph()$get_tensor_by_name("y:0"), "tensorflow.tensor")
+    expect_true(inherits(tf$get_default_graph()$get_tensor_by_name("y:0"), "tensorflow.tensor"))
   })
 })
 

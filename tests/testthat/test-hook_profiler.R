@@ -1,5 +1,5 @@
 # Options of runs, what they tell, and hook_profiler(); TensorFlow's traces of these are in
-# test-trace_builtin_hooks.R and test-session_monitored.R.
+# test-trace_builtin_hooks.R and test-monitored_session.R.
 
 test_that("a timeline without arrows and memory has spans only", {
   dir <- withr::local_tempdir()

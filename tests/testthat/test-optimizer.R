@@ -247,7 +247,8 @@ test_that("AddSign is TensorFlow's, and leaves rows without a gradient alone", {
         for (name in names(start)) {
           wanted <- expected[[name]][[t]]
           if (is_sparse) wanted[3:4] <- start[[name]][3:4]
-          expect_equal(c(t(session$run(get(name)))), wanted, tolerance = 1e-6, info = name)
+          # m is a small difference of two large ones in the second step
+          expect_equal(c(t(session$run(get(name)))), wanted, tolerance = 1e-5, info = name)
         }
       }
       session$close()
@@ -255,7 +256,7 @@ test_that("AddSign is TensorFlow's, and leaves rows without a gradient alone", {
   }
   expect_error(
     tf$contrib$opt$AddSignOptimizer(sign_decay_fn = function(step) "x")$minimize(
-      tf$get_variable("of_words", initializer = 1)
+      tf$get_variable("of_words", initializer = 1) * 1
     ),
     "sign_decay_fn", class = "runhooks_error"
   )

@@ -82,20 +82,18 @@ test_that("long vocabularies and files count by content", {
   words <- sprintf("word%04d", 1:2000)
   one <- column_categorical_with_vocabulary_list("g", vocabulary_list = words)
   other <- column_categorical_with_vocabulary_list("g", vocabulary_list = c(words[-1], "x"))
-  expect_lt(nchar(column_memory(list(feature_columns = list(one)))), 250)
-  expect_false(identical(
-    column_memory(list(feature_columns = list(one))),
-    column_memory(list(feature_columns = list(other)))
-  ))
+  column_memory <- function(column) model_memory(linear_regressor(column))$columns
+  expect_lt(nchar(column_memory(one)), 250)
+  expect_false(identical(column_memory(one), column_memory(other)))
   here <- withr::local_tempdir()
   files <- file.path(here, c("a", "b", "c"))
   writeLines(c("u", "v"), files[[1]])
   file.copy(files[[1]], files[[2]])
   writeLines(c("v", "u"), files[[3]])
   memory <- lapply(files, function(file) {
-    column_memory(list(feature_columns = list(
+    column_memory(
       column_categorical_with_vocabulary_file("g", vocabulary_file = file, vocabulary_size = 2)
-    )))
+    )
   })
   expect_identical(memory[[1]], memory[[2]])
   expect_false(identical(memory[[1]], memory[[3]]))

@@ -1,7 +1,7 @@
 # What becomes of each group of golden/hooks: no trace can be forgotten.
 
 replayed_in <- c(
-  session_loop = "test-session_monitored.R", session_errors = "test-trace_session_errors.R",
+  session_loop = "test-monitored_session.R", session_errors = "test-trace_session_errors.R",
   session_recovery = "test-trace_session_recovery.R", timer = "test-hook_timer.R",
   checkpoint_saver = "test-trace_checkpoint_saver.R",
   logging_tensor = "test-trace_logging_tensor.R", builtin_hooks = "test-trace_builtin_hooks.R",

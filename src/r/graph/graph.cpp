@@ -1,9 +1,12 @@
 // Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+#include <algorithm>
+
 #include "base/memory.h"
 #include "graph/func_graph.h"
 #include "graph/graph_function.h"
 #include "r/data/input.h"
 #include "r/files/saver.h"
+#include "r/graph/collection.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/convert.h"
 
@@ -90,6 +93,8 @@ SEXP item_to_r(const CollectionItem& item) {
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
+// Graphs since R has collected, in quarters: light ones are one.
+constexpr int kFullGraph = 4, kLightGraph = 1;
 int graphs_since_collection = 0;
 bool waits_for_collection = false;
 
@@ -111,17 +116,22 @@ void await_collection() {
 // so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
 // longer than many a call.
 void collect_now_and_then() {
-  constexpr int kGraphs = 32;
+  constexpr int kMost = 32 * kFullGraph;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
   await_collection();
-  if (++graphs_since_collection < kGraphs && memory_taken() < taken_before + kBytes) return;
+  graphs_since_collection += kFullGraph;
+  if (graphs_since_collection < kMost && memory_taken() < taken_before + kBytes) return;
   graphs_since_collection = 0;
   R_gc();
   taken_before = memory_taken();
 }
 
 }  // namespace
+
+void note_light_graph() {
+  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kLightGraph));
+}
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   auto* binding = static_cast<GraphBinding*>(graph->foreign.get());

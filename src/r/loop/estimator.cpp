@@ -8,6 +8,7 @@
 #include "estimators/model_traits.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
+#include "r/graph/collection.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
@@ -369,6 +370,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
+    note_light_graph();
     if (!all) return make_handle(predictions, kPredictions);
     std::vector<Held> batches;
     for (;;) {

@@ -1,4 +1,4 @@
-// Monitored sessions in R: made, run and closed; how errors end them is for R/session_monitored.R.
+// Monitored sessions in R: made, run and closed; how errors end them is for R/monitored_session.R.
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"

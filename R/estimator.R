@@ -133,16 +133,28 @@ describe_estimator <- function(x) {
 }
 
 # What was made of the model in the core, with what it says of its labels and of the features that
-# its columns read: once, until the specification is another one. Weak, so that a model that is saved
-# does not hold its specification twice, and does not hold what no file can.
+# its columns read: once, until the specification is another one. It lies beside the object, so that a
+# model that is saved does not hold its specification twice, and does not hold what no file can.
+# (A weak reference would do, but rlang takes longer to load than the package itself.)
 made_model <- function(object) {
   kept <- unclass(object$estimator)$kept
-  made <- if (!is.null(kept$made)) rlang::wref_value(kept$made)
+  made <- if (!is.null(kept$made)) made_models[[kept$made]]
   if (!is.null(made) && identical(made$source, model_source(object))) return(made)
   made <- make_model(object)
-  kept$made <- rlang::new_weakref(kept, made)
+  # one that was read back has the name of another process
+  if (is.null(kept$made) || is.null(made_models[[kept$made]])) {
+    made_models$.count <- made_models$.count + 1
+    kept$made <- paste0(Sys.getpid(), ".", made_models$.count)
+    reg.finalizer(kept, function(kept) {
+      if (!is.null(made_models[[kept$made]])) rm(list = kept$made, envir = made_models)
+    })
+  }
+  assign(kept$made, made, envir = made_models)
   made
 }
+
+made_models <- new.env(parent = emptyenv())
+made_models$.count <- 0
 
 model_source <- function(object) {
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
@@ -183,22 +195,6 @@ core_spec <- function(object) {
   )
 }
 
-# Specifications within specifications as plain lists.
-core_value <- function(x) {
-  if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
-  }
-  if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
-  if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
-  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
-  if (is.function(x)) return(wrap_function(x))
-  x
-}
-
-# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
-# function again.
-wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
-
 core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)
   config <- config[names(config_defaults)]
@@ -220,4 +216,23 @@ check_model_dir <- function(folder, call = parent.frame()) {
       kind = "permission_denied", call = call
     )
   }
+}
+
+is_custom <- function(x) inherits(x, "tf_custom_estimator")
+
+# The numbers that are written down: all of them, or those of a sparse matrix.
+stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
+
+read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+
+# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
+# there is none. The core said so when the model was made.
+model_labels <- function(estimator) {
+  if (!is.null(estimator$spec)) made_model(estimator)$labels
+}
+
+# What the family of an estimator says of itself: its words, parts, optimizers with their rates.
+model_traits <- function(type) {
+  if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)
+  the$model_traits[[type]]
 }

@@ -29,7 +29,7 @@ current_folder <- function(object) {
 }
 
 # --- what was trained there: the kind of each feature, the levels of factors, the words of the
-# classes; and what model it is (R/run_folder_memory.R). A file beside the checkpoints, so that a
+# classes; and what model it is (R/folder_memory.R). A file beside the checkpoints, so that a
 # model that is made again on the same folder knows it too.
 
 record_file <- "runhooks.data"

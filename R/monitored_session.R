@@ -163,13 +163,6 @@ checkpoint_hooks <- function(dir, checkpoints) {
   list(hook_checkpoint_saver(dir, save_secs = checkpoints$secs, save_steps = checkpoints$steps))
 }
 
-# Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
-name_hooks <- function(hooks, argument = "hooks") {
-  given <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
-  places <- sprintf("%s[[%d]]", argument, seq_along(hooks))
-  setNames(hooks, ifelse(given == "", places, given))
-}
-
 # --- what makes the plain session
 
 chief_session_creator <- function(
@@ -212,11 +205,6 @@ new_session_creator <- function(type, scaffold, ...) {
     list(scaffold = scaffold, arguments = list(type = type, ...)),
     class = c(type, "runhooks_session_creator")
   )
-}
-
-check_scaffold <- function(scaffold, call = parent.frame()) {
-  good <- is.null(scaffold) || inherits(scaffold, "runhooks_scaffold")
-  check_arg(good, scaffold, "NULL or tf$train$Scaffold()", "scaffold", call)
 }
 
 #' @export
@@ -303,11 +291,6 @@ add_monitored_methods <- function(session, pointer) {
   session$request_stop <- function() cpp_monitored_request_stop(pointer)
   session$raw_session <- function() with_run_conditions(cpp_monitored_session(pointer))
   session$close <- function() invisible(with_run_conditions(cpp_monitored_close(pointer)))
-}
-
-is_one_of <- function(condition, kinds) {
-  kind <- steering_kind(condition)
-  !is.null(kind) && kind %in% kinds
 }
 
 leave_monitored_session <- function(pointer, condition) {

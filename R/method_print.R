@@ -57,20 +57,6 @@ part_optimizer_words <- function(optimizer, part) {
 
 # --- what the last training was
 
-# Rows, and the last average loss, in the object and in the folder, for a model that is made again.
-remember_training <- function(object, data, input, history, folder) {
-  if (is.null(object$blueprint)) return(invisible())
-  kept <- unclass(object$estimator)$kept
-  if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
-  record <- folder_memory(folder)
-  if (is.null(record)) return(invisible()) # nothing was saved
-  loss <- last_of(history$losses$mean_losses)
-  rows <- if (is.data.frame(data)) attr(input, "about")$rows
-  last <- list(rows = rows, loss = if (!is.na(loss)) loss)
-  record$last <- last[lengths(last) > 0]
-  learn_memory(folder, record)
-}
-
 last_training <- function(object) {
   last <- training_record(object)$last
   list(

@@ -160,3 +160,23 @@ head_params <- function(...) registered_params("head", c(...))
 estimator_params <- function(model) {
   registered_params("estimator", paste0(model, c("_regressor", "_classifier", "_estimator")))
 }
+
+signature_formals <- function(arguments) {
+  formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
+}
+
+# Specifications within specifications as plain lists.
+core_value <- function(x) {
+  if (is_column(x) || is_optimizer(x) || is_head(x)) {
+    return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
+  }
+  if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
+  if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
+  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
+  if (is.function(x)) return(wrap_function(x))
+  x
+}
+
+# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
+# function again.
+wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)

@@ -1,4 +1,4 @@
-# What the folder of a model remembers of the data of its training (R/run_folder.R), and later data
+# What the folder of a model remembers of the data of its training (R/folder.R), and later data
 # brought to it.
 
 # Earlier versions wrote R's own format, which can hold code: such a file is never read.
@@ -23,8 +23,6 @@ is_record <- function(x) {
     (is.null(x[["response"]]) || is_known_response(x[["response"]]))
 }
 
-is_plain_list <- function(x) is.list(x) && !is.object(x)
-
 is_known_column <- function(x) {
   is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
     is_words(x[["levels"]])
@@ -34,8 +32,6 @@ is_known_response <- function(x) {
   is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
     x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
 }
-
-is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
 
@@ -70,45 +66,6 @@ kind_words <- c(
   factor = "a factor", character = "strings", logical = "logicals", integer = "integers",
   double = "numbers"
 )
-
-# The columns as the model was trained with: of the same kind, factors with the levels of the
-# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
-# what its columns read.
-# `order`: the names of the features in the order in which they are columns of one matrix, NULL
-# where they are fed by their names.
-as_trained <- function(columns, features, response, estimator, reads, response_name = response,
-                       order = NULL, finite = all_finite(columns)) {
-  is_feature <- seq_along(features)
-  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature])
-  if (is.null(estimator)) return(columns)
-  folder <- current_folder(estimator)
-  known <- if (!is.null(folder)) folder_memory(folder)
-  labels <- model_labels(estimator)
-  record <- known
-  if (identical(the$mode, "train")) {
-    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
-    record <- learn_columns(
-      known, columns, intersect(features, read), if (length(response)) response_name
-    )
-    record$formula <- formula_record(estimator$blueprint)
-    record$order <- order
-  }
-  check_order_memory(known, order, folder$path)
-  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
-  columns[is_feature] <- match_features(columns[is_feature], record$features, open)
-  check_feature_values(columns[is_feature], reads)
-  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
-  if (length(response)) {
-    last <- length(columns) # its name may be a feature's, too
-    columns[[last]] <- as_labels(
-      columns[[last]], response, record$response, labels, estimator$spec$type
-    )
-  }
-  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
-  # only what can be trained with is learnt
-  if (!is.null(folder) && !identical(record, known)) learn_memory(folder, record)
-  columns
-}
 
 # Values of the kind and with the levels that `known` says, by the names of features. One warning
 # names all levels that are new; they count as missing, but for features in `open`.
@@ -199,3 +156,4 @@ type_advice <- function(was, now) {
   if (now == "factor") return("as.numeric(as.character(x)) makes numbers of such labels.")
   "Make numbers of it with as.numeric()."
 }
+

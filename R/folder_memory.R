@@ -1,5 +1,5 @@
 # What the folder of a model remembers of the model that was trained in it, and the refusal of
-# another one. It stands in the record of the training (R/run_folder_record.R); folders without it,
+# another one. It stands in the record of the training (R/folder_record.R); folders without it,
 # such as TensorFlow's, are taken as they are.
 
 # What the checkpoints depend on, or what would make their numbers mean something else: named
@@ -196,4 +196,16 @@ weights_of_now <- function(object, checkpoint_path = NULL) {
   path <- cpp_save_running(folder$path, scratch)
   if (is.null(path)) return(list(path = "", forget = nothing))
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
+}
+
+# After a training: the recipe that has prepared its data, for new ones. Only that there was one
+# goes into the folder, since a recipe is made of code.
+keep_recipe <- function(object, recipe, folder) {
+  kept <- unclass(object$estimator)$kept
+  kept$recipe <- recipe
+  record <- folder_memory(folder)
+  has_recipe <- !is.null(recipe)
+  if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())
+  record$recipe <- if (has_recipe) TRUE
+  learn_memory(folder, record)
 }

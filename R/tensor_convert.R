@@ -1,0 +1,106 @@
+# What R gives as tensors take it: types by name, dimensions, columns of data as arrays.
+
+# The name of a type that is given as an object or as its name.
+dtype_name <- function(dtype) {
+  if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
+}
+
+# A type that is given as an object or as its name; NULL stays NULL.
+as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+
+as_tensor <- function(x, dtype = NULL) {
+  if (is_tensor(x)) return(x)
+  if (is_variable(x)) return(cpp_variable_snapshot(x))
+  if (is.list(x) && !is.object(x)) x <- list_as_input(x)
+  if (is_tensor(x)) return(x)
+  cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
+}
+
+tf_dtype <- function(name) {
+  structure(
+    list(
+      name = name, is_floating = startsWith(name, "float"), is_integer = grepl(
+        "^u?int", name
+      ), as_numpy_dtype = name
+    ),
+    class = "tensorflow.dtype"
+  )
+}
+
+# A shape as R gives it (NULL, c(), list() with NULLs, a tensor's shape) as numbers with NAs.
+as_dims <- function(shape) {
+  if (is.null(shape)) return(NULL)
+  if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
+  number <- function(dim) {
+    if (is.null(dim)) return(NA_real_)
+    if (!is.numeric(dim) && !is.logical(dim)) {
+      stop_runhooks(
+        "A dimension of a shape must be a number or {.code NULL}, not {.obj_type_friendly {dim}}."
+      )
+    }
+    as.numeric(dim)
+  }
+  as.numeric(vapply(shape, number, 0))
+}
+
+#' @rdname shapes
+#' @export
+np_array <- function(data, dtype = NULL) {
+  check_arg(is.atomic(data), data, "a vector or an array", "data", environment())
+  if (is.null(dim(data))) data <- array(data, length(data))
+  structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
+}
+
+# Those that go into the core as they are: a batch at a time becomes dense.
+is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
+
+# Sparse and other matrices of the package Matrix.
+is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
+
+# A sparse matrix of any kind as a dgCMatrix, another one of the package Matrix as R's.
+plain_matrix <- function(x) {
+  if (is_sparse_matrix(x)) return(x)
+  if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
+  methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+}
+
+encode_column <- function(x, name) {
+  if (!is.factor(x)) return(x)
+  codes <- seq_along(levels(x)) - 1L
+  lines <- paste0("- '", levels(x), "' => ", codes)
+  message(
+    paste(
+      c(sprintf("The following factor levels of '%s' have been encoded:", name), lines),
+      collapse = "\n"
+    )
+  )
+  codes <- as.integer(x) - 1L
+  codes[is.na(codes)] <- -1L # TensorFlow's missing value
+  codes
+}
+
+# The type that np_array() gave a column.
+wanted_type <- function(x) {
+  type <- attr(x, "dtype", exact = TRUE)
+  if (is.character(type)) type else NA_character_
+}
+
+# What the core makes of it.
+initializer_spec <- function(initializer) {
+  spec <- attr(initializer, "spec")
+  if (is.null(spec)) initializer else spec
+}
+
+# Which of the columns have no number that is NA or infinite, all of them by one look of the core's;
+# of few rows R is as quick.
+all_finite <- function(columns) {
+  numbers <- lapply(columns, stored_numbers)
+  has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)
+  finite <- !has_numbers
+  finite[has_numbers] <- if (sum(lengths(numbers[has_numbers])) < 1e4) {
+    vapply(numbers[has_numbers], function(x) all(is.finite(x)), NA)
+  } else {
+    cpp_all_finite(numbers[has_numbers])
+  }
+  finite
+}
