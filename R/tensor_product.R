@@ -19,12 +19,14 @@ if (isNamespace(topenv())) local({
     # Where another package has S4 methods of `[` (Matrix has) R looks for one of an S4 object, too,
     # and evaluates the indices where it finds none. They are expressions here, such as 1:4:2.
     local({
-      brackets <- get(paste0("[.", one), envir = topenv())
+      method <- paste0("[.", one)
+      brackets <- get(method, envir = topenv())
       setMethod("[", one, function(x, i, j, ..., drop = TRUE) {
+        inside <- list2env(setNames(list(brackets), method), parent = parent.frame())
         call <- sys.call()
-        call[[1]] <- brackets
-        call[[2]] <- x
-        eval(call, parent.frame())
+        call[[1]] <- as.name(method)
+        if (!is.symbol(call[[2]])) call[[2]] <- x
+        eval(call, inside)
       })
     })
   }

@@ -191,8 +191,7 @@ composition_sources <- list(
     dataset_map(both, ~ .x + .y)
   },
   arrow = function(hand, version) {
-    stream <- utils::getFromNamespace("cpp_test_arrow_stream", "runhooks")
-    rows <- arrow_dataset(function() stream(3, -1))
+    rows <- arrow_dataset(function() cpp_test_arrow_stream(3, -1))
     rows <- dataset_map(rows, ~ tf$cast(.x$n, "float32"))
     # the streams of tests are all of one content
     dataset_concatenate(rows, tensor_slices_dataset(version * 100 + 1:3))

@@ -122,7 +122,7 @@ test_that("pipelines of every kind of source that were killed go on with the res
   folder <- withr::local_tempdir()
   # saves, writes what comes next, and dies without a word
   expect_error(callr::r(
-    function(helpers, seeds, hand, folder) {
+    function(helpers, inside_library, seeds, hand, folder) {
       library(runhooks)
       for (helper in helpers) source(helper, local = TRUE)
       hand$database <- DBI::dbConnect(RSQLite::SQLite(), file.path(hand$folder, "base"))
@@ -138,8 +138,11 @@ test_that("pipelines of every kind of source that were killed go on with the res
         })
       })
     },
-    list(normalizePath(test_path("helper-datasets.R")), seeds, list(folder = hand$folder), folder)
-  ))
+    list(
+      normalizePath(test_path(c("helper-inside.R", "helper-datasets.R"))), inside_library, seeds,
+      list(folder = hand$folder), folder
+    )
+  ), "killed")
   with(tf$Graph()$as_default(), {
     built <- iterators_in_graph(lapply(seeds, composition, hand))
     with(tf$Session() %as% session, {
