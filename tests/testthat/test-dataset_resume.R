@@ -64,8 +64,7 @@ test_that("each kind of source goes on in a new process with the rest of its ele
       })
     },
     list(
-      normalizePath(test_path(sprintf("helper-%s.R", c("inside", "datasets", "sources")))),
-      inside_library, folder, path
+      normalizePath(test_path(c("helper-inside.R", "helper-datasets.R"))), inside_library, folder, path
     )
   )
   for (name in names(rest)) {
