@@ -1,7 +1,7 @@
 # Tests of the tools themselves: a scratch tree that is in order passes, and each deliberate break
 # fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
-  "objects", "check_units", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
+  "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
   "check_rooms"
 )
@@ -275,6 +275,15 @@ macros <- list("src/graph/graph.cpp" = "#define M 1", "src/graph/b.cpp" = "#defi
 expect("a macro", nrow(check_units(scratch(macros))) == 1)
 statics <- list("src/graph/graph.cpp" = "static int s() {", "src/graph/b.cpp" = "static int s = 1;")
 expect("what is static", nrow(check_units(scratch(statics))) == 1)
+
+# --- tests of the inside
+inside <- list(
+  ".Rbuildignore" = "^tests/testthat/(helper-inside|test-b)[.]R$",
+  "tests/testthat/helper-inside.R" = "look <- function() 1", "tests/testthat/test-b.R" = "look()"
+)
+silent(check_inside, "tests that stay here", inside)
+found <- check_inside(scratch(c(inside, list("tests/testthat/test-c.R" = c("", "x <- look()")))))
+expect("a test that would fail elsewhere", nrow(found) == 1 && found$line == 2 && grepl("test-c", found$file))
 
 # --- header dependencies
 root <- scratch()
