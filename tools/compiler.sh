@@ -69,3 +69,16 @@ missing_objects() {
     [ -f "src/${source%.cpp}.o" ] || echo "$source"
   done | wc -l
 }
+
+# A killed install leaves its lock in the library $1, and every later one fails: the lock of this tree
+# goes when nobody installs from it.
+clear_stale_lock() {
+  lock=$1/00LOCK-$(basename "$PWD")
+  [ -d "$lock" ] || return 0
+  if ps -eo args= | grep -q "[n]extArg--library=$1nextArg"; then
+    echo "install: another install holds $lock"
+  else
+    echo "install: removing $lock, which a killed install left"
+    rm -rf "$lock"
+  fi
+}

@@ -40,6 +40,7 @@ kind=${RUNHOOKS_OBJECTS:-separate}
 prepare_objects "$kind"
 missing=$(missing_objects "$kind")
 rm -f .build/installed
+clear_stale_lock "$lib"
 {
   MAKEFLAGS="-j2 --no-print-directory" R_MAKEVARS_USER="$PWD/.build/Makevars" \
     R CMD INSTALL --no-multiarch --library="$lib" . 2>&1

@@ -346,6 +346,15 @@ marked <- uncalled
 marked[["R/a.R"]][2:3] <- paste(marked[["R/a.R"]][2:3], "# lint: allow caller")
 expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
 
+# --- the lock of an install that was killed
+root <- scratch()
+locks <- file.path(root, c(paste0("00LOCK-", basename(root)), "00LOCK-other"))
+for (lock in locks) dir.create(lock)
+compiler <- normalizePath("tools/compiler.sh")
+system(sprintf("cd %1$s && . %2$s && clear_stale_lock %1$s > said", root, compiler))
+expect("a stale lock goes, another's stays", identical(dir.exists(locks), c(FALSE, TRUE)))
+expect("it is said", any(grepl("which a killed install left", readLines(file.path(root, "said")))))
+
 # --- the counts of `make test`
 log <- tempfile()
 core_counts <- function(log) log_outcome(log, "core")$counts
