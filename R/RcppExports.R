@@ -377,12 +377,20 @@ cpp_message_bytes <- function(text, message) {
     .Call(`_runhooks_cpp_message_bytes`, text, message)
 }
 
-cpp_import_graph_def <- function(bytes, input_map, return_elements, name) {
-    .Call(`_runhooks_cpp_import_graph_def`, bytes, input_map, return_elements, name)
+cpp_import_graph_def <- function(bytes, input_map, return_elements, name, trust) {
+    .Call(`_runhooks_cpp_import_graph_def`, bytes, input_map, return_elements, name, trust)
 }
 
-cpp_import_meta_graph <- function(bytes, import_scope, where) {
-    .Call(`_runhooks_cpp_import_meta_graph`, bytes, import_scope, where)
+cpp_import_meta_graph <- function(bytes, import_scope, where, trust) {
+    .Call(`_runhooks_cpp_import_meta_graph`, bytes, import_scope, where, trust)
+}
+
+cpp_read_file <- function(path) {
+    .Call(`_runhooks_cpp_read_file`, path)
+}
+
+cpp_write_file <- function(path, bytes) {
+    invisible(.Call(`_runhooks_cpp_write_file`, path, bytes))
 }
 
 cpp_meta_graph <- function(graph) {

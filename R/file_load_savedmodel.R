@@ -26,8 +26,10 @@
 #' @section What can be loaded: Graphs of operations that this package has, which are those of
 #'   TensorFlow's canned estimators, without functions. What a signature needs that is not there is
 #'   named when that signature is asked.
+#' @section Models of somebody else: They compute and never act: see [foreign_files].
 #' @section Errors: `runhooks_error_not_found` where there is no model, no such signature, or where
 #'   the data lack a column; `runhooks_error_unimplemented` for what cannot be run;
+#'   `runhooks_error_permission_denied` for what would act or read outside of its folder;
 #'   `runhooks_error_data_loss` for damaged files.
 #' @seealso `tf.saved_model.load` of TensorFlow; an example of serving with plumber is in
 #'   `system.file("examples/serving/plumber.R", package = "runhooks")`.

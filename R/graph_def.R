@@ -49,25 +49,28 @@ message_of_file <- function(path, message) {
   if (!file.exists(path)) {
     stop_runhooks("There is no file {.path {path}}.", kind = "not_found", call = parent.frame())
   }
-  bytes <- readBin(path, "raw", file.size(path))
+  bytes <- cpp_read_file(path)
   if (!grepl("[.](pbtxt|txt)$", path)) return(bytes)
   cpp_message_bytes(rawToChar(bytes), message)
 }
 
 import_graph_def <- function(graph_def, input_map = NULL, return_elements = NULL, name = NULL,
-                             op_dict = NULL, producer_op_list = NULL) {
+                             op_dict = NULL, producer_op_list = NULL, trust = FALSE) {
   unsupported(op_dict, producer_op_list)
+  check_flag(trust)
   bytes <- graph_def_bytes(graph_def)
   good <- is.null(input_map) || is.list(input_map) && !is.null(names(input_map))
   check_arg(good, input_map, "a named list of tensors", "input_map", environment())
   elements <- if (!is.null(return_elements)) as.character(unlist(return_elements))
   cpp_import_graph_def(
-    bytes, lapply(input_map, as_tensor), elements, if (is.null(name)) "import" else name
+    bytes, lapply(input_map, as_tensor), elements, if (is.null(name)) "import" else name, trust
   )
 }
 
-import_meta_graph <- function(meta_graph_or_file, clear_devices = FALSE, import_scope = NULL) {
+import_meta_graph <- function(meta_graph_or_file, clear_devices = FALSE, import_scope = NULL,
+                              trust = FALSE) {
   check_flag(clear_devices)
+  check_flag(trust)
   check_string(import_scope, null = TRUE)
   given <- meta_graph_or_file
   is_message <- inherits(given, "tensorflow.MetaGraphDef")
@@ -77,7 +80,7 @@ import_meta_graph <- function(meta_graph_or_file, clear_devices = FALSE, import_
   )
   bytes <- if (is_message) given$.bytes else message_of_file(given, "MetaGraphDef")
   scope <- if (is.null(import_scope)) "" else import_scope
-  cpp_import_meta_graph(bytes, scope, if (is_message) "MetaGraphDef" else given)
+  cpp_import_meta_graph(bytes, scope, if (is_message) "MetaGraphDef" else given, trust)
 }
 
 export_meta_graph <- function(filename = NULL, graph = NULL, as_text = FALSE) {
@@ -92,7 +95,7 @@ export_meta_graph <- function(filename = NULL, graph = NULL, as_text = FALSE) {
 write_message <- function(def, path, as_text) {
   path <- path.expand(path)
   dir.create(dirname(path), showWarnings = FALSE, recursive = TRUE)
-  writeBin(if (as_text) charToRaw(enc2utf8(format(def))) else def$.bytes, path)
+  cpp_write_file(path, if (as_text) charToRaw(enc2utf8(format(def))) else def$.bytes)
   path
 }
 

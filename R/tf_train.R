@@ -76,7 +76,8 @@ get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
   newest <- newest_by_state(checkpoint_dir, latest_filename)
   if (is.null(newest)) return(NULL)
   name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
-  lines <- readLines(file.path(path.expand(checkpoint_dir), name), warn = FALSE)
+  text <- rawToChar(cpp_read_file(file.path(path.expand(checkpoint_dir), name)))
+  lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
   all <- grep("^all_model_checkpoint_paths:", lines, value = TRUE)
   all <- sub('^[^"]*"(.*)"[^"]*$', "\\1", all)
   is_absolute <- grepl("^(/|[A-Za-z]:)", all)

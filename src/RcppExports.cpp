@@ -1051,28 +1051,50 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_import_graph_def
-SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name);
-RcppExport SEXP _runhooks_cpp_import_graph_def(SEXP bytesSEXP, SEXP input_mapSEXP, SEXP return_elementsSEXP, SEXP nameSEXP) {
+SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust);
+RcppExport SEXP _runhooks_cpp_import_graph_def(SEXP bytesSEXP, SEXP input_mapSEXP, SEXP return_elementsSEXP, SEXP nameSEXP, SEXP trustSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type input_map(input_mapSEXP);
     Rcpp::traits::input_parameter< SEXP >::type return_elements(return_elementsSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_import_graph_def(bytes, input_map, return_elements, name));
+    Rcpp::traits::input_parameter< bool >::type trust(trustSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_import_graph_def(bytes, input_map, return_elements, name, trust));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_import_meta_graph
-SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where);
-RcppExport SEXP _runhooks_cpp_import_meta_graph(SEXP bytesSEXP, SEXP import_scopeSEXP, SEXP whereSEXP) {
+SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust);
+RcppExport SEXP _runhooks_cpp_import_meta_graph(SEXP bytesSEXP, SEXP import_scopeSEXP, SEXP whereSEXP, SEXP trustSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
     Rcpp::traits::input_parameter< Text >::type import_scope(import_scopeSEXP);
     Rcpp::traits::input_parameter< Text >::type where(whereSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_import_meta_graph(bytes, import_scope, where));
+    Rcpp::traits::input_parameter< bool >::type trust(trustSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_import_meta_graph(bytes, import_scope, where, trust));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_read_file
+SEXP cpp_read_file(Text path);
+RcppExport SEXP _runhooks_cpp_read_file(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_file(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_file
+void cpp_write_file(Text path, SEXP bytes);
+RcppExport SEXP _runhooks_cpp_write_file(SEXP pathSEXP, SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    cpp_write_file(path, bytes);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_meta_graph
@@ -2100,8 +2122,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_graph_def_nodes", (DL_FUNC) &_runhooks_cpp_graph_def_nodes, 1},
     {"_runhooks_cpp_message_text", (DL_FUNC) &_runhooks_cpp_message_text, 2},
     {"_runhooks_cpp_message_bytes", (DL_FUNC) &_runhooks_cpp_message_bytes, 2},
-    {"_runhooks_cpp_import_graph_def", (DL_FUNC) &_runhooks_cpp_import_graph_def, 4},
-    {"_runhooks_cpp_import_meta_graph", (DL_FUNC) &_runhooks_cpp_import_meta_graph, 3},
+    {"_runhooks_cpp_import_graph_def", (DL_FUNC) &_runhooks_cpp_import_graph_def, 5},
+    {"_runhooks_cpp_import_meta_graph", (DL_FUNC) &_runhooks_cpp_import_meta_graph, 4},
+    {"_runhooks_cpp_read_file", (DL_FUNC) &_runhooks_cpp_read_file, 1},
+    {"_runhooks_cpp_write_file", (DL_FUNC) &_runhooks_cpp_write_file, 2},
     {"_runhooks_cpp_meta_graph", (DL_FUNC) &_runhooks_cpp_meta_graph, 1},
     {"_runhooks_cpp_freeze", (DL_FUNC) &_runhooks_cpp_freeze, 5},
     {"_runhooks_cpp_sub_graph", (DL_FUNC) &_runhooks_cpp_sub_graph, 2},

@@ -51,6 +51,18 @@ pattern_rules <- list(
     message = "what an op is, its definition says: ask a trait of op.def(), not its name"
   ),
   list(
+    rule = "file", folders = "src", files = cpp_files, view = "code",
+    except = "^src/(base/open_file|io/files/(atomic_file|file_claim|appended_records))[.]cpp$",
+    pattern = paste0(
+      "\\b(i|o)?fstream\\b|\\b(fopen|freopen|mkstemp|tmpfile|tmpnam|creat)\\s*\\(|",
+      "\\bO_(CREAT|RDONLY|WRONLY|RDWR)\\b|\\b(fs|filesystem|std)::rename\\b"
+    ),
+    message = paste(
+      "files are read by InputFile or TextFile and written by AtomicFile, which know what links,",
+      "pipes and devices do"
+    )
+  ),
+  list(
     rule = "todo", files = text_files, view = "raw",
     folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
     pattern = "\\b(TO[D]O|FIX[M]E)\\b",
@@ -96,6 +108,37 @@ calls_of <- function(tokens, names) {
 
 prints_to_stdout <- function(call) !any(c("file", "con") %in% names(call))
 
+# What opens files by itself: follows links, waits for pipes, leaves half of a file behind.
+file_functions <- c(
+  "writeBin", "writeLines", "writeChar", "saveRDS", "dump", "sink", "write.csv",
+  "write.table", "file.copy", "readBin", "readLines", "readChar", "readRDS", "scan",
+  "read.csv", "read.table"
+)
+works_in_memory <- function(call) {
+  name <- as.character(call[[1]])
+  name[[length(name)]] == "writeBin" && length(call) > 2 && identical(call[[3]], quote(raw()))
+}
+
+# A file with ops whose kernels open files: each path is asked for, and the op says what it does.
+opens_files <- paste0(
+  "\\b(TextFile|InputFile|OutputFile|AtomicFile|BundleReader|BundleWriter)\\b|",
+  "\\b(read_whole_file|write_file_atomically|remove_file|rename_file)\\s*\\("
+)
+check_ops_of_files <- function(root) {
+  do.call(rbind, lapply(tree_files(root, "src", "[.]cpp$"), function(file) {
+    code <- cpp_code(read_lines(root, file))
+    at <- grep(opens_files, code)
+    if (!any(grepl("RUNHOOKS_REGISTER_OP", code)) || length(at) == 0) return(violations())
+    asks <- any(grepl("file_rights()", code, fixed = TRUE))
+    says <- any(grepl("[.](reads|writes)_files\\(\\)", code))
+    if (asks && says) return(violations())
+    violations(file, at[[1]], "file-rights", paste(
+      "a kernel asks file_rights() for each path, and its op says .reads_files() or",
+      ".writes_files(): a stranger's graph must not act"
+    ))
+  }))
+}
+
 gives_no_reason <- function(call) {
   length(call) < 2 || (is.character(call[[2]]) && !nzchar(trimws(call[[2]])))
 }
@@ -117,6 +160,13 @@ check_r_file <- function(root, file) {
     found <- rbind(found, say(
       prints$line[to_stdout], "stdout",
       "no cat() or print() to stdout; a print method's line says `# lint: allow stdout`"
+    ))
+  }
+  if (startsWith(file, "R/")) {
+    opens <- calls_of(tokens, file_functions)
+    in_memory <- vapply(opens$call, works_in_memory, NA)
+    found <- rbind(found, say(
+      opens$line[!in_memory], "file", "R/ reads by cpp_read_file() and writes by cpp_write_file()"
     ))
   }
   if (startsWith(file, "tests/")) {
@@ -162,7 +212,7 @@ check_rules <- function(root) {
     lapply(pattern_rules, function(rule) check_pattern(root, rule)),
     lapply(r_sources, function(file) check_r_file(root, file)),
     lapply(headers, function(file) check_header(root, file)),
-    list(check_size(root))
+    list(check_size(root), check_ops_of_files(root))
   ))
 }
 

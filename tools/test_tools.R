@@ -152,6 +152,32 @@ silent(check_rules, "an op among its own", list(
   "src/ops/a.cpp" = 'bool f() { return op->type() == "Const"; }',
   "src/graph/a.cpp" = 'void f() { fail(op.type(), "a"); if (x.dtype() == y) return; }'
 ))
+for (call in c(
+  "std::ofstream out(path);", "std::ifstream in(path);", 'auto* f = std::fopen(path, "w");',
+  "const int f = open(path, O_CREAT | O_EXCL);", "fs::rename(from, to);", "mkstemp(name);"
+)) {
+  fires(check_rules, "file", "src/io/a.cpp", 1, paste("void f() {", call, "}"))
+}
+for (call in c(
+  "writeLines(x, path)", "saveRDS(x, path)", "writeBin(x, path)", "utils::write.csv(x, path)",
+  "readBin(path, raw())", "readLines(path)", "file.copy(x, path)"
+)) {
+  fires(check_rules, "file", "R/b.R", 1, paste("f <- function(x, path)", call))
+}
+op_of_files <- function(asks, says) {
+  c(
+    sprintf("void f(C& c) { TextFile(%s); }", if (asks) "c.file_rights().readable(p)" else "p"),
+    'RUNHOOKS_REGISTER_OP("Read")', paste0("    ", if (says) ".reads_files()", ";")
+  )
+}
+fires(check_rules, "file-rights", "src/ops/a.cpp", 1, op_of_files(FALSE, TRUE))
+fires(check_rules, "file-rights", "src/ops/a.cpp", 1, op_of_files(TRUE, FALSE))
+silent(check_rules, "files by their one place", list(
+  "src/base/open_file.cpp" = "void f() { open(path, O_RDONLY); }",
+  "src/io/files/atomic_file.cpp" = "void f() { fs::rename(a, b); }",
+  "src/ops/a.cpp" = op_of_files(TRUE, TRUE),
+  "R/b.R" = "f <- function(x) writeBin(x, raw(), size = 4)"
+))
 fires(check_rules, "path", "src/io/a.cpp", 1, 'const char* f = "/tmp/x";')
 fires(check_rules, "path", "tests/testthat/test-b.R", 1, "f <- '/home/me/run'")
 fires(check_rules, "path", "R/b.R", 1, 'f <- "C:/run"')

@@ -1,10 +1,12 @@
-// What lives here: WithoutSignals, for the time in which a thread is made.
-// Who may use it: whoever makes threads.
+// What lives here: WithoutSignals, for the time in which a thread is made; WithoutPipeSignal, for a write.
+// Who may use it: whoever makes threads, or writes to a pipe.
 // What it must not know: what the threads do.
 #pragma once
 
 #ifndef _WIN32
 #include <signal.h>
+
+#include <cerrno>
 #endif
 
 namespace runhooks {
@@ -24,5 +26,33 @@ class WithoutSignals {
   sigset_t before_;
 #endif
 };
+
+#ifndef _WIN32
+// A write to a pipe that nobody reads any more gives EPIPE to this thread, and no signal.
+class WithoutPipeSignal {
+ public:
+  WithoutPipeSignal() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutPipeSignal() {
+    const int reason = errno;
+    sigset_t pending;
+    sigpending(&pending);
+    int taken = 0;
+    if (!was_pending_ && sigismember(&pending, SIGPIPE) == 1) sigwait(&pipe_, &taken);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = reason;
+  }
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
+#endif
 
 }  // namespace runhooks

@@ -1,10 +1,9 @@
 // Strings or integers by their place in a vocabulary, a list or a file
 // (tf.feature_column.categorical_column_with_vocabulary_list and _file).
 #include <cmath>
-#include <fstream>
 #include <set>
 
-#include "base/read_line.h"
+#include "base/open_file.h"
 #include "columns/feature_column.h"
 
 namespace runhooks {
@@ -115,19 +114,13 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
   explicit VocabularyFileCategoricalColumn(const Args& args)
       : VocabularyColumn(args), path_(args.text("vocabulary_file")) {
     dtype_ = args.text("dtype", "string");
-    std::ifstream file(path_);
-    // a folder can be opened, but not read
-    if (!file || (file.peek(), file.bad())) {
-      fail(Code::kNotFound, "The vocabulary file '", path_, "' of column '", key_,
-           "' cannot be read.");
-    }
-    file.clear();
+    TextFile file = open();
     std::set<std::string> seen;
     const int64_t wanted = args.integer("vocabulary_size", -1);
     if (args.has("vocabulary_size") && wanted < 1) {
       invalid_argument("Invalid vocabulary_size ", wanted, " in ", key_, ".");
     }
-    for (std::string line; (wanted < 0 || size_ < wanted) && read_line(file, &line); ++size_) {
+    for (std::string line; (wanted < 0 || size_ < wanted) && file.next(&line); ++size_) {
       if (!seen.insert(line).second) {
         invalid_argument("The vocabulary file '", path_, "' of column '", key_,
                          "' has a duplicate: '", line, "' in line ", size_ + 1, ".");
@@ -163,6 +156,15 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
   }
 
  private:
+  TextFile open() const {
+    try {
+      return TextFile(path_);
+    } catch (const Error& error) {
+      fail(Code::kNotFound, "The vocabulary file '", path_, "' of column '", key_,
+           "' cannot be read: ", error.message());
+    }
+  }
+
   std::string path_;
 };
 

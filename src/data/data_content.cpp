@@ -113,7 +113,7 @@ uint64_t file_fingerprint(InputFile& file) {
 }
 
 void FileContents::look(const std::string& path, Known& known) {
-  if (!file_exists(path) || is_directory(path)) {
+  if (file_kind(path) != FileKind::kRegular) {
     known = Known();
     return;
   }

@@ -75,6 +75,8 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
 
 namespace {
 
+// Each calls the one that it reads from: what the stack has room for.
+constexpr int kDeepest = 2000;
 constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's
 
 }  // namespace
@@ -184,9 +186,28 @@ Value known_value(const Value& value, const KnownValues& known, bool is_number) 
 
 }  // namespace
 
+int Dataset::depth_of(const Value& value) {
+  int depth = 0;
+  if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
+    const auto* dataset = dynamic_cast<const Dataset*>(made->get());
+    if (dataset) depth = dataset->depth_;
+  } else if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    for (const Value& item : **list) depth = std::max(depth, depth_of(item));
+  }
+  return depth;
+}
+
 std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args) {
+  int depth = 1;
+  for (const auto& item : args.items()) depth = std::max(depth, 1 + Dataset::depth_of(item.second));
+  if (depth > kDeepest) {
+    throw Error(Code::kResourceExhausted,
+                str_cat("A dataset reads from another, and so on, at most ", kDeepest, " deep."),
+                {"To put many files or datasets one behind the other, give all to one source."});
+  }
   std::shared_ptr<Dataset> dataset =
       Factory<Dataset>::instance().make("dataset", type, without_unknown_numbers(type, args));
+  dataset->depth_ = depth;
   dataset->type_ = type;
   dataset->args_ = args;
   return dataset;

@@ -165,8 +165,11 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  private:
   friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
   virtual std::shared_ptr<const Dataset> replaced(const KnownValues&) const { return nullptr; }
+  // Of the deepest dataset among the arguments; 0 where there is none.
+  static int depth_of(const Value& value);
   std::string type_;
   Args args_;
+  int depth_ = 1;  // with what it reads from
 };
 
 // A dataset of a registered kind. Where a number is a tensor that is not known yet it is 1.

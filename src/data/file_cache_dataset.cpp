@@ -1,6 +1,4 @@
 // The input's elements kept in a file: later passes, and later processes, read that instead.
-#include <unistd.h>
-
 #include "data/data_content.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
@@ -33,7 +31,6 @@ class FileCacheDataset : public Transformation {
 class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
  public:
   using TransformationIterator::TransformationIterator;
-  ~FileCacheIterator() override { drop_part(); }
 
   bool next(ElementSink& sink) override {
     if (mode_ == Mode::kNone) begin();
@@ -50,7 +47,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
   }
   // A pass that was not read to its end leaves no file.
   void rewind() override {
-    drop_part();
+    writer_.reset();
     reader_.reset();
     mode_ = Mode::kNone;
     position_ = 0;
@@ -67,7 +64,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
   void restore_own(const NamedTensors& state) override {
     const int64_t mode = state_count(state, "mode"), position = state_count(state, "position");
     if (mode > static_cast<int64_t>(Mode::kOver)) fail(Code::kDataLoss, "A cache is damaged.");
-    drop_part();
+    writer_.reset();
     reader_.reset();
     mode_ = static_cast<Mode>(mode);
     position_ = position;
@@ -94,8 +91,9 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
       return;
     }
     mode_ = Mode::kWriting;
-    part_ = str_cat(dataset_->path(), ".part-", static_cast<long>(getpid()));
-    writer_ = std::make_unique<RecordWriter>(part_);
+    const std::string& path = dataset_->path();
+    remove_stale_files(parent_folder(path), {base_name(path)});
+    writer_ = std::make_unique<RecordWriter>(path);
     writer_->write(dataset_->header());
   }
   void open() {
@@ -142,17 +140,9 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     if (mode_ != Mode::kWriting) return;
     writer_->close();
     writer_.reset();
-    rename_file(part_, dataset_->path());
-    part_.clear();
-  }
-  void drop_part() {
-    writer_.reset();
-    if (!part_.empty()) remove_file(part_);
-    part_.clear();
   }
 
   Mode mode_ = Mode::kNone;
-  std::string part_;
   std::unique_ptr<RecordWriter> writer_;
   std::unique_ptr<RecordReader> reader_;
   int64_t position_ = 0, rows_seen_ = 0;

@@ -63,7 +63,7 @@ RUNHOOKS_REGISTER_DATASET(
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<MapDataset>(args); },
     "",
     {"dataset: dataset.", "function: graph function.",
-     "num_parallel_calls = NULL: number in [1, Inf). How many threads run the function."},
+     "num_parallel_calls = NULL: number in [1, 1024]. How many threads run the function."},
     "The elements changed by a function.");
 
 }  // namespace

@@ -19,16 +19,16 @@ constexpr const char* kInitSignature = "__saved_model_init_op";
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
-std::string model_bytes(const std::string& folder, std::string* file) {
+std::string model_bytes(const std::string& folder, const FileRights& rights, std::string* file) {
   *file = join_path(folder, "saved_model.pb");
-  if (file_exists(*file)) return read_whole_file(*file);
+  if (file_exists(*file)) return read_whole_file(rights.readable(*file));
   *file += "txt";
   if (!file_exists(*file)) {
     fail(Code::kNotFound, "SavedModel file does not exist at: ", folder,
          "/{saved_model.pbtxt|saved_model.pb}");
   }
   std::string bytes, problem;
-  if (!text_to_proto(read_whole_file(*file), "SavedModel", &bytes, &problem)) {
+  if (!text_to_proto(read_whole_file(rights.readable(*file)), "SavedModel", &bytes, &problem)) {
     fail(Code::kDataLoss, "Cannot read '", *file, "': ", problem);
   }
   return bytes;
@@ -119,16 +119,17 @@ std::vector<ExampleFeature> parsed_from(const Graph& graph, const Output& exampl
 }  // namespace
 
 LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::string>& tags)
-    : folder_(folder), graph_(std::make_shared<Graph>()) {
+    : folder_(folder), rights_(FileRights::below(folder)), graph_(std::make_shared<Graph>()) {
   read(tags);
   import();
   graph_->finalize();
   session_ = std::make_unique<Session>(graph_);
+  session_->resources().restrict_files(rights_);
   initialize();
 }
 
 void LoadedModel::read(const std::vector<std::string>& tags) {
-  const std::string bytes = model_bytes(folder_, &file_);
+  const std::string bytes = model_bytes(folder_, rights_, &file_);
   const std::set<std::string> wanted(tags.begin(), tags.end());
   std::vector<std::string> known;
   for (const std::string& message : read_saved_model(bytes, file_)) {
@@ -147,7 +148,9 @@ void LoadedModel::read(const std::vector<std::string>& tags) {
 }
 
 void LoadedModel::import() {
-  GraphImporter importer(*graph_, read_graph_def(meta_graph_.graph_def, file_), {});
+  ImportOptions options;
+  options.rights = ImportRights::kReadFiles;
+  GraphImporter importer(*graph_, read_graph_def(meta_graph_.graph_def, file_), options);
   std::vector<std::string> problems;
   for (const auto& [name, signature] : meta_graph_.signatures) {
     if (name == kInitSignature) continue;

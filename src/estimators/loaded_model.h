@@ -53,6 +53,7 @@ class LoadedModel {
   const Runnable& runnable(const std::string& signature) const;
 
   std::string folder_, file_;
+  FileRights rights_;  // what a stranger's model may read is its own folder
   MetaGraphDef meta_graph_;
   std::shared_ptr<Graph> graph_;
   std::unique_ptr<Session> session_;

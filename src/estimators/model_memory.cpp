@@ -4,13 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "base/fingerprint.h"
 #include "columns/feature_column.h"
 #include "estimators/head.h"
 #include "estimators/model_traits.h"
+#include "io/files/atomic_file.h"
 #include "training/optimizer.h"
 
 namespace runhooks {
@@ -70,12 +69,8 @@ std::string number_text(double x) {
 
 // The same words may stand in another place.
 std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || (file.peek(), file.bad())) return "<no file>";
-  file.clear();
-  std::ostringstream content;
-  content << file.rdbuf();
-  return hash_text(content.str());
+  if (file_kind(path) != FileKind::kRegular) return "<no file>";
+  return hash_text(read_whole_file(path));
 }
 
 const std::vector<ArgSpec>* specs_of(const std::string& type) {

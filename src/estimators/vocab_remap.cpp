@@ -1,10 +1,9 @@
 #include "estimators/vocab_remap.h"
 
 #include <cstring>
-#include <fstream>
 #include <unordered_map>
 
-#include "base/read_line.h"
+#include "base/open_file.h"
 #include "nn/initializer.h"
 #include "session/session.h"
 
@@ -13,14 +12,10 @@ namespace runhooks {
 namespace {
 
 std::vector<std::string> vocabulary_words(const std::string& path, int64_t limit) {
-  std::ifstream file(path);
-  if (!file || (file.peek(), file.bad())) {
-    fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
-  }
-  file.clear();
+  TextFile file(path);
   std::vector<std::string> words;
   const auto wanted = static_cast<size_t>(limit);
-  for (std::string line; (limit < 0 || words.size() < wanted) && read_line(file, &line);) {
+  for (std::string line; (limit < 0 || words.size() < wanted) && file.next(&line);) {
     words.push_back(line);
   }
   if (limit > 0 && words.size() < wanted) {

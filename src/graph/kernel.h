@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/file_rights.h"
 #include "graph/input_set.h"
 #include "tensor/tensor.h"
 
@@ -43,8 +44,13 @@ class ResourceManager {
   }
   void clear() { resources_.clear(); }
 
+  // Which files kernels may open: all of them, unless the graph is a stranger's.
+  const FileRights& file_rights() const { return file_rights_; }
+  void restrict_files(const FileRights& rights) { file_rights_ = rights; }
+
  private:
   std::unordered_map<std::string, std::unique_ptr<Resource>> resources_;
+  FileRights file_rights_;
 };
 
 // The place of one operation output in a session.
@@ -121,6 +127,8 @@ class KernelContext {
   }
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
+  // To be asked for each path before it is opened.
+  const FileRights& file_rights() const { return resources_.file_rights(); }
 
   // Versions only grow, so the sum of several is another one as soon as one is.
   uint64_t input_version() const {

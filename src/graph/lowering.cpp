@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/interrupt.h"
 #include "base/looks.h"
 #include "graph/collection_item.h"
 #include "graph/func_graph.h"
@@ -146,6 +147,7 @@ class Lowering {
   Operation* make(const Operation& op) {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;
+    check_interrupt();
     looks() += op.inputs().size();
     for (const Output& input : op.inputs()) make(*input.op);
     made = op.def().lower_fn ? lower(op) : copy(op);

@@ -319,6 +319,14 @@ OpRegistration& OpRegistration::host_function() {
   def_.is_host_function = true;
   return *this;
 }
+OpRegistration& OpRegistration::reads_files() {
+  def_.reads_files = true;
+  return *this;
+}
+OpRegistration& OpRegistration::writes_files() {
+  def_.writes_files = true;
+  return *this;
+}
 OpRegistration& OpRegistration::calls_functions() {
   def_.calls_functions = true;
   return *this;

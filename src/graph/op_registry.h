@@ -171,6 +171,10 @@ struct OpDef {
   bool has_distinct_rows = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
+  // It opens files to read: below the folder of a model that was loaded, or anywhere (FileRights).
+  bool reads_files = false;
+  // It writes, replaces or removes files: what no stranger's graph may do.
+  bool writes_files = false;
   // It calls functions: graphs that are attributes of type "func". Its gradient is asked with
   // invalid Outputs for what has none, and may add inputs and outputs to the operation.
   bool calls_functions = false;
@@ -224,6 +228,8 @@ class OpRegistration {
   OpRegistration& updates_variables();
   OpRegistration& distinct_rows();
   OpRegistration& host_function();
+  OpRegistration& reads_files();
+  OpRegistration& writes_files();
   OpRegistration& calls_functions();
   OpRegistration& keeps(ResourceFactory factory);
   OpRegistration& endpoint(const char* name);

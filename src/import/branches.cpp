@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/interrupt.h"
+#include "base/looks.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -28,8 +30,17 @@ std::string with_output_index(const std::string& input) {
 }
 
 Branches::Branches(const std::vector<const NodeDef*>& order) : order_(order), all_(1) {
-  for (const NodeDef* node : order) nodes_[node->name] = node;
-  for (const NodeDef* node : order) add(*node);
+  for (size_t i = 0; i < order.size(); ++i) places_[order[i]->name] = i;
+  for (const NodeDef* node : order) {
+    check_interrupt();
+    find_root(*node);
+    add(*node);
+  }
+}
+
+const NodeDef* Branches::find(const std::string& name) const {
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : order_[found->second];
 }
 
 int Branches::of(const NodeDef& node) const {
@@ -38,9 +49,9 @@ int Branches::of(const NodeDef& node) const {
 }
 
 int Branches::of_input(const std::string& input) const {
-  const auto found = nodes_.find(node_of_input(input));
-  if (found == nodes_.end()) return 0;
-  const NodeDef& node = *found->second;
+  const NodeDef* found = find(node_of_input(input));
+  if (!found) return 0;
+  const NodeDef& node = *found;
   if (!is_switch(node) || is_control_input(input)) return of(node);
   const auto sides = first_sides_.find({of(node), pred_of(node)});
   const std::string full = with_output_index(input), index = full.substr(full.rfind(':'));
@@ -50,15 +61,20 @@ int Branches::of_input(const std::string& input) const {
   return sides->second + (index == ":1");
 }
 
-// A predicate by the tensor that it follows from: each tf.cond has Identities of its own.
+// A predicate by the tensor that it follows from: each tf.cond has Identities of its own. Inputs
+// come before what uses them, so an Identity's root is that of its input.
+void Branches::find_root(const NodeDef& node) {
+  ++looks();
+  if (node.op != "Identity" || node.inputs.empty()) return;
+  const std::string from = with_output_index(node.inputs[0]);
+  const auto root = roots_.find(from);
+  roots_[node.name + ":0"] = root == roots_.end() ? from : root->second;
+}
+
 std::string Branches::pred_of(const NodeDef& node) const {
-  std::string pred = node.inputs[1];
-  for (auto found = nodes_.find(node_of_input(pred));
-       found != nodes_.end() && found->second->op == "Identity" && !found->second->inputs.empty();
-       found = nodes_.find(node_of_input(pred))) {
-    pred = found->second->inputs[0];
-  }
-  return with_output_index(pred);
+  const std::string pred = with_output_index(node.inputs[1]);
+  const auto root = roots_.find(pred);
+  return root == roots_.end() ? pred : root->second;
 }
 
 int Branches::inside(int around, const std::string& pred, int side) {
@@ -76,6 +92,7 @@ int Branches::inside(int around, const std::string& pred, int side) {
 
 bool Branches::is_inside(int branch, int of) const {
   while (all_[static_cast<size_t>(branch)].depth > all_[static_cast<size_t>(of)].depth) {
+    ++looks();
     branch = around(branch);
   }
   return branch == of;
@@ -121,20 +138,19 @@ void Branches::add_merge(const NodeDef& node) {
 }
 
 std::vector<const NodeDef*> Branches::needed(const std::string& input, int branch) const {
-  std::set<const NodeDef*> found;
+  std::set<size_t> found;  // by place, so that they are in order
   std::vector<std::string> open = {input};
   while (!open.empty()) {
-    const std::string name = node_of_input(open.back());
+    const auto at = places_.find(node_of_input(open.back()));
     open.pop_back();
-    const auto at = nodes_.find(name);
-    if (at == nodes_.end() || !is_inside(of(*at->second), branch)) continue;
-    if (!found.insert(at->second).second) continue;
-    open.insert(open.end(), at->second->inputs.begin(), at->second->inputs.end());
+    ++looks();
+    if (at == places_.end()) continue;
+    const NodeDef& node = *order_[at->second];
+    if (!is_inside(of(node), branch) || !found.insert(at->second).second) continue;
+    open.insert(open.end(), node.inputs.begin(), node.inputs.end());
   }
   std::vector<const NodeDef*> ordered;
-  for (const NodeDef* node : order_) {
-    if (found.count(node) > 0) ordered.push_back(node);
-  }
+  for (const size_t place : found) ordered.push_back(order_[place]);
   return ordered;
 }
 

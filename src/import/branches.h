@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,13 +47,16 @@ class Branches {
   };
   void add(const NodeDef& node);
   void add_merge(const NodeDef& node);
+  const NodeDef* find(const std::string& name) const;
+  void find_root(const NodeDef& node);
   int inside(int around, const std::string& pred, int side);
   bool is_inside(int branch, int of) const;
   int deeper(int a, int b, const NodeDef& node) const;
   std::string pred_of(const NodeDef& node) const;
 
   const std::vector<const NodeDef*>& order_;
-  std::map<std::string, const NodeDef*> nodes_;
+  std::map<std::string, size_t> places_;                // of nodes in the order, by name
+  std::unordered_map<std::string, std::string> roots_;  // of predicates
   std::map<const NodeDef*, int> of_;
   std::map<std::pair<int, std::string>, int> first_sides_;  // the two sides lie side by side
   std::vector<Branch> all_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
+#include "base/looks.h"
 #include "base/near_names.h"
 #include "graph/conditional.h"
 #include "import/branches.h"
@@ -12,6 +14,9 @@ namespace {
 
 // A conditional in a conditional is part of each result that needs it: files may not make it many.
 constexpr size_t kMostInFunctions = 1000000;
+
+// An output costs memory that a number in a file, such as that of a Split's parts, does not.
+constexpr size_t kMostOutputs = 1000000;
 
 // An attribute that this version does not know may be left out where it says nothing.
 bool says_nothing(const AttrValue& value) {
@@ -64,6 +69,15 @@ std::string problem_of(const NodeDef& node) {
   return "";
 }
 
+// What a node would do that the rights do not give; "" where they do.
+std::string forbidden_act(const NodeDef& node, ImportRights rights) {
+  const OpDef* def = find_op_or_null(node.op);
+  if (!def || rights == ImportRights::kAll) return "";
+  if (def->writes_files) return "writes files";
+  if (def->is_host_function) return "calls a function of R";
+  return def->reads_files && rights == ImportRights::kNone ? "reads files" : "";
+}
+
 }  // namespace
 
 GraphImporter::GraphImporter(Graph& graph, GraphDef def, ImportOptions options)
@@ -110,6 +124,8 @@ std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::strin
   for (const std::string& name : names) {
     enter(node(name, ""));
     while (!path.empty()) {
+      check_interrupt();
+      ++looks();
       const NodeDef& current = *path.back().first;
       if (path.back().second == current.inputs.size()) {
         states[&current] = State::kDone;
@@ -136,6 +152,26 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
   const std::string all = str_join(problems, "; ");
   throw Error(Code::kUnimplemented,
               str_cat("The graph needs what runhooks does not have: ", all, "."));
+}
+
+void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const {
+  constexpr size_t kMostNamed = 5;
+  std::vector<std::string> acts;
+  for (const NodeDef* node : nodes) {
+    const std::string act = forbidden_act(*node, options_.rights);
+    if (!act.empty()) acts.push_back(str_cat("Node '", node->name, "' (", node->op, ") ", act));
+  }
+  if (acts.empty()) return;
+  const size_t more = acts.size() - std::min(acts.size(), kMostNamed);
+  acts.resize(acts.size() - more);
+  std::vector<std::string> hints;
+  if (options_.rights == ImportRights::kNone) {
+    hints.push_back("`trust = TRUE` imports the graph of somebody whom you trust.");
+  }
+  throw Error(Code::kPermissionDenied,
+              str_cat("A graph of a file may compute, not act. ", str_join(acts, "; "),
+                      more > 0 ? str_cat("; and ", more, " more") : "", "."),
+              hints);
 }
 
 // A graph in the making: the one that is imported into, or a function of an If in it.
@@ -209,6 +245,7 @@ std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& nod
 }
 
 void GraphImporter::add(Scope& scope, const NodeDef& node) {
+  check_interrupt();
   const OpDef& def = find_op(node.op);
   std::vector<Output> inputs;
   for (const std::string& name : node.inputs) {
@@ -223,8 +260,14 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
     }
   }
   try {
-    scope.made[node.name] = scope.graph.create_op(
-        node.op, inputs, attrs, options_.prefix + node.name + "/", controls(scope, node));
+    Operation* op = scope.graph.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/",
+                                          controls(scope, node));
+    scope.made[node.name] = op;
+    outputs_ += static_cast<size_t>(op->num_outputs());
+    if (outputs_ > kMostOutputs + def_.nodes.size()) {
+      fail(Code::kResourceExhausted, "The operations of the GraphDef have more than ",
+           kMostOutputs + def_.nodes.size(), " outputs.");
+    }
   } catch (const Error& error) {
     throw Error(
         error.code(),
@@ -299,6 +342,7 @@ void GraphImporter::add_all(Scope& scope, const std::vector<const NodeDef*>& nod
 
 void GraphImporter::import(const std::vector<std::string>& names) {
   const std::vector<const NodeDef*> nodes = in_order(names);
+  check_rights(nodes);
   check_supported(nodes);
   const Branches branches(nodes);
   for (const NodeDef* node : nodes) {
@@ -310,9 +354,43 @@ void GraphImporter::import(const std::vector<std::string>& names) {
   add_all(scope, nodes);
 }
 
-void GraphImporter::import_all() {
+// What acts and what needs it, as far as nobody but the savers needs these.
+std::set<std::string> GraphImporter::left_to_savers(const std::vector<std::string>& savers) const {
+  std::map<std::string, std::vector<const NodeDef*>> users;
+  for (const NodeDef& node : def_.nodes) {
+    for (const std::string& input : node.inputs) users[node_of_input(input)].push_back(&node);
+  }
+  std::set<std::string> of_savers, left;
+  std::vector<std::string> open = savers;
+  while (!open.empty()) {
+    const auto found = nodes_.find(open.back());
+    open.pop_back();
+    if (found == nodes_.end() || !of_savers.insert(found->first).second) continue;
+    for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
+  }
+  for (const NodeDef& node : def_.nodes) {
+    if (of_savers.count(node.name) == 0 || forbidden_act(node, options_.rights).empty()) continue;
+    std::set<std::string> behind;
+    bool is_of_savers = true;
+    open = {node.name};
+    while (is_of_savers && !open.empty()) {
+      const std::string name = open.back();
+      open.pop_back();
+      if (left.count(name) > 0 || !behind.insert(name).second) continue;
+      is_of_savers = of_savers.count(name) > 0;
+      for (const NodeDef* user : users[name]) open.push_back(user->name);
+    }
+    if (is_of_savers) left.insert(behind.begin(), behind.end());
+  }
+  return left;
+}
+
+void GraphImporter::import_all(const std::vector<std::string>& savers) {
+  const std::set<std::string> left = left_to_savers(savers);
   std::vector<std::string> names;
-  for (const NodeDef& node : def_.nodes) names.push_back(node.name);
+  for (const NodeDef& node : def_.nodes) {
+    if (left.count(node.name) == 0) names.push_back(node.name);
+  }
   import(names);
 }
 

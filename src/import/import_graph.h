@@ -14,23 +14,34 @@
 
 namespace runhooks {
 
+// What operations of the graph may do beside computing. Each op says in its registration what it
+// does.
+enum class ImportRights {
+  kNone,       // neither read or write files nor call functions of the embedding language
+  kReadFiles,  // read them; the session that runs the graph says which (FileRights)
+  kAll,        // the graph is trusted
+};
+
 struct ImportOptions {
   // What the names of nodes are put below; "" or a scope that ends in "/".
   std::string prefix;
   // Tensors of the graph in the place of those of the GraphDef: by "name:0" or "^name" is none.
   std::map<std::string, Output> input_map;
+  ImportRights rights = ImportRights::kNone;
 };
 
 // Imports what it is asked for and what that needs. What runhooks does not have is an error that
-// names it, and nothing is added then.
+// names it, and so is what acts where the graph only may compute (kPermissionDenied); nothing is
+// added then.
 class GraphImporter {
  public:
   // Throws where nodes have no name, or two have one.
   GraphImporter(Graph& graph, GraphDef def, ImportOptions options);
 
   const GraphDef& def() const { return def_; }
-  // All nodes.
-  void import_all();
+  // All nodes; but for those that act, and what needs them, among those that only the operations
+  // `savers` need: files are saved by this package's savers.
+  void import_all(const std::vector<std::string>& savers = {});
   // These nodes and those that they need.
   void import(const std::vector<std::string>& names);
   // What a node has become; NULL where it was not imported.
@@ -44,6 +55,8 @@ class GraphImporter {
   const NodeDef& node(const std::string& name, const std::string& wanted_by) const;
   std::vector<const NodeDef*> in_order(const std::vector<std::string>& names) const;
   void check_supported(const std::vector<const NodeDef*>& nodes) const;
+  void check_rights(const std::vector<const NodeDef*>& nodes) const;
+  std::set<std::string> left_to_savers(const std::vector<std::string>& savers) const;
   struct Scope;
   void add_all(Scope& scope, const std::vector<const NodeDef*>& nodes);
   void add(Scope& scope, const NodeDef& node);
@@ -62,7 +75,7 @@ class GraphImporter {
   std::map<std::string, Operation*> made_;
   std::set<std::string> used_inputs_;
   std::set<const NodeDef*> in_functions_, inside_;  // of conditionals
-  size_t nodes_in_functions_ = 0;
+  size_t nodes_in_functions_ = 0, outputs_ = 0;
 };
 
 // The part of a GraphDef that these nodes need.

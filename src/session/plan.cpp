@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/interrupt.h"
 #include "base/looks.h"
 #include "graph/func_graph.h"
 #include "session/schedule.h"
@@ -16,7 +17,9 @@ Plan::Plan(std::shared_ptr<NodeTable> table,
   for (const Output& feed : feeds) feeds_.emplace_back(feed, &table_->feed_slot(feed));
   const std::vector<Operation*> order = ordered_operations(fetches, fed_);
   const std::vector<int> levels = schedule_levels(order);
+  InterruptPoll poll;
   for (size_t i = 0; i < order.size(); ++i) {
+    poll();
     nodes_.push_back(make_node(*order[i], levels[i]));
     positions_[order[i]] = i;
   }

@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/interrupt.h"
 #include "base/looks.h"
 #include "session/plan.h"
 
@@ -29,7 +30,9 @@ std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,
     if (fetch.is_tensor() && feeds.count(Output(fetch.op, fetch.index)) > 0) continue;
     visit(fetch.op);
   }
+  InterruptPoll poll;
   while (!stack.empty()) {
+    poll();
     Operation* op = stack.back();
     stack.pop_back();
     for (const Output& input : op->inputs()) {
@@ -68,7 +71,9 @@ std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
     if (waits_for[op] == 0) ready.push(op);
   }
   std::vector<Operation*> order;
+  InterruptPoll poll;
   while (!ready.empty()) {
+    poll();
     Operation* op = ready.top();
     ready.pop();
     order.push_back(op);

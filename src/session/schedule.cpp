@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/interrupt.h"
 #include "base/looks.h"
 #include "graph/op_registry.h"
 
@@ -87,7 +88,11 @@ bool may_run_on_helper(const Operation& op) {
 std::vector<int> schedule_levels(const std::vector<Operation*>& order) {
   Levels levels;
   std::vector<int> result;
-  for (const Operation* op : order) result.push_back(levels.add(*op));
+  InterruptPoll poll;
+  for (const Operation* op : order) {
+    poll();
+    result.push_back(levels.add(*op));
+  }
   return result;
 }
 

@@ -98,11 +98,20 @@ void import_collections(Graph& graph,
 void import_meta_graph(Graph& graph,
                        const MetaGraphDef& meta_graph,
                        const std::string& prefix,
-                       const std::string& where) {
+                       const std::string& where,
+                       ImportRights rights) {
   ImportOptions options;
   options.prefix = prefix;
+  options.rights = rights;
   GraphImporter importer(graph, read_graph_def(meta_graph.graph_def, where), options);
-  importer.import_all();
+  std::vector<std::string> savers;
+  if (meta_graph.saver_def) {
+    const SaverDef& saver = *meta_graph.saver_def;
+    for (const std::string& name : {saver.save_tensor_name, saver.restore_op_name}) {
+      savers.push_back(name.substr(0, name.rfind(':')));
+    }
+  }
+  importer.import_all(savers);
   import_collections(graph, meta_graph, importer);
 }
 

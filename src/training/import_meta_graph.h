@@ -18,10 +18,12 @@ void import_collections(Graph& graph,
                         const GraphImporter& importer);
 
 // Adds a whole meta graph below `prefix` ("" or "scope/"). Where it has a saver, its variables are
-// what that saves.
+// what that saves, and the operations that it saves and restores them by come along only where the
+// graph is trusted.
 void import_meta_graph(Graph& graph,
                        const MetaGraphDef& meta_graph,
                        const std::string& prefix,
-                       const std::string& where);
+                       const std::string& where,
+                       ImportRights rights = ImportRights::kNone);
 
 }  // namespace runhooks

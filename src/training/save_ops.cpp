@@ -80,6 +80,7 @@ class SaveKernel : public Kernel {
     check_names(names, slices, static_cast<size_t>(c.num_inputs() - first));
     const std::string& prefix = c.input(0).string_at(0);
     if (prefix.empty()) invalid_argument("SaveV2 needs a prefix of files.");
+    c.file_rights().check_writable(prefix);
     BundleWriter writer(prefix);
     for (int i = first; i < c.num_inputs(); ++i) {
       const std::string& spec = slices.string_at(i - first);
@@ -105,7 +106,7 @@ class RestoreKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &names = c.input(1), &slices = c.input(2);
     check_names(names, slices, static_cast<size_t>(c.num_outputs()));
-    const BundleReader reader(c.input(0).string_at(0));
+    const BundleReader reader(c.input(0).string_at(0), c.file_rights());
     for (int i = 0; i < c.num_outputs(); ++i) {
       const std::string& spec = slices.string_at(i);
       const std::string& name = names.string_at(i);
@@ -128,9 +129,10 @@ class MergeKernel : public Kernel {
     const Tensor& prefixes = c.input(0);
     const std::string& destination = c.input(1).string_at(0);
     if (destination.empty()) invalid_argument("MergeV2Checkpoints needs a destination.");
+    c.file_rights().check_writable(destination);
     BundleWriter writer(destination);
     for (int64_t i = 0; i < prefixes.num_elements(); ++i) {
-      const BundleReader reader(prefixes.string_at(i));
+      const BundleReader reader(prefixes.string_at(i), c.file_rights());
       for (const BundleReader::Info& info : reader.tensors()) {
         if (!info.is_sliced) {
           writer.add(info.name, reader.read(info.name));
@@ -181,6 +183,7 @@ RUNHOOKS_REGISTER_OP("SaveV2")
     .shape(no_outputs)
     .kernel(kernel_of<SaveKernel>())
     .stateful()
+    .writes_files()
     .not_differentiable()
     .endpoint("raw_ops.SaveV2")
     .summary("Writes tensors to a checkpoint.");
@@ -194,6 +197,7 @@ RUNHOOKS_REGISTER_OP("RestoreV2")
     .shape([](ShapeContext&) {})
     .kernel(kernel_of<RestoreKernel>())
     .stateful()
+    .reads_files()
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.RestoreV2")
@@ -206,6 +210,8 @@ RUNHOOKS_REGISTER_OP("MergeV2Checkpoints")
     .shape(no_outputs)
     .kernel(kernel_of<MergeKernel>())
     .stateful()
+    .reads_files()
+    .writes_files()
     .not_differentiable()
     .endpoint("raw_ops.MergeV2Checkpoints")
     .summary("Makes one checkpoint of several.");

@@ -1,5 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "base/clock.cpp"
+#include "base/file_rights.cpp"
 #include "base/fingerprint.cpp"
 #include "base/interrupt.cpp"
 #include "base/log.cpp"
@@ -7,6 +8,7 @@
 #include "base/machine.cpp"
 #include "base/memory.cpp"
 #include "base/near_names.cpp"
+#include "base/open_file.cpp"
 #include "base/pattern.cpp"
 #include "base/random.cpp"
 #include "base/shared_work.cpp"

@@ -1,10 +1,14 @@
 // Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
 // graphs.
+#include "base/interrupt.h"
+#include "base/looks.h"
 #include "graph/graph.h"
+#include "graph/lowering.h"
 #include "graph/variable.h"
 #include "import/import_graph.h"
 #include "io/graphs/graph_def.h"
 #include "io/graphs/meta_graph.h"
+#include "session/plan.h"
 #include "session/session.h"
 #include "test.h"
 #include "training/export_saver.h"
@@ -250,4 +254,196 @@ TEST(saver_ops_save_and_restore_a_graph) {
   session.assign(*w, Tensor::scalar<float>(0));
   session.run({Fetch(graph->operation(saver.restore_op_name))}, {{path, prefix}});
   CHECK_EQ(session.value(*w).number_at(0), 3.0);
+}
+
+namespace {
+
+GraphDef def_with(const std::string& op) {
+  const OpDef& def = find_op(op);
+  GraphDef graph;
+  std::vector<std::string> inputs;
+  NodeDef node = node_of("scope/acts", op, {});
+  for (const AttrDef& attr : def.attrs) {
+    if (attr.type == "list(type)") node.attrs.set(attr.name, std::vector<DType>{DType::kFloat32});
+  }
+  for (const ArgDef& arg : def.inputs) {
+    const std::string name = "in/" + arg.name;
+    graph.nodes.push_back(
+        placeholder_of(name, arg.dtype == DType::kInvalid ? DType::kFloat32 : arg.dtype));
+    node.inputs.push_back(name);
+  }
+  graph.nodes.push_back(node);
+  return graph;
+}
+
+// How an import with these rights is refused; "" where it is not for what the node does.
+std::string refusal(const GraphDef& def, ImportRights rights) {
+  try {
+    Graph graph;
+    ImportOptions options;
+    options.rights = rights;
+    GraphImporter(graph, def, options).import_all();
+  } catch (const Error& error) {
+    if (error.code() == Code::kPermissionDenied) return error.message();
+  }
+  return "";
+}
+
+uint64_t looks_of_import(const GraphDef& def) {
+  const uint64_t before = looks();
+  Graph graph;
+  GraphImporter(graph, def, {}).import_all();
+  return looks() - before;
+}
+
+// n Switches on the end of a chain of n Identities.
+GraphDef chain_of_predicates(int n) {
+  GraphDef def;
+  def.nodes = {placeholder_of("p", DType::kBool), placeholder_of("x", DType::kFloat32)};
+  for (int i = 0; i < n; ++i) {
+    def.nodes.push_back(node_of(str_cat("p", i), "Identity", {i == 0 ? "p" : str_cat("p", i - 1)}));
+  }
+  for (int i = 0; i < n; ++i) {
+    def.nodes.push_back(node_of(str_cat("s", i), "Switch", {"x", str_cat("p", n - 1)}));
+  }
+  return def;
+}
+
+// n conditionals beside each other.
+GraphDef row_of_conditionals(int n) {
+  GraphDef def;
+  def.nodes = {placeholder_of("p", DType::kBool), placeholder_of("x", DType::kFloat32)};
+  for (int i = 0; i < n; ++i) {
+    const std::string name = str_cat("c", i);
+    def.nodes.push_back(node_of(name + "/s", "Switch", {"x", "p"}));
+    def.nodes.push_back(node_of(name + "/t", "Neg", {name + "/s:1"}));
+    def.nodes.push_back(node_of(name + "/f", "Identity", {name + "/s"}));
+    def.nodes.push_back(node_of(name + "/m", "Merge", {name + "/f", name + "/t"}));
+  }
+  return def;
+}
+
+}  // namespace
+
+// By what each op says of itself: a new one is refused as soon as it says what it does.
+TEST(import_graph_refuses_by_name_what_acts) {
+  int writers = 0, readers = 0, callers = 0;
+  for (const auto& [type, def] : all_ops()) {
+    const bool writes = def.writes_files, calls = def.is_host_function, reads = def.reads_files;
+    writers += writes;
+    readers += reads;
+    callers += calls;
+    const bool acts = writes || calls;
+    const std::string name = str_cat("Node 'scope/acts' (", type, ")");
+    if (!acts && !reads) continue;
+    const GraphDef graph = def_with(type);
+    CHECK(has(refusal(graph, ImportRights::kNone), name.c_str()));
+    CHECK_EQ(has(refusal(graph, ImportRights::kReadFiles), name.c_str()), acts);
+    CHECK_EQ(refusal(graph, ImportRights::kAll), "");
+  }
+  CHECK(writers >= 2 && readers >= 3 && callers >= 2);
+}
+
+TEST(import_graph_refuses_what_acts_in_a_branch) {
+  GraphDef def = row_of_conditionals(1);
+  NodeDef saves = def_with("PyFunc").nodes.back();
+  saves.inputs = {"c0/s:1"};
+  saves.attrs.set("token", std::string("r_function"));
+  def.nodes.insert(def.nodes.begin() + 3, saves);
+  def.nodes[4].inputs = {"scope/acts:0"};
+  CHECK(has(refusal(def, ImportRights::kReadFiles), "Node 'scope/acts' (PyFunc) calls a function"));
+}
+
+// What saves and restores comes along with each meta graph: it is left out, not refused, as long as
+// nothing but the saver needs it.
+TEST(import_meta_graph_leaves_savers_out) {
+  const auto from = graph_with_variable(true);
+  MetaGraphDef meta_graph;
+  meta_graph.saver_def = add_saver(*from, exported_saveables_in(*from));
+  meta_graph.graph_def = write_graph_def(make_graph_def(*from));
+  for (const bool trust : {false, true}) {
+    Graph to;
+    import_meta_graph(to, meta_graph, "", "test", trust ? ImportRights::kAll : ImportRights::kNone);
+    CHECK_EQ(to.find_operation("save/SaveV2") != nullptr, trust);
+    CHECK_EQ(to.find_operation("save/RestoreV2") != nullptr, trust);
+    CHECK(to.find_operation("y") != nullptr);
+  }
+  const std::string used =
+      from->op("Identity", {from->tensor("save/RestoreV2:0")}).named("used").build()->name();
+  meta_graph.graph_def = write_graph_def(make_graph_def(*from));
+  Graph to;
+  CHECK(has(message_of([&] { import_meta_graph(to, meta_graph, "", "test"); }),
+            "Node 'save/RestoreV2' (RestoreV2) reads files"));
+  meta_graph.saver_def.reset();
+  CHECK(has(message_of([&] { import_meta_graph(to, meta_graph, "", "test"); }), "save/SaveV2"));
+}
+
+TEST(import_graph_is_linear) {
+  for (const auto& build : {chain_of_predicates, row_of_conditionals}) {
+    const uint64_t small = looks_of_import(build(100)), large = looks_of_import(build(200));
+    CHECK(small > 100);
+    CHECK(large < small * 9 / 4);
+  }
+}
+
+TEST(import_graph_limits_what_a_number_can_ask_for) {
+  GraphDef def;
+  def.nodes = {placeholder_of("x", DType::kFloat32)};
+  NodeDef axis = const_of("axis", 0);
+  axis.attrs.set("value", Tensor::scalar<int32_t>(0));
+  axis.attrs.set("dtype", DType::kInt32);
+  def.nodes.push_back(axis);
+  def.nodes[0].attrs.set("shape", Shape::unknown());
+  for (int i = 0; i < 30; ++i) {
+    NodeDef split = node_of(str_cat("split", i), "Split", {"axis", "x"});
+    split.attrs.set("num_split", int64_t{100000});
+    def.nodes.push_back(split);
+  }
+  CHECK(has(import_problem(def), "outputs"));
+}
+
+namespace {
+
+int questions_left = 0;
+void stop_soon() {
+  if (--questions_left <= 0) throw ForeignUnwind(true);
+}
+
+// Whether the user can stop this while it is under way.
+bool can_be_stopped(const std::function<void()>& run) {
+  questions_left = 1;
+  set_interrupt_check(stop_soon);
+  bool is_stopped = false;
+  try {
+    run();
+  } catch (const ForeignUnwind&) {
+    is_stopped = true;
+  }
+  set_interrupt_check(nullptr);
+  return is_stopped;
+}
+
+}  // namespace
+
+TEST(graphs_can_be_stopped_while_they_are_read_planned_and_lowered) {
+  GraphDef def;
+  def.nodes = {placeholder_of("x0", DType::kFloat32)};
+  for (int i = 1; i < 2000; ++i) {
+    def.nodes.push_back(node_of(str_cat("x", i), "Neg", {str_cat("x", i - 1)}));
+  }
+  const std::string bytes = write_graph_def(def);
+  auto graph = std::make_shared<Graph>();
+  GraphImporter(*graph, def, {}).import_all();
+  CHECK(can_be_stopped([&] { read_graph_def(bytes, "test"); }));
+  CHECK(can_be_stopped([&] {
+    Graph other;
+    GraphImporter(other, def, {}).import_all();
+  }));
+  CHECK(can_be_stopped([&] { ordered_operations({Fetch(graph->tensor("x1999:0"))}, {}); }));
+  CHECK(can_be_stopped([&] { lowered_graph(*graph); }));
+  // a session that was stopped there plans again
+  Session session(graph);
+  const Feeds feeds = {{graph->tensor("x0:0"), Tensor::scalar<float>(1)}};
+  CHECK(can_be_stopped([&] { session.run({Fetch(graph->tensor("x1999:0"))}, feeds); }));
+  CHECK_EQ(session.run({Fetch(graph->tensor("x1999:0"))}, feeds)[0].number_at(0), -1.0);
 }

@@ -1,6 +1,13 @@
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
+#include "base/file_rights.h"
+#include "io/files/appended_records.h"
+#include "io/files/file_claim.h"
+#include "io/files/record.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -52,14 +59,8 @@ TEST(io_file_errors_name_the_path_and_the_reason) {
   write_bytes(folder + "/file", "x");
   CHECK_THROWS(create_directories(folder + "/file"), Code::kFailedPrecondition, "/file'");
   CHECK_THROWS(create_directories(folder + "/file/sub"), Code::kFailedPrecondition, "/file/sub'");
-  CHECK_THROWS(OutputFile(folder + "/file", OutputFile::Mode::kNew), Code::kAlreadyExists,
-               "/file'");
+  CHECK_THROWS(OutputFile(folder + "/file"), Code::kAlreadyExists, "/file'");
   CHECK_THROWS(write_file_atomically(folder, "x"), Code::kFailedPrecondition, folder);
-  if (file_exists("/dev/full")) {
-    OutputFile full("/dev/full");
-    full.write("x");
-    CHECK_THROWS(full.close(), Code::kResourceExhausted, "/dev/full");
-  }
   CHECK(!remove_file(missing));
   CHECK(remove_file(folder + "/file"));
   CHECK(list_directory(folder).empty());
@@ -110,7 +111,7 @@ TEST(io_atomic_file_has_names_that_nobody_foresees_and_follows_no_link) {
   CHECK_EQ(read_whole_file(path), "new");
   // A new file is never one that a link leads to, nor one that it would make.
   CHECK(symlink((folder + "/nowhere").c_str(), (folder + "/link").c_str()) == 0);
-  CHECK_THROWS(OutputFile(folder + "/link", OutputFile::Mode::kNew), Code::kAlreadyExists, "link");
+  CHECK_THROWS(OutputFile(folder + "/link"), Code::kAlreadyExists, "link");
   CHECK(!file_exists(folder + "/nowhere"));
   CHECK(can_write_in(folder));
   CHECK(!can_write_in(folder + "/none"));
@@ -126,4 +127,100 @@ TEST(io_paths_are_compared_by_where_they_lead) {
   CHECK(is_same_path("", "."));
   CHECK(!is_same_path(folder + "/a/b", folder + "/a"));
   CHECK(!is_same_path(folder + "/a/b/../../c", folder + "/a"));
+}
+
+// Devices by links to them, so that a writer that replaces what it finds harms none.
+TEST(io_atomic_file_writes_to_devices_and_pipes_as_they_are) {
+  const std::string folder = fresh_folder("streams"), pipe = folder + "/pipe";
+  const std::string null = folder + "/null", full = folder + "/full";
+  CHECK(symlink("/dev/null", null.c_str()) == 0);
+  CHECK(symlink("/dev/full", full.c_str()) == 0);
+  CHECK(mkfifo(pipe.c_str(), 0600) == 0);
+  write_file_atomically(null, "away");
+  CHECK(file_kind(null) == FileKind::kDevice);
+  if (file_kind("/dev/full") == FileKind::kDevice) {
+    CHECK_THROWS(write_file_atomically(full, "x"), Code::kResourceExhausted, "/full'");
+    CHECK(file_kind(full) == FileKind::kDevice);
+  }
+  std::string got;
+  const std::string text(100000, 'x');  // more than a pipe holds
+  std::thread reader([&] {
+    std::FILE* file = std::fopen(pipe.c_str(), "rb");
+    char bytes[4096];
+    for (size_t n; (n = std::fread(bytes, 1, sizeof bytes, file)) > 0;) got.append(bytes, n);
+    std::fclose(file);
+  });
+  write_file_atomically(pipe, text);
+  reader.join();
+  CHECK(got == text);
+  CHECK(file_kind(pipe) == FileKind::kPipe);
+  CHECK_THROWS(write_file_atomically(folder, "x"), Code::kFailedPrecondition, "Is a directory");
+  CHECK_EQ(list_directory(folder).size(), size_t{3});
+}
+
+// A reader that goes away is an error, and no signal ends the process.
+TEST(io_atomic_file_survives_a_reader_that_goes_away) {
+  const std::string pipe = fresh_folder("gone") + "/pipe";
+  CHECK(mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread reader([&] { std::fclose(std::fopen(pipe.c_str(), "rb")); });
+  AtomicFile file(pipe);
+  reader.join();
+  CHECK_THROWS(file.write(std::string(100000, 'x')), Code::kUnavailable, pipe);
+  CHECK_THROWS(file.commit(), Code::kFailedPrecondition, "closed");
+}
+
+TEST(io_reads_regular_files_only) {
+  const std::string folder = fresh_folder("kinds"), pipe = folder + "/pipe", null = folder + "/n";
+  CHECK(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(symlink("/dev/zero", null.c_str()) == 0);
+  const auto precondition = Code::kFailedPrecondition;
+  std::string text;
+  for (const auto& [path, kind] :
+       {std::make_pair(pipe, "a pipe"), std::make_pair(null, "a device")}) {
+    CHECK_THROWS(read_whole_file(path), precondition, str_cat(path, "': it is ", kind));
+    CHECK_THROWS(TextFile(path).next(&text), precondition, kind);
+    CHECK_THROWS(RecordReader(path).next(text), precondition, kind);
+    size_t damaged = 0;
+    CHECK_THROWS(read_appended_records(path, &damaged), precondition, kind);
+    CHECK_THROWS(append_record_to(path, "x"), precondition, kind);
+    ClaimHolder holder;
+    CHECK_THROWS(FileClaim::take(path, &holder), precondition, kind);
+    CHECK(!FileClaim::is_held(path, &holder));
+  }
+  CHECK_THROWS(TextFile(folder).next(&text), precondition, "Is a directory");
+}
+
+TEST(io_text_files_have_lines) {
+  const std::string path = fresh_folder("lines") + "/x";
+  write_bytes(path, "a\r\n\nb\rc\n" + std::string(200000, 'd'));
+  TextFile file(path);
+  std::vector<std::string> lines;
+  for (std::string line; file.next(&line);) lines.push_back(line);
+  CHECK(lines == (std::vector<std::string>{"a", "", "bc", std::string(200000, 'd')}));
+}
+
+TEST(io_file_rights_end_at_a_folder) {
+  const std::string top = fresh_folder("rights"), folder = top + "/model";
+  create_directories(folder + "/assets");
+  write_bytes(folder + "/assets/words", "x");
+  write_bytes(top + "/secret", "x");
+  CHECK(symlink("assets/words", (folder + "/inside").c_str()) == 0);
+  CHECK(symlink("../secret", (folder + "/outside").c_str()) == 0);
+  CHECK(symlink(top.c_str(), (folder + "/up").c_str()) == 0);
+  CHECK(symlink(folder.c_str(), (top + "/newest").c_str()) == 0);
+  for (const std::string& given : {folder, folder + "/", top + "/newest", top + "/newest/"}) {
+    const FileRights rights = FileRights::below(given);
+    for (const char* name : {"/assets/words", "/inside", "/none", "/assets/../assets/words"}) {
+      CHECK(!rights.readable(folder + name).empty());
+    }
+    CHECK(is_same_path(rights.readable(folder + "/inside"), folder + "/assets/words"));
+    for (const char* name :
+         {"/outside", "/up/secret", "/../secret", "/../model2", "/up/none", "/.."}) {
+      CHECK_THROWS(rights.readable(folder + name), Code::kPermissionDenied, name);
+    }
+    CHECK_THROWS(rights.readable("words"), Code::kPermissionDenied, "'words'");
+    CHECK_THROWS(rights.check_writable(folder + "/x"), Code::kPermissionDenied, "/x'");
+  }
+  CHECK_EQ(FileRights().readable("any"), "any");
+  FileRights().check_writable("any");
 }

@@ -1,6 +1,8 @@
 #include <map>
 
+#include "io/files/crc32c.h"
 #include "io/files/record.h"
+#include "io/proto/wire.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -59,7 +61,7 @@ TEST(io_record_reads_and_writes_compressed_files) {
     const std::string golden = golden_file(kExamples) + kind.first;
     CHECK(read_records(golden, nullptr, kind.second) == plain);
     const std::string path = fresh_folder("compressed") + "/x" + kind.first;
-    RecordWriter writer(path, kind.second);
+    RecordWriter writer(path, kind.second, RecordWriter::Mode::kNew);
     for (const std::string& record : plain) writer.write(record);
     writer.flush();
     bool truncated = true;
@@ -142,7 +144,31 @@ TEST(io_record_round_trip_of_random_records) {
     {
       RecordWriter writer(path, compression);
       for (const std::string& record : records) writer.write(record);
+      if (round % 2) writer.close();
+    }
+    // one that is not closed leaves what was there
+    if (round % 2 == 0) {
+      CHECK(!file_exists(path));
+      continue;
     }
     CHECK(read_records(path, nullptr, compression) == records);
   }
+}
+
+// A compressed file may say, and give, any length: a small one must not take all memory.
+TEST(io_record_of_a_compressed_file_has_a_limit) {
+  const std::string path = fresh_folder("bomb") + "/x";
+  std::string header;
+  append_fixed64(header, uint64_t{1} << 29);
+  append_fixed32(header, mask_crc(crc32c(header.data(), 8)));
+  {
+    AtomicFile file(path);
+    CompressedOutput output(file.output(), Compression::kGzip);
+    output.write(header);
+    output.finish();
+    file.commit();
+  }
+  RecordReader reader(path, Compression::kGzip);
+  std::string data;
+  CHECK_THROWS(reader.next(data), Code::kDataLoss, "would have 536870912 bytes");
 }

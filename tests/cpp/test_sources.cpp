@@ -29,9 +29,7 @@ using Texts = std::vector<std::string>;
 
 std::string file_of(const std::string& folder, const std::string& name, const std::string& bytes) {
   const std::string path = join_path(folder, name);
-  OutputFile file(path);
-  file.write(bytes);
-  file.close();
+  write_file_atomically(path, bytes);
   return path;
 }
 

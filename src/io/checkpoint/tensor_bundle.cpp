@@ -121,11 +121,14 @@ void BundleReader::damaged(const std::string& file,
   fail(Code::kDataLoss, "Damaged checkpoint '", file, "': tensor '", name, "' ", problem, ".");
 }
 
-BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) { read_index(); }
+BundleReader::BundleReader(std::string prefix, FileRights rights)
+    : prefix_(std::move(prefix)), rights_(std::move(rights)) {
+  read_index();
+}
 
 void BundleReader::read_index() {
   const std::string path = bundle_index_path(prefix_);
-  const TableEntries table = read_table(read_whole_file(path), path);
+  const TableEntries table = read_table(read_whole_file(rights_.readable(path)), path);
   if (table.empty() || !table[0].first.empty()) {
     fail(Code::kDataLoss, "Damaged checkpoint '", path, "': its first entry is not a header.");
   }
@@ -153,7 +156,7 @@ void BundleReader::find_shards(int num_shards) {
   }
   shards_.resize(static_cast<size_t>(num_shards));
   for (int i = 0; i < num_shards; ++i) {
-    const std::string path = bundle_data_path(prefix_, i, num_shards);
+    const std::string path = rights_.readable(bundle_data_path(prefix_, i, num_shards));
     if (!file_exists(path)) fail_system("Cannot read", path, ENOENT);
   }
 }
@@ -206,7 +209,8 @@ InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& ent
   std::unique_ptr<InputFile>& shard = shards_[static_cast<size_t>(entry.shard)];
   if (!shard) {
     const auto count = static_cast<int>(shards_.size());
-    shard = std::make_unique<InputFile>(bundle_data_path(prefix_, entry.shard, count));
+    const std::string path = bundle_data_path(prefix_, entry.shard, count);
+    shard = std::make_unique<InputFile>(rights_.readable(path));
   }
   InputFile& file = *shard;
   const auto end = static_cast<uint64_t>(entry.offset + entry.size);

@@ -58,7 +58,7 @@ class BundleReader {
   };
 
   // Reads the index; a file that is missing is kNotFound and is named.
-  explicit BundleReader(std::string prefix);
+  explicit BundleReader(std::string prefix, FileRights rights = {});
 
   const std::string& prefix() const { return prefix_; }
   // In the order of their names.
@@ -92,6 +92,7 @@ class BundleReader {
                             const std::string& problem) const;
 
   std::string prefix_;
+  FileRights rights_;
   std::map<std::string, BundleEntry> entries_;              // by the names of tensors
   std::map<std::string, BundleEntry> parts_;                // by the keys of slices
   mutable std::vector<std::unique_ptr<InputFile>> shards_;  // opened when first read from

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/machine.h"
+#include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
 
 namespace runhooks {
@@ -104,7 +105,7 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
   for (auto seconds = static_cast<int64_t>(now); !records_; ++seconds) {
     const std::string path = join_path(logdir, event_file_name(seconds, suffix));
     try {
-      records_.emplace(path, Compression::kNone, OutputFile::Mode::kNew);
+      records_.emplace(path, Compression::kNone, RecordWriter::Mode::kNew);
     } catch (const Error& error) {
       if (error.code() != Code::kAlreadyExists) throw;
     }
@@ -186,6 +187,7 @@ void EventFileWriter::close() { records_->close(); }
 
 std::vector<Event> read_events(const std::string& path, bool* truncated) {
   std::vector<Event> events;
+  const FilledBytes filled;
   for (const std::string& record : read_records(path, truncated)) {
     events.push_back(read_event(record, path));
   }

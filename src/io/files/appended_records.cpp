@@ -35,7 +35,7 @@ void cut(int file, int64_t size) { _chsize_s(file, size); }
 void close_file(int file) { _close(file); }
 #else
 int open_to_append(const char* path) {
-  return open(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return open(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 }
 int64_t write_once(int file, const std::string& bytes) {
   return write(file, bytes.data(), bytes.size());
@@ -64,6 +64,7 @@ size_t record_at(const std::string& bytes, size_t at) {
 void append_record_to(const std::string& path, std::string_view data) {
   std::string record;
   append_record(record, data);
+  check_is_file(path);
   const int file = open_to_append(path.c_str());
   if (file < 0) fail_system("Cannot write", path, errno);
   const int64_t size = end_of(file);

@@ -11,11 +11,14 @@
 #include <system_error>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/without_signals.h"
 
 #if defined(_WIN32)
 #include <io.h>
 #else
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 #endif
@@ -27,37 +30,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kTemporaryMark = ".tmp";
-
-Code code_of_errno(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-      return Code::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Code::kPermissionDenied;
-    case EEXIST:
-      return Code::kAlreadyExists;
-    case ENOSPC:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-#ifdef EDQUOT
-    case EDQUOT:
-#endif
-      return Code::kResourceExhausted;
-    case EISDIR:
-    case ENOTDIR:
-    case ENAMETOOLONG:
-    case ENOTEMPTY:
-      return Code::kFailedPrecondition;
-    case EIO:
-      return Code::kDataLoss;
-    default:
-      return Code::kUnavailable;
-  }
-}
 
 [[noreturn]] void fail_error_code(const char* problem,
                                   const std::string& path,
@@ -108,6 +80,70 @@ TemporaryFile create_temporary(const std::string& path) {
   }
 }
 
+// "/dev/stdout" and the like: names of what the process has open already.
+bool is_open_descriptor(const std::string& path) {
+  std::string place = path;
+  for (int links = 0; links < 8; ++links) {
+    if (place.rfind("/proc/", 0) == 0 || place.rfind("/dev/fd/", 0) == 0) return true;
+    std::error_code error;
+    const fs::path target = fs::read_symlink(place, error);
+    if (error) return false;
+    place =
+        target.is_absolute() ? target.string() : (fs::path(place).parent_path() / target).string();
+  }
+  return false;
+}
+
+// A pipe or a device. Throws where nothing can be written, and nothing may be replaced.
+bool is_written_as_it_is(const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::kFolder:
+      fail_system("Cannot write", path, EISDIR);
+    case FileKind::kDisk:
+    case FileKind::kOther:
+      fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
+           file_kind_words(file_kind(path)), ", not a regular file.");
+    case FileKind::kPipe:
+    case FileKind::kDevice:
+      return true;
+    case FileKind::kNone:
+    case FileKind::kRegular:
+      break;
+  }
+  return is_open_descriptor(path);
+}
+
+#if defined(_WIN32)
+int64_t write_some(int file, const char* data, size_t size) {
+  return _write(file, data, static_cast<unsigned>(std::min(size, size_t{1} << 20)));
+}
+void close_stream(int file) { _close(file); }
+#else
+// A pipe that nobody reads yet is waited for, so that the user can stop.
+int open_stream(const std::string& path) {
+  for (;;) {
+    const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file >= 0) return file;
+    if (errno != ENXIO || file_kind(path) != FileKind::kPipe) {
+      fail_system("Cannot write", path, errno);
+    }
+    check_interrupt();
+    poll(nullptr, 0, 20);
+  }
+}
+
+// How many bytes were taken, 0 where there is no room yet; -1, and errno, where it failed.
+int64_t write_some(int file, const char* data, size_t size) {
+  struct pollfd ready = {file, POLLOUT, 0};
+  if (poll(&ready, 1, 100) <= 0) return 0;
+  const WithoutPipeSignal quiet;
+  const auto written = ::write(file, data, size);
+  const bool is_full = written < 0 && (errno == EAGAIN || errno == EINTR);
+  return is_full ? 0 : static_cast<int64_t>(written);
+}
+void close_stream(int file) { ::close(file); }
+#endif
+
 bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 10 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -142,11 +178,6 @@ bool may_be_in_use(const std::string& path, int process) {
 }
 
 }  // namespace
-
-void fail_system(const char* problem, const std::string& path, int error_number) {
-  fail(code_of_errno(error_number), problem, " '", path,
-       "': ", std::generic_category().message(error_number), ".");
-}
 
 std::string join_path(const std::string& folder, const std::string& name) {
   if (folder.empty() || is_absolute_path(name)) return name;
@@ -221,6 +252,13 @@ std::vector<std::string> list_directory(const std::string& path) {
   return names;
 }
 
+void check_is_file(const std::string& path) {
+  const FileKind kind = file_kind(path);
+  if (kind == FileKind::kNone || kind == FileKind::kRegular) return;
+  fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ", file_kind_words(kind),
+       ", not a regular file.");
+}
+
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(path, error);
@@ -268,10 +306,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // Opening a folder succeeds on some systems and only reading it fails.
-  if (is_directory(path_)) fail_system("Cannot read", path_, EISDIR);
-  file_ = std::fopen(path_.c_str(), "rb");
-  if (!file_) fail_system("Cannot read", path_, errno);
+  file_ = open_regular_file(path_);
   std::error_code error;
   size_ = fs::file_size(path_, error);
   if (error) {
@@ -293,38 +328,61 @@ size_t InputFile::read(void* data, size_t size) {
   return got;
 }
 
-OutputFile::OutputFile(std::string path, Mode mode, std::string shown)
-    : path_(std::move(path)), shown_(shown.empty() ? path_ : std::move(shown)) {
-  if (mode == Mode::kNew) {
-    file_ = create_file(path_);
-    if (!file_) fail_system("Cannot create", shown_, errno);
-  } else {
-    file_ = std::fopen(path_.c_str(), "wb");
-  }
-  if (!file_) fail_system("Cannot write", shown_, errno);
+// --- OutputFile
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), shown_(path_) {
+  file_ = create_file(path_);
+  if (!file_) fail_system("Cannot create", shown_, errno);
 }
 
-OutputFile::OutputFile(Temporary, const std::string& path) : shown_(path) {
+OutputFile::OutputFile(Beside, const std::string& path) : shown_(path) {
   TemporaryFile made = create_temporary(path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
 
+OutputFile::OutputFile(AsItIs, const std::string& path) : path_(path), shown_(path) {
+#if defined(_WIN32)
+  file_ = std::fopen(path.c_str(), "wb");
+  if (!file_) fail_system("Cannot write", shown_, errno);
+#else
+  stream_ = open_stream(path);
+#endif
+}
+
 OutputFile::~OutputFile() {
   if (file_) std::fclose(file_);
+  if (stream_ >= 0) close_stream(stream_);
 }
 
 void OutputFile::fail_write() {
   const int reason = errno;
-  std::fclose(file_);
+  if (file_) std::fclose(file_);
+  if (stream_ >= 0) close_stream(stream_);
   file_ = nullptr;
+  stream_ = -1;
   fail_system("Cannot write", shown_, reason);
 }
 
 void OutputFile::write(const void* data, size_t size) {
-  if (!file_) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': the file is closed.");
-  if (size && std::fwrite(data, 1, size, file_) != size) fail_write();
+  if (!is_open()) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': it is closed.");
+  if (stream_ >= 0) {
+    write_to_stream(static_cast<const char*>(data), size);
+  } else if (size && std::fwrite(data, 1, size, file_) != size) {
+    fail_write();
+  }
   bytes_written_ += size;
+}
+
+// Whoever waits for a reader can be stopped; one that has gone is an error.
+void OutputFile::write_to_stream(const char* data, size_t size) {
+  while (size > 0) {
+    check_interrupt();
+    const int64_t written = write_some(stream_, data, size);
+    if (written < 0) fail_write();
+    data += written;
+    size -= static_cast<size_t>(written);
+  }
 }
 
 void OutputFile::flush() {
@@ -343,14 +401,21 @@ void OutputFile::sync() {
 }
 
 void OutputFile::close() {
+  if (stream_ >= 0) close_stream(stream_);
+  stream_ = -1;
   if (!file_) return;
   std::FILE* file = file_;
   file_ = nullptr;
   if (std::fclose(file) != 0) fail_system("Cannot write", shown_, errno);
 }
 
+// --- AtomicFile
+
 AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), file_(OutputFile::Temporary(), path_) {}
+    : path_(std::move(path)),
+      is_stream_(is_written_as_it_is(path_)),
+      file_(is_stream_ ? OutputFile(OutputFile::AsItIs(), path_)
+                       : OutputFile(OutputFile::Beside(), path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;
@@ -360,11 +425,12 @@ AtomicFile::~AtomicFile() {
     // It goes away anyhow.
   }
   std::error_code error;
-  fs::remove(file_.path(), error);
+  if (!is_stream_) fs::remove(file_.path(), error);
 }
 
 void AtomicFile::finish() {
   if (finished_) return;
+  if (!is_open()) fail(Code::kFailedPrecondition, "Cannot write '", path_, "': it is closed.");
   file_.sync();
   file_.close();
   finished_ = true;
@@ -373,7 +439,7 @@ void AtomicFile::finish() {
 void AtomicFile::commit() {
   if (committed_) return;
   finish();
-  rename_file(file_.path(), path_);
+  if (!is_stream_) rename_file(file_.path(), path_);
   committed_ = true;
 }
 

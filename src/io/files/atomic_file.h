@@ -9,13 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "base/open_file.h"
 
 namespace runhooks {
-
-// Throws "<problem> '<path>': <the system's words for errno>." with the code that fits
-// `error_number`.
-[[noreturn]] void fail_system(const char* problem, const std::string& path, int error_number);
 
 std::string join_path(const std::string& folder, const std::string& name);
 std::string parent_folder(const std::string& path);  // "" where the path has none
@@ -34,6 +30,9 @@ double modification_time(const std::string& path);  // seconds since 1970
 void create_directories(const std::string& path);
 // Names, without "." and "..", sorted bytewise.
 std::vector<std::string> list_directory(const std::string& path);
+// Throws where something else than a regular file stands at the path, which is to be written in
+// part.
+void check_is_file(const std::string& path);
 // FALSE where there was none.
 bool remove_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
@@ -47,7 +46,7 @@ void remove_stale_files(const std::string& folder, const std::vector<std::string
 std::string read_whole_file(const std::string& path);
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-// A file to read from at any place.
+// A regular file to read from at any place.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -68,21 +67,17 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// A file to append to. A write that fails closes it: what came after would follow a part of
-// something.
+// A new file to append to; kAlreadyExists where there is one, be it a link that leads nowhere. A
+// write that fails closes it: what came after would follow a part of something.
 class OutputFile {
  public:
-  // kNew fails with kAlreadyExists where there is one, be it a link that leads nowhere.
-  enum class Mode { kTruncate, kNew };
-
-  // Errors name `shown` instead of `path` where it is given.
-  explicit OutputFile(std::string path, Mode mode = Mode::kTruncate, std::string shown = "");
+  explicit OutputFile(std::string path);
   ~OutputFile();  // closes, and stays silent where that fails: who wants to know calls close()
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  bool is_open() const { return file_ != nullptr; }
+  bool is_open() const { return file_ != nullptr || stream_ >= 0; }
   uint64_t bytes_written() const { return bytes_written_; }
   void write(const void* data, size_t size);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
@@ -93,33 +88,40 @@ class OutputFile {
 
  private:
   friend class AtomicFile;
-  struct Temporary {};
-  // A new file beside `path`, which errors name.
-  OutputFile(Temporary, const std::string& path);
+  struct Beside {};  // a new file beside `path`, which errors name
+  struct AsItIs {};  // the pipe or device that stands at `path`
+  OutputFile(Beside, const std::string& path);
+  OutputFile(AsItIs, const std::string& path);
   [[noreturn]] void fail_write();
+  void write_to_stream(const char* data, size_t size);
   std::string path_, shown_;
   std::FILE* file_ = nullptr;
+  int stream_ = -1;  // the descriptor of a pipe or device
   uint64_t bytes_written_ = 0;
 };
 
 // Writes to a temporary file beside `path`, whose name nobody can foresee. commit() puts it in its
 // place; without it the destructor removes it, and a process that is killed leaves the old file as
-// it was.
+// it was. A pipe or a device at `path` is written to as it is; folders and disks are refused.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
   ~AtomicFile();
 
   const std::string& path() const { return path_; }
+  bool is_open() const { return file_.is_open(); }
   uint64_t bytes_written() const { return file_.bytes_written(); }
   void write(const void* data, size_t size) { file_.write(data, size); }
   void write(std::string_view bytes) { file_.write(bytes); }
+  // For what writes through another layer, such as a compression.
+  OutputFile& output() { return file_; }
   // Flushes to the disk and closes, so that what is left to commit() cannot run out of space.
   void finish();
   void commit();
 
  private:
   std::string path_;
+  bool is_stream_;
   OutputFile file_;
   bool finished_ = false, committed_ = false;
 };

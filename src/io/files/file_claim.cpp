@@ -101,7 +101,9 @@ bool is_still(int file, const std::string& path) {
 long long lock_file(const std::string& path, bool* is_held) {
   *is_held = false;
   for (;;) {
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    check_is_file(path);
+    const int file =
+        open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (file < 0) fail_system("Cannot write", path, errno);
     struct flock lock = whole_file(F_WRLCK);
     if (fcntl(file, F_SETLK, &lock) == 0) {
@@ -188,7 +190,7 @@ bool FileClaim::is_held(const std::string& path, ClaimHolder* holder) {
   const std::unique_ptr<FileClaim> probe = take(path, holder);
   return probe == nullptr;
 #else
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
   struct flock lock = whole_file(F_WRLCK);
   const bool is_held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

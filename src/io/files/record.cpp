@@ -9,7 +9,9 @@ namespace runhooks {
 
 namespace {
 constexpr size_t kHeaderSize = 12, kFooterSize = 4;
-}
+// A small compressed file may say that it is of any length, and give it.
+constexpr uint64_t kMostUnknown = uint64_t{1} << 28;
+}  // namespace
 
 void append_record(std::string& out, std::string_view data) {
   const size_t begin = out.size();
@@ -19,26 +21,42 @@ void append_record(std::string& out, std::string_view data) {
   append_fixed32(out, mask_crc(crc32c(data)));
 }
 
-RecordWriter::RecordWriter(const std::string& path, Compression compression, OutputFile::Mode mode)
-    : file_(path, mode), output_(file_, compression) {}
+RecordWriter::RecordWriter(const std::string& path, Compression compression, Mode mode) {
+  if (mode == Mode::kReplace) {
+    whole_.emplace(path);
+  } else {
+    new_.emplace(path);
+  }
+  output_.emplace(file(), compression);
+}
 
 RecordWriter::~RecordWriter() {
   try {
-    if (is_open()) close();
+    if (new_ && is_open()) close();
   } catch (const Error&) {
     // A destructor must not throw; close() is there for those who want to know.
   }
 }
 
+const std::string& RecordWriter::path() const { return whole_ ? whole_->path() : new_->path(); }
+
 void RecordWriter::write(std::string_view data) {
   std::string record;
   record.reserve(data.size() + kHeaderSize + kFooterSize);
   append_record(record, data);
-  output_.write(record);
+  output_->write(record);
 }
 
-void RecordWriter::flush() { output_.flush(); }
-void RecordWriter::close() { output_.close(); }
+void RecordWriter::flush() { output_->flush(); }
+
+void RecordWriter::close() {
+  output_->finish();
+  if (whole_) {
+    whole_->commit();
+  } else {
+    new_->close();
+  }
+}
 
 void RecordReader::corrupted(const char* what) const {
   fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': the checksum of its ",
@@ -57,6 +75,10 @@ RecordReader::Result RecordReader::read_header(uint64_t* length) {
 
 RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data) {
   if (length > stream_.remaining()) return Result::kTruncated;
+  if (length > kMostUnknown && stream_.remaining() == stream_.kUnknown) {
+    fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': it would have ",
+         length, " bytes; in a compressed file one may have ", kMostUnknown, ".");
+  }
   // The end of a compressed file is not known, so a length that is too large must not take the
   // memory at once.
   constexpr uint64_t kStep = 16u << 20;

@@ -3,6 +3,7 @@
 // What it must not know: what is in a record, R.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,21 +17,29 @@ void append_record(std::string& out, std::string_view data);
 
 class RecordWriter {
  public:
+  // kReplace: the file stands there when close() is called, and without it the old one does
+  // (AtomicFile). kNew: there must be none, and what is written stands there at once.
+  enum class Mode { kReplace, kNew };
   explicit RecordWriter(const std::string& path,
                         Compression compression = Compression::kNone,
-                        OutputFile::Mode mode = OutputFile::Mode::kTruncate);
+                        Mode mode = Mode::kReplace);
 
-  const std::string& path() const { return file_.path(); }
-  bool is_open() const { return file_.is_open(); }
+  const std::string& path() const;
+  bool is_open() const { return file().is_open(); }
   void write(std::string_view data);
   void flush();
-  // Completes the file; the destructor does so too, but silently.
+  // Completes the file.
   void close();
+  // Completes a new file, too, but silently.
   ~RecordWriter();
 
  private:
-  OutputFile file_;
-  CompressedOutput output_;
+  OutputFile& file() { return whole_ ? whole_->output() : *new_; }
+  const OutputFile& file() const { return const_cast<RecordWriter*>(this)->file(); }
+
+  std::optional<AtomicFile> whole_;
+  std::optional<OutputFile> new_;
+  std::optional<CompressedOutput> output_;
 };
 
 class RecordReader {

@@ -3,7 +3,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <limits>
+
+#include "base/interrupt.h"
 
 namespace runhooks {
 
@@ -66,6 +67,7 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
   stream.next_out = static_cast<Bytef*>(data);
   stream.avail_out = static_cast<uInt>(wanted);
   while (stream.avail_out == wanted) {
+    check_interrupt();
     if (stream.avail_in == 0) {
       stream.avail_in = static_cast<uInt>(file_.read(inflater_->input, kChunk));
       stream.next_in = reinterpret_cast<Bytef*>(inflater_->input);
@@ -94,13 +96,14 @@ void ByteStream::seek(uint64_t offset) {
   offset_ = 0;
   std::string skipped(kChunk, '\0');
   while (offset_ < offset) {
+    check_interrupt();
     const uint64_t step = std::min<uint64_t>(kChunk, offset - offset_);
     if (read(skipped.data(), static_cast<size_t>(step)) < step) break;
   }
 }
 
 uint64_t ByteStream::remaining() const {
-  if (inflater_) return std::numeric_limits<uint64_t>::max();
+  if (inflater_) return kUnknown;
   return file_.size() > offset_ ? file_.size() - offset_ : 0;
 }
 
@@ -150,12 +153,10 @@ void CompressedOutput::flush() {
   file_.flush();
 }
 
-void CompressedOutput::close() {
-  if (deflater_) {
-    deflate_all({}, Z_FINISH);
-    deflater_.reset();
-  }
-  file_.close();
+void CompressedOutput::finish() {
+  if (!deflater_) return;
+  deflate_all({}, Z_FINISH);
+  deflater_.reset();
 }
 
 }  // namespace runhooks

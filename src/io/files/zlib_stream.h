@@ -29,7 +29,8 @@ class ByteStream {
   uint64_t offset() const { return offset_; }
   // To a place in the decompressed bytes; in a compressed file it reads again from the start.
   void seek(uint64_t offset);
-  // What is left of a plain file; unknown (the largest number) for a compressed one.
+  // What is left of a plain file; kUnknown for a compressed one.
+  static constexpr uint64_t kUnknown = ~uint64_t{0};
   uint64_t remaining() const;
 
  private:
@@ -42,14 +43,15 @@ class ByteStream {
   uint64_t offset_ = 0;
 };
 
-// Compresses what is appended to a file. close() is what completes the stream.
+// Compresses what is appended to a file. finish() is what completes the stream; the file stays
+// open.
 class CompressedOutput {
  public:
   CompressedOutput(OutputFile& file, Compression compression);
   ~CompressedOutput();
   void write(std::string_view bytes);
   void flush();
-  void close();
+  void finish();
 
  private:
   struct Deflater;

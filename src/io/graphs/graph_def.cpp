@@ -4,8 +4,10 @@
 #include <map>
 #include <set>
 
+#include "base/interrupt.h"
 #include "graph/func_graph.h"
 #include "io/proto/attr_proto.h"
+#include "io/proto/tensor_proto.h"
 #include "io/proto/text_format.h"
 
 namespace runhooks {
@@ -205,7 +207,9 @@ std::string write_graph_def(const GraphDef& graph) {
 GraphDef read_graph_def(std::string_view bytes, const std::string& where) {
   GraphDef graph;
   graph.producer = 0;
+  const FilledBytes filled;
   for (WireReader r(bytes, where); r.next();) {
+    check_interrupt();
     if (r.field() == 1) graph.nodes.push_back(read_node(r.message()));
     if (r.field() == 2) graph.library.append(r.bytes());
     if (r.field() != 4) continue;

@@ -203,6 +203,9 @@ void check_parts(const TensorParts& parts, const WireReader& r) {
          parts.shape, ", but ", parts.count(), " elements. One element may stand for at most ",
          kMostFilledBytes >> 20, " MB.");
   }
+  if (is_filled) {
+    FilledBytes::add(count * static_cast<int64_t>(dtype_size(parts.dtype)), std::string(r.where()));
+  }
   const int field = field_of(parts.dtype);
   const size_t of_kind = field == kFloats    ? parts.floats.size()
                          : field == kDoubles ? parts.doubles.size()
@@ -218,6 +221,25 @@ void check_parts(const TensorParts& parts, const WireReader& r) {
 }
 
 }  // namespace
+
+namespace {
+thread_local FilledBytes* current_filled = nullptr;
+}
+
+FilledBytes::FilledBytes() : outer_(current_filled) {
+  if (!outer_) current_filled = this;
+}
+FilledBytes::~FilledBytes() {
+  if (!outer_) current_filled = nullptr;
+}
+
+void FilledBytes::add(int64_t bytes, const std::string& where) {
+  if (!current_filled) return;
+  current_filled->bytes_ += bytes;
+  if (current_filled->bytes_ <= kMost) return;
+  fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMost >> 20,
+       " MB that are not in it: one element stands for many.");
+}
 
 WireWriter write_shape(const Shape& shape) {
   WireWriter out;

@@ -21,6 +21,23 @@ WireWriter write_tensor(const Tensor& tensor);
 // Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented; elements that are
 // not there, because one stands for all or all are zero, are kResourceExhausted beyond this size.
 constexpr int64_t kMostFilledBytes = int64_t{1} << 28;
+
+// While one lives, all tensors that this thread reads may together have so many bytes that a few
+// elements stand for: a small file with many of them would take all memory.
+class FilledBytes {
+ public:
+  FilledBytes();
+  ~FilledBytes();
+  FilledBytes(const FilledBytes&) = delete;
+  FilledBytes& operator=(const FilledBytes&) = delete;
+
+  static constexpr int64_t kMost = int64_t{1} << 30;
+  static void add(int64_t bytes, const std::string& where);
+
+ private:
+  int64_t bytes_ = 0;
+  FilledBytes* outer_;
+};
 Tensor read_tensor(WireReader message);
 
 // The bytes of a tensor of numbers as they stand in files; `copy` is used where they have to be

@@ -1,11 +1,10 @@
 // Features to ids of categorical columns: each kernel does its work once for each distinct string
 // or integer. The ids are dense, see categorical.h; TensorFlow does the same with sparse tensors.
 #include <algorithm>
-#include <fstream>
 #include <memory>
 
 #include "base/fingerprint.h"
-#include "base/read_line.h"
+#include "base/open_file.h"
 #include "graph/op_registry.h"
 #include "ops/lookup/categorical.h"
 #include "ops/lookup/integer_cache.h"
@@ -151,11 +150,10 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
     vocabulary_ =
         std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
     const auto& path = op.attr<std::string>("filename");
-    std::ifstream file(path);
-    if (!file) fail(Code::kNotFound, "The vocabulary file '", path, "' cannot be read.");
+    TextFile file(c.file_rights().readable(path));
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
-    for (std::string line; vocabulary_->size() < size && read_line(file, &line);) {
+    for (std::string line; vocabulary_->size() < size && file.next(&line);) {
       if (is_number) {
         vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
       } else {
@@ -293,6 +291,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .shape(two_dimensional)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
+    .reads_files()
     .order_insensitive()
     .not_differentiable()
     .lower(lower_vocabulary_file_ids)

@@ -1,8 +1,7 @@
 // Tables of a session: keys, strings or integers, to values.
-#include <fstream>
 #include <unordered_map>
 
-#include "base/read_line.h"
+#include "base/open_file.h"
 #include "graph/op_registry.h"
 #include "ops/array/copy_elements.h"
 
@@ -132,12 +131,11 @@ class InitializeFromFileKernel : public Kernel {
     auto& table = c.input_resource<LookupTable>(0);
     if (table.is_initialized) return;
     const std::string& path = c.input(1).string_at(0);
-    std::ifstream file(path);
-    if (!file) fail(Code::kNotFound, path, "; No such file or directory");
+    TextFile file(c.file_rights().readable(path));
     const int64_t key = c.op().attr_int("key_index"), value = c.op().attr_int("value_index");
     const int64_t limit = c.op().attr_int("vocab_size");
     int64_t number = 0;
-    for (std::string line; (limit < 0 || number < limit) && read_line(file, &line); ++number) {
+    for (std::string line; (limit < 0 || number < limit) && file.next(&line); ++number) {
       table.insert(part(c, line, key, number),
                    value_of(part(c, line, value, number), table.value_dtype()));
     }
@@ -254,6 +252,7 @@ RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
     .shape(no_outputs)
     .kernel(kernel_of<InitializeFromFileKernel>())
     .stateful()
+    .reads_files()
     .not_differentiable()
     .endpoint("raw_ops.InitializeTableFromTextFileV2")
     .summary("Puts the lines of a file into a table.");

@@ -349,14 +349,9 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
       }
       records = examples_from_r(data, features);
     }
-    // the file of that name is the old one or the new one
-    const std::string unfinished = path + ".unfinished";
-    {
-      RecordWriter writer(unfinished, compression_from_name(compression_type));
-      for (const std::string& record : records) writer.write(record);
-      writer.close();
-    }
-    rename_file(unfinished, path);
+    RecordWriter writer(path, compression_from_name(compression_type));
+    for (const std::string& record : records) writer.write(record);
+    writer.close();
     return static_cast<double>(records.size());
   });
 }

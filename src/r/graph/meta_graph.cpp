@@ -30,9 +30,12 @@ std::string one_raw(SEXP x, const char* what) {
 
 GraphDef graph_def_from_r(SEXP x) { return read_graph_def(one_raw(x, "a GraphDef"), "GraphDef"); }
 
-ImportOptions import_options(SEXP input_map, const std::string& prefix) {
+ImportRights rights_of(bool trust) { return trust ? ImportRights::kAll : ImportRights::kNone; }
+
+ImportOptions import_options(SEXP input_map, const std::string& prefix, bool trust) {
   ImportOptions options;
   options.prefix = prefix;
+  options.rights = rights_of(trust);
   const RList given(input_map, "`input_map`");
   for (R_xlen_t i = 0; i < given.size(); ++i) {
     const std::string name = given.name(i);
@@ -107,13 +110,13 @@ SEXP cpp_message_bytes(Text text, Text message) {
 
 // Adds nodes to the default graph; the wanted elements, by name, or NULL.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name) {
+SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     GraphDef def = graph_def_from_r(bytes);
     std::string prefix = name;
     if (!prefix.empty() && prefix.back() != '/') prefix = NameScope(*graph, name).name();
-    GraphImporter importer(*graph, std::move(def), import_options(input_map, prefix));
+    GraphImporter importer(*graph, std::move(def), import_options(input_map, prefix, trust));
     importer.import_all();
     const std::vector<std::string> unused = importer.unused_inputs();
     if (!unused.empty()) {
@@ -130,14 +133,14 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
 
 // Adds a meta graph to the default graph: a saver of its variables, or NULL where it has none.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where) {
+SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const MetaGraphDef meta_graph = read_meta_graph(one_raw(bytes, "a MetaGraphDef"), where);
     const auto before = variables_in(*graph, collection_keys::kGlobalVariables);
     std::string prefix;
     if (!import_scope.empty()) prefix = NameScope(*graph, import_scope).name();
-    import_meta_graph(*graph, meta_graph, prefix, where);
+    import_meta_graph(*graph, meta_graph, prefix, where, rights_of(trust));
     std::vector<SaveablePtr> saveables;
     const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
     for (size_t i = before.size(); i < variables.size(); ++i) {
@@ -158,6 +161,17 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where) {
     saver->build(std::move(saveables));
     return saver_handle(saver);
   });
+}
+
+// The bytes of a regular file.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_file(Text path) {
+  return border([&]() -> SEXP { return raw_of(read_whole_file(path)); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_file(Text path, SEXP bytes) {
+  border([&] { write_file_atomically(path, one_raw(bytes, "a file")); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -134,28 +134,30 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
   return nullptr;
 }
 
-// One value, or the elements of what R gave for a list of tensors.
-void append_input(Rcpp::List& all, SEXP x, bool is_list) {
+// One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
+// that is added.
+void append_input(std::vector<Rcpp::RObject>& all, SEXP x, bool is_list) {
   const bool is_nest =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_nest) {
     // a list in the place of one tensor: a shape, or parts to be stacked
     Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
     Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
-    all.push_back(value);
+    all.emplace_back(SEXP(value));
     return;
   }
   if (!is_list || is_tensor(x) || is_variable(x)) {
-    all.push_back(x);
+    all.emplace_back(x);
     return;
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
-  for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) all.push_back(VECTOR_ELT(elements, i));
+  for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) all.emplace_back(VECTOR_ELT(elements, i));
 }
 
 SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owner) {
-  Rcpp::List inputs, attrs;
+  std::vector<Rcpp::RObject> inputs;
+  Rcpp::List attrs;
   Rcpp::CharacterVector attr_names;
   for (const ArgDef& input : def.inputs) {
     const Bound* bound = find_binding(bindings, input.name);
@@ -182,7 +184,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
     }
   }
   attrs.names() = attr_names;
-  return create_op_from_r(def, inputs, attrs, name);
+  return create_op_from_r(def, Rcpp::List(inputs.begin(), inputs.end()), attrs, name);
 }
 
 }  // namespace
