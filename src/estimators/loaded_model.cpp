@@ -17,6 +17,9 @@ namespace {
 constexpr const char* kInitCollections[] = {"saved_model_main_op", "legacy_init_op"};
 constexpr const char* kInitSignature = "__saved_model_init_op";
 
+// A plan is as large as its part of the graph; a small file may have many signatures of all of it.
+constexpr size_t kPlannedAtOnce = 16;
+
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
 std::string model_bytes(const std::string& folder, const FileRights& rights, std::string* file) {
@@ -101,16 +104,26 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
   return features;
 }
 
-// What is parsed of the examples in this tensor.
-std::vector<ExampleFeature> parsed_from(const Graph& graph, const Output& examples) {
-  std::vector<ExampleFeature> all;
+// What is parsed of examples, by the tensor that holds them.
+using Parsers = std::map<std::pair<const Operation*, int>, std::vector<const Operation*>>;
+
+Parsers parsers_in(const Graph& graph) {
+  Parsers parsers;
   for (const auto& op : graph.operations()) {
-    if (!parses_batches(*op) || op->input(0) != examples) continue;
+    if (!parses_batches(*op)) continue;
+    parsers[{op->input(0).op, op->input(0).index}].push_back(op.get());
+  }
+  return parsers;
+}
+
+std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& examples) {
+  std::vector<ExampleFeature> all;
+  std::set<std::string> known;
+  const auto found = parsers.find({examples.op, examples.index});
+  if (found == parsers.end()) return all;
+  for (const Operation* op : found->second) {
     for (const ExampleFeature& feature : features_of(*op)) {
-      const bool is_known = std::any_of(all.begin(), all.end(), [&](const ExampleFeature& other) {
-        return other.key == feature.key;
-      });
-      if (!is_known) all.push_back(feature);
+      if (known.insert(feature.key).second) all.push_back(feature);
     }
   }
   return all;
@@ -167,11 +180,13 @@ void LoadedModel::import() {
       if (error.code() != Code::kUnimplemented) throw;
       runnable.problem = error.message();
       problems.push_back(str_cat("Signature '", name, "': ", error.message()));
-      continue;
     }
-    const bool is_text =
-        runnable.inputs.size() == 1 && runnable.inputs[0].dtype() == DType::kString;
-    if (is_text) runnable.features = parsed_from(*graph_, runnable.inputs[0]);
+  }
+  const Parsers parsers = parsers_in(*graph_);
+  for (auto& [name, runnable] : runnables_) {
+    const bool is_text = runnable.problem.empty() && runnable.inputs.size() == 1 &&
+                         runnable.inputs[0].dtype() == DType::kString;
+    if (is_text) runnable.features = parsed_from(parsers, runnable.inputs[0]);
   }
   if (!problems.empty() && problems.size() == runnables_.size()) {
     throw Error(Code::kUnimplemented,
@@ -212,11 +227,17 @@ void LoadedModel::initialize() {
     feeds.emplace_back(graph_->tensor(asset.tensor_name), Tensor::string_scalar(path));
   }
   for (Operation* op : init_ops_) session_->run({Fetch(op)}, feeds);
+  if (runnables_.size() > kPlannedAtOnce) return;
   for (auto& [name, runnable] : runnables_) {
-    if (runnable.problem.empty()) {
-      runnable.executor = session_->executor(runnable.outputs, runnable.inputs);
-    }
+    if (runnable.problem.empty()) executor_of(runnable);
   }
+}
+
+const std::shared_ptr<Executor>& LoadedModel::executor_of(const Runnable& runnable) {
+  if (!runnable.executor) {
+    runnable.executor = session_->executor(runnable.outputs, runnable.inputs);
+  }
+  return runnable.executor;
 }
 
 const LoadedModel::Runnable& LoadedModel::runnable(const std::string& name) const {
@@ -246,11 +267,11 @@ const std::vector<ExampleFeature>& LoadedModel::example_features(const std::stri
 
 std::vector<Tensor> LoadedModel::run(const std::string& name, const std::vector<Tensor>& inputs) {
   const Runnable& runnable = this->runnable(name);
-  const Executor::Hold hold(*runnable.executor);
-  runnable.executor->run(inputs);
+  const std::shared_ptr<Executor> executor = executor_of(runnable);
+  const Executor::Hold hold(*executor);
+  executor->run(inputs);
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < runnable.outputs.size(); ++i)
-    outputs.push_back(runnable.executor->result(i));
+  for (size_t i = 0; i < runnable.outputs.size(); ++i) outputs.push_back(executor->result(i));
   return outputs;
 }
 

@@ -45,12 +45,13 @@ class LoadedModel {
     std::vector<Output> inputs;
     std::vector<Fetch> outputs;
     std::vector<ExampleFeature> features;
-    std::shared_ptr<Executor> executor;
+    mutable std::shared_ptr<Executor> executor;  // NULL until it is asked for
   };
   void read(const std::vector<std::string>& tags);
   void import();
   void initialize();
   const Runnable& runnable(const std::string& signature) const;
+  const std::shared_ptr<Executor>& executor_of(const Runnable& runnable);
 
   std::string folder_, file_;
   FileRights rights_;  // what a stranger's model may read is its own folder
