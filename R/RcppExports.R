@@ -173,8 +173,12 @@ cpp_estimator_export <- function(spec, config, receiver_fn, folder, checkpoint_p
     invisible(.Call(`_runhooks_cpp_estimator_export`, spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra))
 }
 
-cpp_replace_saved_model <- function(from, folder) {
-    invisible(.Call(`_runhooks_cpp_replace_saved_model`, from, folder))
+cpp_unfinished_export <- function(folder, versioned) {
+    .Call(`_runhooks_cpp_unfinished_export`, folder, versioned)
+}
+
+cpp_place_export <- function(from, folder) {
+    invisible(.Call(`_runhooks_cpp_place_export`, from, folder))
 }
 
 cpp_load_savedmodel <- function(folder, tags) {

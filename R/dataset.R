@@ -57,9 +57,10 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
 # --- elements: nested lists of components
 
 # The components of a structure in order, as a list.
-flatten_form <- function(x) {
+flatten_form <- function(x, depth = 1L) {
   if (!is_structure(x)) return(list(x))
-  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form)))
+  check_nesting(depth)
+  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form, depth + 1L)))
 }
 
 # What is taken apart; a data frame is a record of its columns.
@@ -70,12 +71,15 @@ is_structure <- function(x) {
 # The same structure with the numbers of its components.
 form_of <- function(x) {
   count <- 0L
-  number <- function(x) {
-    if (is_structure(x)) return(lapply(as.list(x), number))
+  number <- function(x, depth) {
+    if (is_structure(x)) {
+      check_nesting(depth)
+      return(lapply(as.list(x), number, depth + 1L))
+    }
     count <<- count + 1L
     count
   }
-  number(x)
+  number(x, 1L)
 }
 
 # A structure of this form with these components.
@@ -136,10 +140,14 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x
 
 # Data frames keep their doubles; other plain vectors of doubles are float32, as constants are.
-as_components <- function(x, in_frame = FALSE, name = "tensors") {
+as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   if (is_structure(x)) {
+    check_nesting(depth)
     names <- if (is.null(names(x))) rep(name, length(x)) else names(x)
-    return(Map(as_components, as.list(x), is.data.frame(x), names, USE.NAMES = !is.null(names(x))))
+    return(Map(
+      as_components, as.list(x), is.data.frame(x), names, depth + 1L,
+      USE.NAMES = !is.null(names(x))
+    ))
   }
   x <- plain_sparse(x)
   if (is.factor(x)) x <- encode_column(x, name)

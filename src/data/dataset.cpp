@@ -79,6 +79,13 @@ namespace {
 constexpr int kDeepest = 2000;
 constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's
 
+// As unsigned: a state may have been saved at any number.
+uint64_t next_after(int64_t* used) {
+  const uint64_t next = static_cast<uint64_t>(*used) + 1;
+  *used = static_cast<int64_t>(next);
+  return next;
+}
+
 }  // namespace
 
 IteratorContext::IteratorContext(const Graph& graph)
@@ -93,7 +100,7 @@ Seeds IteratorContext::seeds(std::optional<int64_t> own) {
       root_ = fresh_seed();
       has_root_ = true;
     }
-    seeds = {has_graph_seed_ ? graph_seed_ : root_, static_cast<uint64_t>(++used_)};
+    seeds = {has_graph_seed_ ? graph_seed_ : root_, next_after(&used_)};
   }
   if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = 2147483647;
   return seeds;

@@ -51,9 +51,15 @@ bool DatasetFunction::is_argument(const Operation& op) const {
 
 void DatasetFunction::check_results() const {
   for (const Output& result : results_) {
-    if (result && &result.graph() == graph_.get()) continue;
-    invalid_argument(
-        "A function of a dataset must return tensors that it has made of its arguments.");
+    if (!result || &result.graph() != graph_.get()) {
+      invalid_argument(
+          "A function of a dataset must return tensors that it has made of its arguments.");
+    }
+    // the only objects among elements are datasets
+    if (result.dtype() == DType::kVariant) {
+      fail(Code::kUnimplemented, "A function of a dataset cannot return '", result.name(),
+           "', which is no tensor of values.");
+    }
   }
   if (!graph_->collection(collection_keys::kGlobalVariables).empty() ||
       !graph_->collection(collection_keys::kLocalVariables).empty()) {

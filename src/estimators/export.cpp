@@ -1,25 +1,20 @@
 #include "estimators/export.h"
 
-#include <filesystem>
-
 #include "base/log.h"
 #include "graph/collection_item.h"
 #include "graph/lowering.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/graphs/graph_def.h"
 #include "io/proto/text_format.h"
 #include "training/export_saver.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kMainOp = "saved_model_main_op";
 constexpr const char* kModel = "saved_model.pb";
 constexpr const char* kModelText = "saved_model.pbtxt";
-constexpr const char* kFolders[] = {"variables", "assets", "assets.extra"};
 
 void copy_file(const std::string& from, const std::string& to) {
   create_directories(parent_folder(to));
@@ -124,9 +119,8 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
                                    const std::string& folder) const {
   std::string checkpoint = options.checkpoint_path;
   if (checkpoint.empty()) {
-    std::vector<std::string> warnings;
-    checkpoint = latest_checkpoint(config_.model_dir, &warnings);
-    for (const std::string& text : warnings) warn("checkpoint", text);
+    checkpoint =
+        newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
   }
   if (checkpoint.empty()) {
     fail(Code::kInvalidArgument, "Couldn't find trained model at ", config_.model_dir, ".");
@@ -151,25 +145,6 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
   } else {
     write_file_atomically(join_path(folder, kModel), model);
   }
-}
-
-void replace_saved_model(const std::string& from, const std::string& folder) {
-  create_directories(folder);
-  // A folder without its graph is no model: nobody loads a mixture of two.
-  for (const char* name : {kModel, kModelText}) remove_file(join_path(folder, name));
-  for (const char* name : kFolders) {
-    std::error_code error;
-    fs::remove_all(join_path(folder, name), error);
-    if (error) fail_system("Cannot replace", join_path(folder, name), error.value());
-    if (file_exists(join_path(from, name)))
-      rename_file(join_path(from, name), join_path(folder, name));
-  }
-  for (const char* name : {kModel, kModelText}) {
-    if (file_exists(join_path(from, name)))
-      rename_file(join_path(from, name), join_path(folder, name));
-  }
-  std::error_code ignored;
-  fs::remove(from, ignored);
 }
 
 }  // namespace runhooks

@@ -8,9 +8,11 @@
 
 namespace runhooks {
 
-std::string newest_checkpoint(const std::string& model_dir, const std::string& state_name) {
+std::string newest_checkpoint(const std::string& model_dir,
+                              const std::string& state_name,
+                              CheckpointLook look) {
   std::vector<std::string> warnings;
-  const std::string path = latest_checkpoint(model_dir, &warnings, state_name);
+  const std::string path = latest_checkpoint(model_dir, &warnings, state_name, look);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }

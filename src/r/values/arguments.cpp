@@ -3,6 +3,7 @@
 #include "r/values/border.h"
 #include "r/values/convert.h"
 #include "r/values/handles.h"
+#include "r/values/nesting.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -88,6 +89,7 @@ Value value_from_r(SEXP x) {
     case STRSXP:
       return vector_value(x);
     case VECSXP: {
+      const NestedList inside;
       SEXP names = Rf_getAttrib(x, R_NamesSymbol);
       if (names == R_NilValue) return list_value(x);
       // What a specification is called in messages comes with it.
