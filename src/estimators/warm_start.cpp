@@ -25,8 +25,10 @@ std::string checkpoint_of(const std::string& path) {
 Pattern pattern_of(const std::string& text) {
   try {
     return Pattern(text);
-  } catch (const Error&) {
-    invalid_argument("`vars_to_warm_start` is no regular expression: \"", text, "\".");
+  } catch (const Error& error) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("`vars_to_warm_start` is no regular expression: \"", text, "\"."),
+                {error.message()});
   }
 }
 
