@@ -159,6 +159,9 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 
 #' The tensors of a next batch
 #'
+#' A dataset that depends on variables or on what is fed (see [datasets]) begins when
+#' `tf$tables_initializer()` is run, as estimators do.
+#'
 #' @param dataset A dataset or an iterator.
 #' @return The next element as tensors of the default graph, in the form of the dataset's elements.
 #' @family datasets
@@ -168,7 +171,12 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 next_batch <- function(dataset) {
   if (inherits(dataset, "tf_iterator")) return(iterator_get_next(dataset))
   check_dataset(dataset)
-  iterator_get_next(make_iterator_one_shot(dataset))
+  if (cpp_dataset_is_constant(dataset$handle)) {
+    return(iterator_get_next(make_iterator_one_shot(dataset)))
+  }
+  iterator <- make_iterator_initializable(dataset)
+  tf$add_to_collection("table_initializer", iterator_initializer(iterator))
+  iterator_get_next(iterator)
 }
 
 #' Until the data end

@@ -29,7 +29,7 @@ nest_pack <- function(x, leaves) {
       return(part)
     }
     taken <<- taken + 1
-    leaves[[taken]]
+    if (is_tensor_array(part)) with_flow(part, leaves[[taken]]) else leaves[[taken]]
   }
   pack(x)
 }
@@ -67,7 +67,7 @@ nest_tensors <- function(x, dtypes = NULL) {
 
 as_loop_tensor <- function(x, dtype = NULL) {
   if (is.null(x)) stop_runhooks("A value of a loop or a branch is {.code NULL}.")
-  as_tensor(x, dtype)
+  if (is_tensor_array(x)) x$flow else as_tensor(x, dtype)
 }
 
 only_one <- function(x) {

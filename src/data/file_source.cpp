@@ -13,12 +13,16 @@ namespace {
 // not known yet.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
-  if (value && value->get_if<Output>()) return {};
+  const Output* unknown = value ? value->get_if<Output>() : nullptr;
   const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
-  if (!tensor) return args.texts(name);
-  if (tensor->dtype() != DType::kString) {
-    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
+  if (!unknown && !tensor) return args.texts(name);
+  const DType dtype = unknown ? unknown->dtype() : tensor->dtype();
+  const Shape& shape = unknown ? unknown->shape() : tensor->shape();
+  if (dtype != DType::kString || (shape.has_rank() && shape.rank() > 1)) {
+    invalid_argument(args.label(name), " must be one string or a vector of them, not ",
+                     dtype_name(dtype), " of shape ", shape, ".");
   }
+  if (unknown) return {};
   std::vector<std::string> all;
   for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
   return all;

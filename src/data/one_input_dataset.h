@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,12 +77,13 @@ class TransformationIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// Shapes of elements with a dimension of `size` before them.
-inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes, int64_t size) {
+// Shapes of elements with a dimension of `size` before them, which may not be known.
+inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
+                                         std::optional<int64_t> size) {
   std::vector<Shape> all;
   for (const Shape& shape : shapes) {
     Shape batch = shape;
-    if (shape.has_rank()) batch = {size};
+    if (shape.has_rank()) batch = {size.value_or(Shape::kUnknownDim)};
     for (int d = 0; shape.has_rank() && d < shape.rank(); ++d) batch.append(shape.dim(d));
     all.push_back(batch);
   }

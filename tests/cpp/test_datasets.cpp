@@ -1,5 +1,7 @@
 // Kinds of datasets: what they give, and that their iterators go on where they stopped.
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "data/data_content.h"
 #include "data/dataset_function.h"
@@ -25,6 +27,49 @@ TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
   for (const DatasetPtr& dataset : kinds_in_memory()) {
     for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
   }
+}
+
+// Two elements, of one and of two components, of any type.
+TEST(elements_of_all_types_are_padded) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat16,
+        DType::kBfloat16, DType::kInt32, DType::kUint32, DType::kInt64, DType::kUint64,
+        DType::kFloat32, DType::kFloat64, DType::kBool}) {
+    const auto filled = [dtype](int64_t n) {
+      Tensor x(dtype, Shape{n});
+      std::memset(x.raw(), 1, x.num_bytes());
+      const auto components = std::make_shared<ValueList>();
+      components->push_back(Value::of(x));
+      return dataset_of("TensorDataset", {{"components", Value::of(components)}});
+    };
+    const auto both = dataset_of(
+        "ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(filled(2)))}}, filled(1));
+    for (const bool has_value : {false, true}) {
+      const auto values = std::make_shared<ValueList>();
+      values->push_back(has_value ? Value::of(1.0) : Value());
+      const auto padded =
+          dataset_of("PaddedBatchDataset",
+                     {{"batch_size", number(2)}, {"padding_values", Value::of(values)}}, both);
+      ComponentsSink sink;
+      CHECK(padded->make_iterator()->next(sink));
+      const Tensor batch = sink.take()[0];
+      CHECK(batch.shape() == (Shape{2, 2}));
+      const Tensor pad = Tensor::number(dtype, has_value ? 1 : 0);
+      const size_t size = dtype_size(dtype);
+      const auto* bytes = static_cast<const unsigned char*>(batch.raw());
+      const std::vector<unsigned char> ones(size, 1);
+      for (const size_t k : {0, 2, 3}) {
+        CHECK(std::memcmp(bytes + k * size, ones.data(), size) == 0);
+      }
+      CHECK(std::memcmp(bytes + size, pad.raw(), size) == 0);
+    }
+  }
+  CHECK_EQ(*Tensor::number(DType::kFloat16, -1.5).data<uint16_t>(), 0xbe00);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, 65519).data<uint16_t>(), 0x7bff);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, 65520).data<uint16_t>(), 0x7c00);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, std::ldexp(1.0, -24)).data<uint16_t>(), 1);
+  CHECK_EQ(*Tensor::number(DType::kBfloat16, 1).data<uint16_t>(), 0x3f80);
+  CHECK_THROWS(Tensor::number(DType::kUint8, 256), Code::kInvalidArgument, "no number of type");
 }
 
 TEST(shuffles_refuse_states_that_do_not_fit) {
