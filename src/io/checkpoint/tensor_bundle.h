@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_rights.h"
 #include "io/checkpoint/bundle_format.h"
 #include "io/files/atomic_file.h"
 
