@@ -1,6 +1,7 @@
 # Lists within lists, where functions go down into them by calling themselves.
 
-deepest_list <- 100L
+# Each takes up to 50 kB of the stack.
+deepest_list <- 32L
 
 # `depth`: of how many lists we are in one. An error, before R has no stack left.
 check_nesting <- function(depth, call = user_frame()) {

@@ -75,7 +75,7 @@ std::string model_bytes(const std::string& folder) {
   return bytes;
 }
 
-// The paths of an export's own files, but for those of `assets.extra`, which nobody lists.
+// The paths of an export's own files. Those in `assets.extra` are listed by our exports only.
 std::set<std::string> own_files(const std::string& folder) {
   std::set<std::string> own(std::begin(kModels), std::end(kModels));
   try {
@@ -84,6 +84,9 @@ std::set<std::string> own_files(const std::string& folder) {
       for (const AssetFileDef& asset : asset_files(meta_graph, folder)) {
         own.insert("assets/" + asset.filename);
       }
+      const auto extra = meta_graph.collections.find(kExtraFiles);
+      if (extra == meta_graph.collections.end()) continue;
+      for (const std::string& name : extra->second.strings) own.insert("assets.extra/" + name);
     }
   } catch (const Error&) {
     // a damaged one is replaced as well; files stay where nobody knows whose they are

@@ -7,6 +7,9 @@
 
 namespace runhooks {
 
+// The collection of an export's graph that names its files in the folder `assets.extra`.
+constexpr const char* kExtraFiles = "runhooks_assets_extra";
+
 // Where an export for `folder` is made: a path that is not there yet, of which nothing is left by
 // others that were killed. A folder of other files is no export: kAlreadyExists, and it is left
 // alone.

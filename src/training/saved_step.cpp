@@ -24,8 +24,15 @@ int64_t step_in(const std::string& checkpoint, int64_t otherwise) {
 }
 
 int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
-  const std::string path = newest_checkpoint(model_dir);
-  return path.empty() ? otherwise : step_in(path, otherwise);
+  std::string path = newest_checkpoint(model_dir);
+  if (path.empty()) return otherwise;
+  try {
+    return step_in(path, otherwise);
+  } catch (const Error& error) {
+    if (error.code() != Code::kDataLoss) throw;
+    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointLook::kContent);
+    return step_in(path, otherwise);
+  }
 }
 
 }  // namespace runhooks

@@ -121,7 +121,10 @@ void BundleWriter::finish() {
                    [](const Item& a, const Item& b) { return a.name < b.name; });
   const bool stood = file_exists(bundle_index_path(prefix_));
   const std::unique_ptr<BundleReader> standing = standing_bundle(prefix_);
-  if (!standing || !standing->has_same(entries())) {
+  // what stands is trusted after it has been read
+  const bool is_written =
+      standing && standing->has_same(entries()) && bundle_problem(prefix_, true).empty();
+  if (!is_written) {
     const int now = standing && standing->num_shards() == 1 ? 2 : 1;
     write(now);
     if (stood || file_exists(bundle_data_path(prefix_, 0, 3 - now))) {

@@ -11,7 +11,7 @@ namespace r {
 // One lives for each list that we are in; R/base_nesting.R has the same for R's functions.
 class NestedList {
  public:
-  static constexpr int kDeepest = 100;
+  static constexpr int kDeepest = 32;
   NestedList() {
     if (depth() == kDeepest) {
       invalid_argument("A list cannot be nested more than ", kDeepest, " deep here.");
