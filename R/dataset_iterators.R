@@ -138,7 +138,8 @@ print.tf_iterator <- function(x, ...) {
 #' The position of an iterator in checkpoints
 #'
 #' Added to the collection `saveable_objects` the position is saved and restored by
-#' `tf$train$Saver()`, and with the variables of a model.
+#' `tf$train$Saver()`, and with the variables of a model. Where it is restored before the iterator's
+#' initializer has run, that begins there the first time.
 #'
 #' @param iterator An iterator.
 #' @param on_other_data What becomes of a position that belongs to other data, or to data that are

@@ -59,14 +59,6 @@ test_that("filters, flat maps and interleaves", {
   expect_equal(values(turns), c(0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3))
 })
 
-test_that("datasets that depend on tensors are for functions only", {
-  with(tf$Graph()$as_default(), {
-    pattern <- tensors_dataset(tf$constant(1))
-    expect_error(dataset_collect(pattern), "depends on tensors")
-    expect_error(make_iterator_one_shot(pattern), "depends on tensors")
-  })
-})
-
 test_that("windows are datasets", {
   windows <- dataset_window(numbers(5), 2, shift = 2)
   elements <- dataset_collect(windows)

@@ -238,23 +238,28 @@ test_that("a run goes on where one on tensors stood, and other values are refuse
   expect_error(run(4, 1, first$path), "another input pipeline")
 })
 
-test_that("an input function's dataset may depend on variables", {
-  est <- estimator(function(features, labels, mode, params, config) {
-    step <- tf$train$get_or_create_global_step()
-    w <- tf$get_variable("w", initializer = tf$constant(0))
-    loss <- tf$reduce_mean(tf$square(features - w))
-    train_op <- tf$train$GradientDescentOptimizer(0.1)$minimize(loss, global_step = step)
-    estimator_spec(mode, loss = loss, train_op = train_op)
-  }, model_dir = withr::local_tempdir())
-  count <- NULL
-  input <- function() {
-    scale <- tf$Variable(2, trainable = FALSE, collections = list("local_variables"))
-    d <- tensor_slices_dataset(c(1, 2, 3)) %>%
-      dataset_map(function(x) x * scale) %>%
-      dataset_batch(1)
-    d
+test_that("an input function's dataset may depend on variables, and resumes", {
+  run <- function(folder, steps) {
+    est <- estimator(function(features, labels, mode, params, config) {
+      step <- tf$train$get_or_create_global_step()
+      w <- tf$get_variable("w", initializer = tf$constant(0))
+      loss <- tf$reduce_mean(tf$square(features - w))
+      train_op <- tf$train$GradientDescentOptimizer(0.1)$minimize(loss, global_step = step)
+      estimator_spec(mode, loss = loss, train_op = train_op)
+    }, model_dir = folder, config = run_config(checkpoint_input_pipeline = TRUE, tf_random_seed = 3))
+    history <- train(est, function() {
+      scale <- tf$get_variable("scale", initializer = tf$constant(2), trainable = FALSE)
+      tensor_slices_dataset(1:20 / 4) %>%
+        dataset_map(function(x) x * scale) %>%
+        dataset_shuffle(5) %>%
+        dataset_batch(1)
+    }, steps = steps, hooks = hook_history_saver(1))
+    as.data.frame(history)
   }
-  history <- train(est, input, steps = 3)
-  losses <- as.data.frame(history)
-  expect_equal(losses$value[losses$metric == "total_losses"][[1]], 4)
+  losses <- function(history) history$value[history$metric == "total_losses"]
+  whole <- losses(run(withr::local_tempdir(), 12))
+  folder <- withr::local_tempdir()
+  first <- losses(run(folder, 5))
+  expect_equal(c(first, losses(run(folder, 7))), whole)
+  expect_equal(length(whole), 12)
 })
