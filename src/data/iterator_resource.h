@@ -24,7 +24,7 @@ class IteratorResource : public Resource {
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
   // How long steps have waited for elements, in this session.
-  int64_t waited_ns = 0;
+  int64_t waited_ticks = 0;
 };
 
 // The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an

@@ -12,6 +12,7 @@
 #include "base/shared_work.cpp"
 #include "base/status.cpp"
 #include "base/threads.cpp"
+#include "base/ticks.cpp"
 #include "tensor/dtype.cpp"
 #include "tensor/shape.cpp"
 #include "tensor/string_dictionary.cpp"
