@@ -23,4 +23,6 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
 }
 
 # From the root, a drive or a server; "/" and "\\" alike where Windows has them.
-is_absolute_path <- function(path) grepl("^(/|\\\\|[A-Za-z]:[/\\\\])", path)
+is_absolute_path <- function(path) {
+  startsWith(path, "/") || grepl("^(\\\\|[A-Za-z]:[/\\\\])", path)
+}

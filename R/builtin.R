@@ -167,8 +167,12 @@ signature_formals <- function(arguments) {
 
 # Specifications within specifications as plain lists.
 core_value <- function(x) {
+  # most are numbers and words
+  if (is.atomic(x) && !is.object(x)) return(x)
   if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    return(structure(lapply(unclass(x), core_value), owner = attr(x, "owner")))
+    fields <- lapply(unclass(x), core_value)
+    attr(fields, "owner") <- attr(x, "owner")
+    return(fields)
   }
   if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
   if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))

@@ -7,9 +7,10 @@ new_column <- function(type, name, key, ...) {
 rebuild_column <- function(fields) {
   if (!identical(names(fields)[1:2], c("type", "name"))) return(NULL)
   type <- fields$type
-  structure(
-    fields, class = c(type, "runhooks_feature_column"), owner = paste0(type, "()")
+  attributes(fields) <- list(
+    names = names(fields), class = c(type, "runhooks_feature_column"), owner = paste0(type, "()")
   )
+  fields
 }
 
 # A column that the core has made once: it names it, refuses what is wrong with it, and chooses what
@@ -20,8 +21,8 @@ new_checked_column <- function(type, fields, kinds = NULL) {
   for (name in names(made$chosen)) {
     fields[[name]] <- chosen_value(made$chosen[[name]], kinds[[name]])
   }
-  others <- fields[names(fields) != "key"]
-  do.call(new_column, c(list(type, made$name, fields[["key"]]), others))
+  first <- list(type = type, name = made$name, key = fields[["key"]])
+  rebuild_column(c(first, fields[names(fields) != "key"]))
 }
 
 chosen_value <- function(x, kind) {

@@ -163,13 +163,21 @@ model_source <- function(object) {
 make_model <- function(object) {
   spec <- object$spec
   columns <- spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))])
-  made <- list2env(cpp_model_make(core_spec(object)), parent = emptyenv())
-  made$reads <- columns_read(columns)
+  columns <- lapply(columns, core_value)
+  core <- core_spec(object)
+  made <- list2env(cpp_model_make(core), parent = emptyenv())
+  # a custom one's function knows the object, which then would never be let go
+  if (!is_custom(object)) made$core <- core
+  made$reads <- cpp_columns_read(columns)
   # words in a file may change between two calls
-  fields <- names(unlist(lapply(columns, core_value)))
-  made$reads_files <- any(grepl("vocabulary_file", fields, fixed = TRUE))
+  made$reads_files <- has_file(columns)
   made$source <- model_source(object)
   made
+}
+
+has_file <- function(columns) {
+  is.list(columns) &&
+    (!is.null(columns[["vocabulary_file"]]) || any(vapply(columns, has_file, NA)))
 }
 
 # model_memory(), once for a model that reads no files.

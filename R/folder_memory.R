@@ -5,7 +5,7 @@
 # What the checkpoints depend on, or what would make their numbers mean something else: named
 # strings in groups. Rates, regularization, weights of examples and the like may change.
 model_memory <- function(object) {
-  if (!is.null(object$spec)) cpp_model_memory(core_spec(object))
+  if (!is.null(object$spec)) cpp_model_memory(made_model(object)$core)
 }
 
 # --- comparing

@@ -9,9 +9,11 @@ constructor_arguments <- function(constructor, specs, call) {
   type <- specs$type
   arguments <- setdiff(names(formals(constructor)), "...")
   refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
-  is_given <- function(name) !eval(base::call("missing", as.name(name)), call)
+  # one look at the frame for all of them
+  missing <- lapply(arguments, function(name) base::call("missing", as.name(name)))
+  is_given <- !unlist(eval(as.call(c(list, missing)), call))
   settled <- list(
-    args = mget(arguments, envir = call), given = Filter(is_given, arguments), type = type,
+    args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)

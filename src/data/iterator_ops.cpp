@@ -1,7 +1,7 @@
 // The operations that bring a dataset's elements into the graph.
 #include <algorithm>
-#include <chrono>
 
+#include "base/ticks.h"
 #include "data/iterator_resource.h"
 
 namespace runhooks {
@@ -40,10 +40,9 @@ class GetNextKernel : public Kernel, public ElementSink {
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
-    const auto asked = std::chrono::steady_clock::now();
+    const int64_t asked = now_ticks();
     const bool has_element = iterator->next(*this);
-    const auto waited = std::chrono::steady_clock::now() - asked;
-    own.waited_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count();
+    own.waited_ticks += std::max<int64_t>(now_ticks() - asked, 0);
     if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {

@@ -33,7 +33,7 @@ class IteratorResource : public Resource {
   // NULL for one that begins anew. Asked by the next initializer.
   std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
   // How long steps have waited for elements, in this session.
-  int64_t waited_ns = 0;
+  int64_t waited_ticks = 0;
 };
 
 // The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an

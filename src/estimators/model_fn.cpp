@@ -81,8 +81,4 @@ CannedModel make_canned_model(const std::string& estimator, const Args& args) {
   return *Factory<CannedModel>::instance().make("estimator", estimator, args);
 }
 
-ModelFn make_model_fn(const std::string& estimator, const Args& args) {
-  return make_canned_model(estimator, args).model_fn;
-}
-
 }  // namespace runhooks

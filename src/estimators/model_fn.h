@@ -71,6 +71,5 @@ struct CannedModel {
   std::shared_ptr<Head> head;
 };
 CannedModel make_canned_model(const std::string& estimator, const Args& args);
-ModelFn make_model_fn(const std::string& estimator, const Args& args);
 
 }  // namespace runhooks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <unordered_map>
 
 namespace runhooks {
 
@@ -10,6 +11,12 @@ namespace {
 
 std::map<std::string, OpDef>& registry() {
   static auto* ops = new std::map<std::string, OpDef>;
+  return *ops;
+}
+
+// The same by a quicker way: each operation that is added to a graph asks.
+std::unordered_map<std::string, const OpDef*>& registry_index() {
+  static auto* ops = new std::unordered_map<std::string, const OpDef*>;
   return *ops;
 }
 
@@ -187,8 +194,8 @@ const AttrDef* OpDef::find_attr(const std::string& name) const {
 }
 
 const OpDef* find_op_or_null(const std::string& type) {
-  auto found = registry().find(type);
-  return found == registry().end() ? nullptr : &found->second;
+  const auto found = registry_index().find(type);
+  return found == registry_index().end() ? nullptr : found->second;
 }
 
 const OpDef& find_op(const std::string& type) {
@@ -208,6 +215,7 @@ OpDef& new_op(const char* type) {
     inserted.first->second.type = str_cat("duplicate of ", type);
   else
     inserted.first->second.type = type;
+  registry_index().emplace(type, &inserted.first->second);
   return inserted.first->second;
 }
 }  // namespace

@@ -17,6 +17,8 @@ Plan::Plan(std::shared_ptr<NodeTable> table,
   for (const Output& feed : feeds) feeds_.emplace_back(feed, &table_->feed_slot(feed));
   const std::vector<Operation*> order = ordered_operations(fetches, fed_);
   const std::vector<int> levels = schedule_levels(order);
+  nodes_.reserve(order.size());
+  positions_.reserve(order.size());
   InterruptPoll poll;
   for (size_t i = 0; i < order.size(); ++i) {
     poll();
@@ -91,6 +93,8 @@ void Plan::mark_snapshots() {
 // the node is reached that makes it.
 void Plan::find_live_ranges() {
   std::unordered_map<Slot*, LiveRange> last_use;
+  last_use.reserve(nodes_.size());
+  liveness_.reserve(nodes_.size());
   const auto use = [&last_use](Slot* slot, int position, int level) {
     LiveRange& range = last_use[slot];
     range.last = std::max(range.last, position);

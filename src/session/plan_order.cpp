@@ -1,6 +1,7 @@
 #include <queue>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/interrupt.h"
 #include "base/looks.h"
@@ -15,26 +16,26 @@ bool is_mutating(const Operation* op) {
   return !op->def().mutates.empty() || (op->def().calls_functions && op->def().is_stateful);
 }
 
-// Everything the fetches need, except what is fed.
-std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,
-                                          const OutputSet& feeds) {
-  std::unordered_set<const Operation*> seen;
-  std::vector<Operation*> needed, stack;
-  auto visit = [&](Operation* op) {
+// Everything the fetches need, except what is fed, and where each stands in the list.
+struct Needed {
+  std::vector<Operation*> ops;
+  std::unordered_map<const Operation*, size_t> places;
+};
+
+Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& feeds) {
+  Needed needed;
+  const auto visit = [&](Operation* op) {
     ++looks();
-    if (!seen.insert(op).second) return;
-    needed.push_back(op);
-    stack.push_back(op);
+    if (needed.places.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
   };
   for (const Fetch& fetch : fetches) {
     if (fetch.is_tensor() && feeds.count(Output(fetch.op, fetch.index)) > 0) continue;
     visit(fetch.op);
   }
   InterruptPoll poll;
-  while (!stack.empty()) {
+  for (size_t i = 0; i < needed.ops.size(); ++i) {
     poll();
-    Operation* op = stack.back();
-    stack.pop_back();
+    const Operation* op = needed.ops[i];
     for (const Output& input : op->inputs()) {
       if (feeds.count(input) == 0) visit(input.op);
     }
@@ -43,45 +44,68 @@ std::vector<Operation*> needed_operations(const std::vector<Fetch>& fetches,
   return needed;
 }
 
+// For each of some operations those that wait for it, all in one row.
+class Followers {
+ public:
+  Followers(const Needed& needed, const OutputSet& feeds)
+      : ends_(needed.ops.size() + 1), waits_for_(needed.ops.size()) {
+    std::vector<std::pair<size_t, size_t>> pairs;  // who is waited for, who waits
+    for (size_t i = 0; i < needed.ops.size(); ++i) {
+      const Operation* op = needed.ops[i];
+      const size_t before = pairs.size();
+      for (const Output& input : op->inputs()) {
+        if (feeds.count(input) == 0) pairs.emplace_back(needed.places.at(input.op), i);
+      }
+      for (const Operation* control : op->control_inputs()) {
+        pairs.emplace_back(needed.places.at(control), i);
+      }
+      waits_for_[i] = pairs.size() - before;
+    }
+    for (const auto& pair : pairs) ++ends_[pair.first + 1];
+    for (size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
+    row_.resize(pairs.size());
+    std::vector<size_t> next(ends_.begin(), ends_.end() - 1);
+    for (const auto& pair : pairs) row_[next[pair.first]++] = pair.second;
+  }
+  bool is_ready(size_t i) const { return waits_for_[i] == 0; }
+  // Calls `ready` with each that has waited for nothing else.
+  template <typename Ready>
+  void done(size_t i, const Ready& ready) {
+    for (size_t k = ends_[i]; k < ends_[i + 1]; ++k) {
+      if (--waits_for_[row_[k]] == 0) ready(row_[k]);
+    }
+  }
+
+ private:
+  std::vector<size_t> ends_, row_;  // those of i stand before ends_[i + 1]
+  std::vector<size_t> waits_for_;   // how many each still waits for
+};
+
 }  // namespace
 
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
                                            const OutputSet& feeds) {
-  const std::vector<Operation*> needed = needed_operations(fetches, feeds);
-  std::unordered_map<const Operation*, int> waits_for;
-  std::unordered_map<const Operation*, std::vector<Operation*>> followers;
-  for (Operation* op : needed) {
-    int count = 0;
-    auto depend_on = [&](Operation* other) {
-      followers[other].push_back(op);
-      ++count;
-    };
-    for (const Output& input : op->inputs()) {
-      if (feeds.count(input) == 0) depend_on(input.op);
-    }
-    for (Operation* control : op->control_inputs()) depend_on(control);
-    waits_for[op] = count;
-  }
-  auto later = [](const Operation* a, const Operation* b) {
+  const Needed needed = needed_operations(fetches, feeds);
+  Followers followers(needed, feeds);
+  const auto later = [](const Operation* a, const Operation* b) {
     if (is_mutating(a) != is_mutating(b)) return is_mutating(a);
     return a->id() > b->id();
   };
   std::priority_queue<Operation*, std::vector<Operation*>, decltype(later)> ready(later);
-  for (Operation* op : needed) {
-    if (waits_for[op] == 0) ready.push(op);
+  for (size_t i = 0; i < needed.ops.size(); ++i) {
+    if (followers.is_ready(i)) ready.push(needed.ops[i]);
   }
   std::vector<Operation*> order;
+  order.reserve(needed.ops.size());
   InterruptPoll poll;
   while (!ready.empty()) {
     poll();
     Operation* op = ready.top();
     ready.pop();
     order.push_back(op);
-    for (Operation* follower : followers[op]) {
-      if (--waits_for[follower] == 0) ready.push(follower);
-    }
+    followers.done(needed.places.at(op), [&](size_t i) { ready.push(needed.ops[i]); });
   }
-  if (order.size() != needed.size()) {
+  if (order.size() != needed.ops.size()) {
     fail(Code::kInvalidArgument, "The graph has a cycle through the fetched operations.");
   }
   return order;

@@ -1,8 +1,9 @@
 #include "session/schedule.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/interrupt.h"
 #include "base/looks.h"
@@ -31,32 +32,52 @@ class Levels {
     has_updates_ = has_updates_ || op.def().updates_variables;
 
     Variables reads, changes;
-    if (op.def().holds_variable) reads.insert(&op);
+    if (op.def().holds_variable) reads.push_back(&op);
     for (const Output& input : op.inputs()) {
-      level = std::max(level, after_[input.op]);
-      reads.insert(variables_behind_[input.op].begin(), variables_behind_[input.op].end());
+      const Node& source = nodes_[input.op];
+      level = std::max(level, source.after);
+      add_all(reads, source.variables_behind);
     }
-    for (const Operation* control : op.control_inputs()) level = std::max(level, after_[control]);
+    for (const Operation* control : op.control_inputs()) {
+      level = std::max(level, nodes_[control].after);
+    }
     for (const int input : op.def().mutates) {
-      const Variables& behind = variables_behind_[op.input(input).op];
-      changes.insert(behind.begin(), behind.end());
+      add_all(changes, nodes_[op.input(input).op].variables_behind);
     }
+    make_unique(reads);
+    make_unique(changes);
     looks() += 1 + reads.size() + changes.size();
-    for (const Operation* variable : reads) level = std::max(level, after_change_[variable]);
-    for (const Operation* variable : changes) level = std::max(level, after_reads_[variable]);
+    for (const Operation* variable : reads) level = std::max(level, uses_[variable].after_change);
+    for (const Operation* variable : changes) level = std::max(level, uses_[variable].after_reads);
 
-    for (const Operation* variable : reads) raise(after_reads_[variable], level + 1);
-    for (const Operation* variable : changes) raise(after_change_[variable], level + 1);
-    if (keeps_buffer(op)) variables_behind_[&op] = reads;
-    after_[&op] = level + 1;
+    for (const Operation* variable : reads) raise(uses_[variable].after_reads, level + 1);
+    for (const Operation* variable : changes) raise(uses_[variable].after_change, level + 1);
+    Node& node = nodes_[&op];
+    if (keeps_buffer(op)) node.variables_behind = std::move(reads);
+    node.after = level + 1;
     raise(end_, level + 1);
     if (stays) first_ = end_;
     return level;
   }
 
  private:
-  using Variables = std::set<const Operation*>;
+  using Variables = std::vector<const Operation*>;
+  struct Node {
+    int after = 0;  // the first level where its outputs are there
+    Variables variables_behind;
+  };
+  struct Uses {
+    int after_reads = 0, after_change = 0;
+  };
   static void raise(int& limit, int to) { limit = std::max(limit, to); }
+  static void add_all(Variables& to, const Variables& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
+  static void make_unique(Variables& variables) {
+    if (variables.size() < 2) return;
+    std::sort(variables.begin(), variables.end());
+    variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+  }
   // Whether an output may be the buffer of a variable that an input refers to.
   static bool keeps_buffer(const Operation& op) {
     const OpDef& def = op.def();
@@ -66,9 +87,8 @@ class Levels {
   }
   int first_ = 0, end_ = 0;  // where the next node may go, and the first level without nodes
   bool has_updates_ = false;
-  std::unordered_map<const Operation*, int> after_;
-  std::unordered_map<const Operation*, int> after_reads_, after_change_;  // of a variable's op
-  std::unordered_map<const Operation*, Variables> variables_behind_;
+  std::unordered_map<const Operation*, Node> nodes_;
+  std::unordered_map<const Operation*, Uses> uses_;  // of a variable's op
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "base/shared_work.cpp"
 #include "base/status.cpp"
 #include "base/threads.cpp"
+#include "base/ticks.cpp"
 #include "base/unicode.cpp"
 #include "base/unicode_tables.cpp"
 #include "tensor/dtype.cpp"

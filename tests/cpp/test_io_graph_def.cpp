@@ -200,6 +200,20 @@ TEST(io_graph_def_of_a_graph) {
   CHECK(write_graph_def(read_graph_def(bytes, "x")) == bytes);
 }
 
+// What has been written is not written again, and is what is written all at once.
+TEST(io_graph_def_of_a_graph_that_grows) {
+  Graph graph;
+  GraphDefOptions options;
+  options.add_shapes = true;
+  GraphDefWriter writer(graph, options);
+  Output x = graph.scalar(DType::kFloat32, 0);
+  for (int i = 1; i < 20; ++i) {
+    x = graph.op("AddV2", {x, graph.constant(Tensor::zeros(DType::kFloat32, {i, 200}))});
+    CHECK(writer.bytes() == write_graph_def(make_graph_def(graph, options)));
+  }
+  CHECK(writer.bytes() == writer.bytes());
+}
+
 TEST(io_graph_def_damage_is_reported) {
   const std::string bytes = golden_graph(), name = "/a/graph.pb";
   std::mt19937_64 random = seeded_generator();

@@ -22,6 +22,12 @@ std::string canonical(const std::string& text, const std::string& message = "Che
   return proto_to_text(bytes, message, "x");
 }
 
+std::string quoted(const std::string& bytes) {
+  std::string text;
+  append_quoted(text, bytes);
+  return text;
+}
+
 }  // namespace
 
 TEST(io_text_of_a_graph_is_tensorflows) {
@@ -54,16 +60,16 @@ TEST(io_text_shows_numbers_as_python_does) {
 }
 
 TEST(io_text_escapes_strings) {
-  CHECK_EQ(quote_text("caf\xc3\xa9 \x01\x7f\t\n\r'\"\\?x"),
+  CHECK_EQ(quoted("caf\xc3\xa9 \x01\x7f\t\n\r'\"\\?x"),
            "\"caf\\303\\251 \\001\\177\\t\\n\\r\\'\\\"\\\\?x\"");
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 200; ++round) {
     const std::string bytes = random_bytes(random, random() % 40);
     std::string message, problem;
-    CHECK(text_to_proto("value: " + quote_text(bytes), "CollectionDef.BytesList", &message,
+    CHECK(text_to_proto("value: " + quoted(bytes), "CollectionDef.BytesList", &message,
                         &problem));
-    CHECK(canonical("value: " + quote_text(bytes), "CollectionDef.BytesList") ==
-          "value: " + quote_text(bytes) + "\n");
+    CHECK(canonical("value: " + quoted(bytes), "CollectionDef.BytesList") ==
+          "value: " + quoted(bytes) + "\n");
   }
 }
 

@@ -40,6 +40,24 @@ TEST(io_wire_reads_numbers_packed_or_one_by_one) {
   CHECK(read == (std::vector<float>{1.5f, 0, 2.5f}) && std::signbit(read[1]));
 }
 
+// As if the message had been written apart, whatever number of bytes its length takes.
+TEST(io_wire_nested_messages_of_any_length) {
+  for (size_t size : {0, 1, 120, 125, 126, 127, 128, 129, 16380, 16384, 70000}) {
+    const std::string text(size, 'x');
+    WireWriter inner, middle, apart, nested;
+    inner.put_bytes(3, text);
+    middle.put_message(2, inner).put_int(4, 5);
+    apart.put_int(9, 1).put_message(1, middle).put_int(7, 6);
+    nested.put_int(9, 1);
+    nested.put_nested(1, [&] {
+      nested.put_nested(2, [&] { nested.put_bytes(3, text); });
+      nested.put_int(4, 5);
+    });
+    nested.put_int(7, 6);
+    CHECK(nested.bytes() == apart.bytes());
+  }
+}
+
 TEST(io_wire_reader_reports_damage_and_names_the_file) {
   const auto read = [](const std::string& bytes) {
     WireReader r(bytes, "/a/file");

@@ -5,14 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <tuple>
+#include <vector>
 
 #include "io/proto/proto_schema.h"
 #include "io/proto/wire.h"
 
 namespace runhooks {
-
-namespace {
 
 void append_quoted(std::string& out, std::string_view bytes) {
   out += '"';
@@ -32,14 +31,6 @@ void append_quoted(std::string& out, std::string_view bytes) {
     }
   }
   out += '"';
-}
-
-}  // namespace
-
-std::string quote_text(std::string_view bytes) {
-  std::string out;
-  append_quoted(out, bytes);
-  return out;
 }
 
 std::string double_text(double value) {
@@ -96,17 +87,20 @@ class TextWriter {
     uint64_t bits;
     std::string_view bytes;
   };
-  using Values = std::vector<Value>;
+  // Some of `values_`, which grows and shrinks meanwhile.
+  struct Span {
+    size_t begin, end;
+  };
 
   static bool is_text(ProtoType type) {
     return type == ProtoType::kString || type == ProtoType::kBytes || type == ProtoType::kMessage ||
            type == ProtoType::kMap;
   }
 
-  static void collect(const WireReader& r, const ProtoField& field, Values& values) {
-    const auto add_bits = [&](uint64_t bits) { values.push_back({&field, bits, {}}); };
+  void collect(const WireReader& r, const ProtoField& field) {
+    const auto add_bits = [&](uint64_t bits) { values_.push_back({&field, bits, {}}); };
     if (is_text(field.type)) {
-      values.push_back({&field, 0, r.bytes()});
+      values_.push_back({&field, 0, r.bytes()});
     } else if (field.type == ProtoType::kFixed32) {
       add_bits(r.fixed32());
     } else if (field.type == ProtoType::kFloat) {
@@ -137,22 +131,24 @@ class TextWriter {
   // Fields by number, the values of each in the order of the file.
   void write_message(std::string_view bytes, const ProtoMessage& message) {
     if (message.name == "Any" && write_any(bytes)) return;
-    Values values;
+    const size_t begin = values_.size();
     for (WireReader r(bytes, where_); r.next();) {
-      if (const ProtoField* field = message.find(r.field())) collect(r, *field, values);
+      if (const ProtoField* field = message.find(r.field())) collect(r, *field);
     }
+    const auto first = values_.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto is_before = [](const Value& a, const Value& b) {
       return a.field->number < b.field->number;
     };
-    if (!std::is_sorted(values.begin(), values.end(), is_before)) {
-      std::stable_sort(values.begin(), values.end(), is_before);
+    if (!std::is_sorted(first, values_.end(), is_before)) {
+      std::stable_sort(first, values_.end(), is_before);
     }
-    for (auto first = values.begin(); first != values.end();) {
-      auto end = first;
-      while (end != values.end() && end->field == first->field) ++end;
-      write_field(*first->field, &*first, &*first + (end - first));
-      first = end;
+    const size_t end = values_.size();
+    for (Span span{begin, begin}; span.begin < end; span.begin = span.end) {
+      const ProtoField& field = *values_[span.begin].field;
+      while (span.end < end && values_[span.end].field == &field) ++span.end;
+      write_field(field, span);
     }
+    values_.resize(begin);
   }
 
   // A message of a known type stands under the name of its type instead of in bytes.
@@ -168,31 +164,35 @@ class TextWriter {
     return message != nullptr;
   }
 
-  void write_field(const ProtoField& field, const Value* first, const Value* end) {
-    if (field.type == ProtoType::kMap) return write_map(field, first, end);
-    if (field.type == ProtoType::kMessage) {
-      if (field.is_repeated || end - first == 1) {
-        for (; first != end; ++first) write_block(field.name, first->bytes, *field.message);
-      } else {
-        // Parts of one message that come one by one are merged, which is to say joined.
-        std::string joined;
-        for (; first != end; ++first) joined.append(first->bytes);
-        write_block(field.name, joined, *field.message);
-      }
-      return;
-    }
-    for (const Value* value = field.is_repeated ? first : end - 1; value != end; ++value) {
-      const bool is_default = is_text(field.type) ? value->bytes.empty() : value->bits == 0;
+  void write_field(const ProtoField& field, const Span& span) {
+    if (field.type == ProtoType::kMap) return write_map(field, span);
+    if (field.type == ProtoType::kMessage) return write_messages(field, span);
+    for (size_t i = field.is_repeated ? span.begin : span.end - 1; i < span.end; ++i) {
+      const Value& value = values_[i];
+      const bool is_default = is_text(field.type) ? value.bytes.empty() : value.bits == 0;
       if (is_default && !field.is_repeated && !field.is_in_oneof) continue;
       indent();
       out_.append(field.name).append(": ");
       if (is_text(field.type)) {
-        append_quoted(out_, value->bytes);
+        append_quoted(out_, value.bytes);
       } else {
-        out_ += number_text(field, value->bits);
+        out_ += number_text(field, value.bits);
       }
       out_ += '\n';
     }
+  }
+
+  void write_messages(const ProtoField& field, const Span& span) {
+    if (field.is_repeated || span.end - span.begin == 1) {
+      for (size_t i = span.begin; i < span.end; ++i) {
+        write_block(field.name, values_[i].bytes, *field.message);
+      }
+      return;
+    }
+    // Parts of one message that come one by one are merged, which is to say joined.
+    std::string joined;
+    for (size_t i = span.begin; i < span.end; ++i) joined.append(values_[i].bytes);
+    write_block(field.name, joined, *field.message);
   }
 
   std::string number_text(const ProtoField& field, uint64_t bits) const {
@@ -227,20 +227,35 @@ class TextWriter {
     }
   }
 
-  void write_map(const ProtoField& field, const Value* first, const Value* end) {
-    const bool text_keys = is_text(field.message->fields[0].type);
-    // The last entry of a key counts. Numbers are padded so that they sort as numbers.
-    std::map<std::string, std::string_view> sorted;
-    for (; first != end; ++first) {
-      std::string sort_key(text_keys ? 0 : 20, '0');
-      for (WireReader r(first->bytes, where_); r.next();) {
-        if (r.field() != 1) continue;
-        const std::string number = text_keys ? "" : str_cat(r.uint());
-        sort_key = text_keys ? r.text() : std::string(20 - number.size(), '0') + number;
+  // Entries by their keys, texts or numbers; the last one of a key counts.
+  void write_map(const ProtoField& field, const Span& span) {
+    struct Entry {
+      std::string_view text;
+      uint64_t number;
+      std::string_view bytes;
+      bool operator<(const Entry& other) const {
+        return std::tie(text, number) < std::tie(other.text, other.number);
       }
-      sorted[sort_key] = first->bytes;
+    };
+    const bool text_keys = is_text(field.message->fields[0].type);
+    std::vector<Entry> entries;
+    for (size_t i = span.begin; i < span.end; ++i) {
+      Entry entry{{}, 0, values_[i].bytes};
+      for (WireReader r(entry.bytes, where_); r.next();) {
+        if (r.field() != 1) continue;
+        if (text_keys) {
+          entry.text = r.bytes();
+        } else {
+          entry.number = r.uint();
+        }
+      }
+      entries.push_back(entry);
     }
-    for (const auto& entry : sorted) write_block(field.name, entry.second, *field.message, true);
+    std::stable_sort(entries.begin(), entries.end());
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const bool is_last = i + 1 == entries.size() || entries[i] < entries[i + 1];
+      if (is_last) write_block(field.name, entries[i].bytes, *field.message, true);
+    }
   }
 
   void indent() { out_.append(static_cast<size_t>(2 * depth_), ' '); }
@@ -271,6 +286,7 @@ class TextWriter {
   std::string_view where_;
   FloatText floats_;
   std::string out_;
+  std::vector<Value> values_;  // of the messages that are being written, the innermost last
   int depth_ = 0;
 };
 

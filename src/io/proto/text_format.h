@@ -28,7 +28,7 @@ bool text_to_proto(std::string_view text,
                    std::string* problem);
 
 // Quotes and escapes a string: "caf\303\251".
-std::string quote_text(std::string_view bytes);
+void append_quoted(std::string& out, std::string_view bytes);
 // A number as Python shows it: "0.1", "1e-07", "100.0", "inf".
 std::string float_text(float value);
 std::string double_text(double value);

@@ -118,28 +118,36 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
 }
 
-// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
-// built. Or the user's own.
-ModelFn model_fn_from_r(SEXP spec) {
-  SEXP own = list_element(spec, "model_fn");
-  if (own != R_NilValue) return custom_model_from_r(own);
+// The arguments of a canned estimator. Without an owner, errors name them as its constructor does,
+// whose call is shown.
+std::shared_ptr<Args> estimator_args(SEXP spec) {
   const auto args = args_from_r(spec, "the estimator");
+  args->set_owner("");
+  return args;
+}
+
+// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
+// built.
+CannedModel canned_model_from_r(SEXP spec) {
+  const auto args = estimator_args(spec);
   const std::string type = args->text("type");
   args->set_owner(type + "()");
-  const ModelFn model_fn = make_model_fn(type, *args);
+  CannedModel made = make_canned_model(type, *args);
   std::vector<Held> own_metrics;
   Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
     own_metrics.emplace_back(function_from_r(VECTOR_ELT(functions, i), "a function of metrics"));
   }
-  return [model_fn, own_metrics](Graph& graph, const ModelInput& input, Mode mode) {
+  made.model_fn = [model_fn = made.model_fn, own_metrics](Graph& graph, const ModelInput& input,
+                                                          Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
-    EstimatorSpec made = model_fn(graph, input, mode);
+    EstimatorSpec spec = model_fn(graph, input, mode);
     if (mode == Mode::kEval) {
-      for (const Held& function : own_metrics) add_own_metrics(function.get(), input, made);
+      for (const Held& function : own_metrics) add_own_metrics(function.get(), input, spec);
     }
-    return made;
+    return spec;
   };
+  return made;
 }
 
 // What R says of a run for its record: a named list of plain data.
@@ -155,6 +163,7 @@ PlainFields about_from_r(SEXP about) {
 // What R holds of a model, for all of its calls.
 struct MadeModel {
   ModelFn model_fn;
+  std::shared_ptr<Head> head;          // of a canned one
   std::shared_ptr<Args> warm_start;  // may be missing
 };
 const HandleKind kModel("runhooks_model");
@@ -162,7 +171,14 @@ const HandleKind kModel("runhooks_model");
 std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
   if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
   auto made = std::make_shared<MadeModel>();
-  made->model_fn = model_fn_from_r(spec);
+  SEXP own = list_element(spec, "model_fn");
+  if (own != R_NilValue) {
+    made->model_fn = custom_model_from_r(own);
+  } else {
+    const CannedModel canned = canned_model_from_r(spec);
+    made->model_fn = canned.model_fn;
+    made->head = canned.head;
+  }
   SEXP warm_start = list_element(spec, "warm_start_from");
   if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
   return made;
@@ -194,14 +210,6 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
-// The arguments of a canned estimator.
-std::shared_ptr<Args> estimator_args(SEXP spec) {
-  const auto args = args_from_r(spec, "the estimator");
-  // what the user called shows at its call
-  args->set_owner("");
-  return args;
-}
-
 SEXP named_texts_to_r(const NamedTexts& texts) {
   Rcpp::CharacterVector values(texts.size()), names(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -212,12 +220,12 @@ SEXP named_texts_to_r(const NamedTexts& texts) {
   return values;
 }
 
-// What a canned model's head says of its labels and predictions, and the features that it reads
-// itself; NULL of models of the user.
-SEXP labels_of_model(SEXP spec) {
-  if (list_element(spec, "model_fn") != R_NilValue) return R_NilValue;
+// Throws where a canned model cannot be made, by an error that names arguments as its constructor has
+// them.
+void check_canned_model(SEXP spec) {
+  if (list_element(spec, "model_fn") != R_NilValue) return;
   const auto args = estimator_args(spec);
-  return labels_to_r(*make_canned_model(args->text("type"), *args).head);
+  make_canned_model(args->text("type"), *args);
 }
 
 // A named list of arrays; NULL at the end.
@@ -340,6 +348,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.name = name;
     options.hooks = hooks_from_r(hooks);
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
+    note_light_graph();
     Rcpp::List values(metrics.size());
     Rcpp::CharacterVector names(metrics.size());
     for (size_t i = 0; i < metrics.size(); ++i) {
@@ -407,14 +416,21 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// A model that all calls are given from now on, and what it says of its labels. What is wrong with
-// the specification is found; nothing is run.
+// A model that all calls are given from now on, and what a canned one's head says of its labels and
+// predictions, and of the features that it reads itself. What is wrong with the specification is
+// found; nothing is run.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
-    // first, for its errors name arguments as the constructor has them
-    Rcpp::Shield<SEXP> labels(labels_of_model(spec));
-    Rcpp::Shield<SEXP> pointer(make_handle(model_from_r(spec), kModel));
+    std::shared_ptr<MadeModel> made;
+    try {
+      made = model_from_r(spec);
+    } catch (const Error&) {
+      check_canned_model(spec);
+      throw;
+    }
+    Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
+    Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
     return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
   });
 }

@@ -1,0 +1,16 @@
+// What lives here: a counter that runs with the time and is cheap to read, for what is timed in each step.
+// Who may use it: every layer.
+// What it must not know: what is timed, R.
+#pragma once
+
+#include <cstdint>
+
+namespace runhooks {
+
+// Counts evenly on all processors, from no particular moment.
+int64_t now_ticks();
+// The time that so many of them take. How long one is shows while the process runs: the longer it
+// has run, the more exactly.
+double seconds_of_ticks(int64_t ticks);
+
+}  // namespace runhooks

@@ -1,0 +1,25 @@
+#include <chrono>
+#include <thread>
+
+#include "base/ticks.h"
+#include "test.h"
+
+using namespace runhooks;
+
+// Beside the clock, which it runs with.
+TEST(ticks_are_the_clocks) {
+  using Clock = std::chrono::steady_clock;
+  const auto before = Clock::now();
+  const int64_t first = now_ticks();
+  const auto started = Clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto ending = Clock::now();
+  const int64_t last = now_ticks();
+  const auto after = Clock::now();
+  const double least = std::chrono::duration<double>(ending - started).count();
+  const double most = std::chrono::duration<double>(after - before).count();
+  const double measured = seconds_of_ticks(last - first);
+  CHECK(measured > 0.999 * least);
+  CHECK(measured < 1.001 * most);
+  CHECK(now_ticks() >= last);
+}
