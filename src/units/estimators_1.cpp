@@ -9,6 +9,8 @@
 #include "estimators/evaluation_hooks.cpp"
 #include "estimators/export.cpp"
 #include "estimators/export_signatures.cpp"
+#include "estimators/exporter.cpp"
+#include "estimators/final_exporter.cpp"
 #include "estimators/head_base.cpp"
 #include "estimators/in_memory_evaluator_hook.cpp"
 #include "estimators/kernel_linear.cpp"

@@ -1,4 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "estimators/best_exporter.cpp"
+#include "estimators/latest_exporter.cpp"
 #include "estimators/loaded_model.cpp"
 #include "estimators/logistic_regression_head.cpp"
 #include "estimators/model_fn.cpp"
