@@ -6,13 +6,15 @@
 #' Given to [eval_spec()] they write the model that was just evaluated, in the folder
 #' `export/<name>` of the model's, by [export_savedmodel()]: a folder named by the time for each
 #' export. `latest_exporter()` exports after each evaluation, `final_exporter()` after that of
-#' `max_steps`, `best_exporter()` whenever an evaluation is better than all before.
+#' `max_steps`, `best_exporter()` whenever an evaluation is better than all before,
+#' `steps_exporter()` after the first evaluation at or after each of some steps.
 #'
-#' @eval registered_params("exporter", c("LatestExporter", "BestExporter"))
+#' @eval registered_params("exporter", c("LatestExporter", "BestExporter", "StepsExporter"))
 #' @return An exporter.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold; where the
 #'   metrics have no `loss` to compare by.
-#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter` of TensorFlow 1.x.
+#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter` of TensorFlow 1.x,
+#'   `tf.contrib.estimator.StepsExporter`.
 #'   Unlike that one, the best exporter does not compare an evaluation with what it has itself just
 #'   written to the event file, by which the first one of a run would never be better.
 #' @family estimator methods
@@ -31,6 +33,10 @@ final_exporter <- builtin("exporter", "FinalExporter")
 #' @rdname latest_exporter
 #' @export
 best_exporter <- builtin("exporter", "BestExporter")
+
+#' @rdname latest_exporter
+#' @export
+steps_exporter <- builtin("exporter", "StepsExporter")
 
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {

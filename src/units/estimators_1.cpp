@@ -17,3 +17,4 @@
 #include "estimators/linear.cpp"
 #include "estimators/linear_logits.cpp"
 #include "estimators/model_traits.cpp"
+#include "estimators/steps_exporter.cpp"
