@@ -581,6 +581,14 @@ cpp_estimator_coefficients <- function(spec) {
     .Call(`_runhooks_cpp_estimator_coefficients`, spec)
 }
 
+cpp_exporter <- function(type, args, owner) {
+    .Call(`_runhooks_cpp_exporter`, type, args, owner)
+}
+
+cpp_exporter_wants <- function(exporter, model_dir, metrics, is_final, earlier) {
+    .Call(`_runhooks_cpp_exporter_wants`, exporter, model_dir, metrics, is_final, earlier)
+}
+
 cpp_history_new <- function() {
     .Call(`_runhooks_cpp_history_new`)
 }

@@ -70,6 +70,16 @@ registered_constructor <- function(place) {
   make(registered(place$what, place$type)[[1]], place)
 }
 
+# Names below `tf` of what has a constructor of its own: "hook_x, train.XHook".
+registered_symbols <- function(what) {
+  symbols <- list()
+  for (endpoint in cpp_endpoints(what)) {
+    names <- endpoint_names(endpoint)
+    if (length(names) > 1) symbols[names[-1]] <- list(get(names[[1]]))
+  }
+  symbols
+}
+
 # --- arguments by their kinds
 
 # What becomes of an argument that only R can look at, by its kind: a function of the value, the

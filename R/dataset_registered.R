@@ -130,6 +130,18 @@ dataset_take <- function(dataset, count) {
   new_dataset("TakeDataset", "dataset_take", mget(names(formals())))
 }
 
+#' The elements, each once, where it was first: of one component, whole numbers or strings.
+#'
+#' @param dataset A dataset.
+#' @return A dataset, see [datasets].
+#' @family datasets
+#' @export
+#' @examples
+#' tensor_slices_dataset(c("a", "b", "a")) %>% dataset_unique() %>% dataset_collect()
+dataset_unique <- function(dataset) {
+  new_dataset("UniqueDataset", "dataset_unique", mget(names(formals())))
+}
+
 #' Whole numbers in a row, int64.
 #'
 #' @param from The first number.

@@ -229,3 +229,19 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
     hook$hook_fn(mode, steps)
   })
 }
+
+#' Stop an evaluation after a number of batches
+#'
+#' For a [monitored_session] that evaluates; [evaluate()] has its argument `steps`.
+#'
+#' @eval hook_params("StopAfterNEvalsHook")
+#' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_invalid_argument` where `num_evals` is no positive whole number.
+#' @seealso The class `tf.contrib.training.StopAfterNEvalsHook` of TensorFlow 1.x.
+#' @family hooks
+#' @export
+#' @examples
+#' model <- linear_regressor(column_numeric("wt"))
+#' model %>% train(mpg ~ wt, mtcars, steps = 2)
+#' model %>% evaluate(input_fn(mpg ~ wt, mtcars, batch_size = 4), hooks = hook_stop_after_n_evals(2))
+hook_stop_after_n_evals <- builtin_hook("StopAfterNEvalsHook")

@@ -34,13 +34,3 @@ prepare_hook_argument <- function(x, name, kind, call) {
     x
   )
 }
-
-# Names below `tf` of hooks.
-hook_symbols <- function() {
-  symbols <- list()
-  for (endpoint in cpp_endpoints("hook")) {
-    names <- endpoint_names(endpoint)
-    if (length(names) > 1) symbols[names[-1]] <- list(get(names[[1]]))
-  }
-  symbols
-}

@@ -6,20 +6,15 @@
 #' Given to [eval_spec()] they write the model that was just evaluated, in the folder
 #' `export/<name>` of the model's, by [export_savedmodel()]: a folder named by the time for each
 #' export. `latest_exporter()` exports after each evaluation, `final_exporter()` after that of
-#' `max_steps`, `best_exporter()` whenever an evaluation is better than all before.
+#' `max_steps`, `best_exporter()` whenever an evaluation is better than all before,
+#' `steps_exporter()` after the first evaluation at or after each of some steps.
 #'
-#' @param name The name of the exporter, and of its folder.
-#' @param serving_input_receiver_fn,assets_extra,as_text As of [export_savedmodel()].
-#' @param exports_to_keep How many of the newest exports are kept; `NULL`: all.
-#' @param compare_fn `function(best_eval_result, current_eval_result)` of two named lists of
-#'   metrics: TRUE where the current one is better. By default the smaller `loss` is.
-#' @param event_file_pattern Where to look for evaluations of earlier runs when the first evaluation
-#'   is compared: a pattern of files below the model's folder such as `"eval/*.tfevents.*"`. `NULL`:
-#'   the first evaluation of a run is the best so far.
+#' @eval registered_params("exporter", c("LatestExporter", "BestExporter", "StepsExporter"))
 #' @return An exporter.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold; where the
 #'   metrics have no `loss` to compare by.
-#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter` of TensorFlow 1.x.
+#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter` of TensorFlow 1.x,
+#'   `tf.contrib.estimator.StepsExporter`.
 #'   Unlike that one, the best exporter does not compare an evaluation with what it has itself just
 #'   written to the event file, by which the first one of a run would never be better.
 #' @family estimator methods
@@ -29,66 +24,19 @@
 #'   input_fn(mpg ~ wt, mtcars),
 #'   exporters = list(best_exporter("best", exports_to_keep = 1), final_exporter("last"))
 #' )
-latest_exporter <- function(name, serving_input_receiver_fn = NULL, assets_extra = NULL,
-                            as_text = FALSE, exports_to_keep = 5) {
-  check_kept(exports_to_keep, "`exports_to_keep`, if provided, must be positive number")
-  export <- saved_model_export(serving_input_receiver_fn, assets_extra, as_text)
-  new_exporter(name, function(estimator, export_path, checkpoint_path, eval_result,
-                              is_the_final_export) {
-    exported <- export(estimator, export_path, checkpoint_path)
-    delete_old_exports(export_path, exports_to_keep)
-    exported
-  })
-}
+latest_exporter <- builtin("exporter", "LatestExporter")
 
 #' @rdname latest_exporter
 #' @export
-final_exporter <- function(name, serving_input_receiver_fn = NULL, assets_extra = NULL,
-                           as_text = FALSE) {
-  export <- saved_model_export(serving_input_receiver_fn, assets_extra, as_text)
-  new_exporter(name, function(estimator, export_path, checkpoint_path, eval_result,
-                              is_the_final_export) {
-    if (!is_the_final_export) return(NULL)
-    tf_log("Performing the final export in the end of training.")
-    export(estimator, export_path, checkpoint_path)
-  })
-}
+final_exporter <- builtin("exporter", "FinalExporter")
 
 #' @rdname latest_exporter
 #' @export
-best_exporter <- function(name = "best_exporter", serving_input_receiver_fn = NULL,
-                          event_file_pattern = NULL, compare_fn = smaller_loss,
-                          assets_extra = NULL, as_text = FALSE, exports_to_keep = 5) {
-  check_compare_fn(compare_fn)
-  check_string(event_file_pattern, null = TRUE)
-  check_kept(
-    exports_to_keep,
-    "`exports_to_keep`, if provided, must be a positive number. Got %s"
-  )
-  export <- saved_model_export(serving_input_receiver_fn, assets_extra, as_text)
-  best <- NULL
-  folder <- NULL
-  is_better <- function(current) {
-    isTRUE(as.logical(compare_fn(best_eval_result = best, current_eval_result = current)))
-  }
-  new_exporter(name, function(estimator, export_path, checkpoint_path, eval_result,
-                              is_the_final_export) {
-    if (!is.null(event_file_pattern) && !identical(folder, model_dir(estimator))) {
-      tf_log("Loading best metric from event files.")
-      folder <<- model_dir(estimator)
-      best <<- NULL
-      for (earlier in earlier_evaluations(folder, event_file_pattern, eval_result$global_step)) {
-        if (is.null(best) || is_better(earlier)) best <<- earlier
-      }
-    }
-    if (!is.null(best) && !is_better(eval_result)) return(NULL)
-    tf_log("Performing best model export.")
-    best <<- eval_result
-    exported <- export(estimator, export_path, checkpoint_path)
-    delete_old_exports(export_path, exports_to_keep)
-    exported
-  })
-}
+best_exporter <- builtin("exporter", "BestExporter")
+
+#' @rdname latest_exporter
+#' @export
+steps_exporter <- builtin("exporter", "StepsExporter")
 
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
@@ -99,9 +47,36 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
   best_eval_result$loss > current_eval_result$loss
 }
 
-new_exporter <- function(name, export) {
-  structure(list(name = name, export = export), class = "tf_exporter")
+constructor_makers$exporter <- function(specs, place) {
+  .specs <- spec_columns_of(specs)
+  f <- function() new_exporter(.specs, environment())
+  formals(f) <- registered_formals(specs)
+  f
 }
+
+# The core says when to export, and remembers what it goes by from one evaluation to the next.
+new_exporter <- function(specs, call) {
+  given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
+  make <- function() cpp_exporter(specs$type[[1]], given[!specs$apart], "")
+  core <- make()
+  export <- saved_model_export(
+    given$serving_input_receiver_fn, given$assets_extra, given$as_text
+  )
+  run <- function(estimator, export_path, checkpoint_path, eval_result, is_the_final_export) {
+    # as after it was saved and read
+    if (is_gone(core)) core <<- make()
+    folder <- model_dir(estimator)
+    earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
+    if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
+    exported <- export(estimator, export_path, checkpoint_path)
+    delete_old_exports(export_path, given$exports_to_keep)
+    exported
+  }
+  structure(list(name = given$name, export = run), class = "tf_exporter")
+}
+
+# A handle of the core's in another process than its own.
+is_gone <- function(handle) identical(handle, methods::new("externalptr"))
 
 is_exporter <- function(x) inherits(x, "tf_exporter")
 
@@ -112,10 +87,7 @@ print.tf_exporter <- function(x, ...) {
 }
 
 # The call that all of them make.
-saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text,
-                               call = parent.frame()) {
-  check_function(serving_input_receiver_fn, null = TRUE, call = call)
-  check_flag(as_text, call = call)
+saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text) {
   function(estimator, export_path, checkpoint_path) {
     export_savedmodel(
       estimator, export_path, serving_input_receiver_fn, assets_extra = assets_extra,
@@ -125,14 +97,6 @@ saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text,
 }
 
 # --- checks
-
-check_kept <- function(exports_to_keep, words, call = parent.frame()) {
-  check_whole(exports_to_keep, null = TRUE, arg = "exports_to_keep", call = call)
-  if (is.null(exports_to_keep) || exports_to_keep > 0) return(invisible())
-  # not all of the words have a number
-  words <- sub("%s", format(exports_to_keep), words, fixed = TRUE)
-  stop_plain(words, call = call)
-}
 
 check_compare_fn <- function(compare_fn, call = parent.frame()) {
   if (is.null(compare_fn)) stop_plain("`compare_fn` must not be None.", call = call)
@@ -149,6 +113,12 @@ check_compare_fn <- function(compare_fn, call = parent.frame()) {
       call = call
     )
   }
+  function(best, now) {
+    isTRUE(as.logical(compare_fn(best_eval_result = best, current_eval_result = now)))
+  }
+}
+argument_kinds$`function(best_eval_result, current_eval_result)` <- function(x, name, call, wanted) {
+  check_compare_fn(x, call)
 }
 
 # One exporter or a list of them as a list.
@@ -228,6 +198,8 @@ earlier_evaluations <- function(folder, pattern, global_step) {
   ends <- which(diff(events$step) != 0 | diff(events$wall_time) != 0)
   number <- cumsum(seq_along(events$step) %in% (ends + 1))
   lapply(unname(split(events, number)), function(event) {
-    as.list(setNames(event$value, event$tag))
+    values <- as.list(setNames(event$value, event$tag))
+    values$global_step <- event$step[[1]]
+    values
   })
 }

@@ -268,16 +268,14 @@ is_number_or_nan <- function(x) is.numeric(x) && length(x) == 1
 # --- tf$estimator
 
 train_and_evaluate_symbols <- function() {
-  list(
+  symbols <- list(
     estimator.train_and_evaluate = function(estimator, train_spec, eval_spec) {
       if (!is_estimator(estimator)) train_and_evaluate.default(estimator)
       done <- trained_and_evaluated(estimator, train_spec, eval_spec)
       list(done$metrics, if (!is.null(done$metrics)) unname(done$exports))
     },
     estimator.TrainSpec = train_spec,
-    estimator.EvalSpec = eval_spec,
-    estimator.LatestExporter = latest_exporter,
-    estimator.FinalExporter = final_exporter,
-    estimator.BestExporter = best_exporter
+    estimator.EvalSpec = eval_spec
   )
+  c(symbols, registered_symbols("exporter"))
 }

@@ -344,5 +344,5 @@ train_symbols <- function() {
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(), hook_symbols())
+  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(), registered_symbols("hook"))
 }

@@ -1622,6 +1622,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_exporter
+SEXP cpp_exporter(Text type, SEXP args, Text owner);
+RcppExport SEXP _runhooks_cpp_exporter(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type args(argsSEXP);
+    Rcpp::traits::input_parameter< Text >::type owner(ownerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_exporter(type, args, owner));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_exporter_wants
+bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier);
+RcppExport SEXP _runhooks_cpp_exporter_wants(SEXP exporterSEXP, SEXP model_dirSEXP, SEXP metricsSEXP, SEXP is_finalSEXP, SEXP earlierSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type exporter(exporterSEXP);
+    Rcpp::traits::input_parameter< Text >::type model_dir(model_dirSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type metrics(metricsSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_final(is_finalSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type earlier(earlierSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_exporter_wants(exporter, model_dir, metrics, is_final, earlier));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_history_new
 SEXP cpp_history_new();
 RcppExport SEXP _runhooks_cpp_history_new() {
@@ -2194,6 +2220,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
+    {"_runhooks_cpp_exporter", (DL_FUNC) &_runhooks_cpp_exporter, 3},
+    {"_runhooks_cpp_exporter_wants", (DL_FUNC) &_runhooks_cpp_exporter_wants, 5},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},

@@ -16,5 +16,6 @@
 #include "data/tensors_dataset.cpp"
 #include "data/text_line_dataset.cpp"
 #include "data/tfrecord_dataset.cpp"
+#include "data/unique_dataset.cpp"
 #include "data/window_dataset.cpp"
 #include "data/zip_and_concatenate_dataset.cpp"

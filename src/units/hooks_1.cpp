@@ -14,6 +14,7 @@
 #include "hooks/profiler_hook.cpp"
 #include "hooks/progress_bar_hook.cpp"
 #include "hooks/step_counter_hook.cpp"
+#include "hooks/stop_after_n_evals_hook.cpp"
 #include "hooks/stop_at_checkpoint_step_hook.cpp"
 #include "hooks/stop_at_step_hook.cpp"
 #include "hooks/stop_if_hook.cpp"

@@ -14,3 +14,4 @@
 #include "r/graph/columns.cpp"
 #include "r/graph/control_flow.cpp"
 #include "r/graph/default_graph.cpp"
+#include "r/loop/exporter.cpp"

@@ -1,6 +1,7 @@
 // What the core's factories know: what can be made, how scripts call it, and with which arguments.
 #include "columns/feature_column.h"
 #include "data/dataset.h"
+#include "estimators/exporter.h"
 #include "estimators/head.h"
 #include "estimators/model_traits.h"
 #include "hooks/hook_registry.h"
@@ -21,6 +22,7 @@ auto with_factory(const std::string& what, Visit visit) {
   if (what == "hook") return visit(Factory<RunHook>::instance());
   if (what == "column") return visit(Factory<FeatureColumn>::instance());
   if (what == "head") return visit(Factory<Head>::instance());
+  if (what == "exporter") return visit(Factory<Exporter>::instance());
   if (what == "estimator") return visit(Factory<CannedModel>::instance());
   invalid_argument("There are no specifications of '", what, "'.");
 }

@@ -1,0 +1,47 @@
+// Ends an evaluation after a number of batches (tf.contrib.training.StopAfterNEvalsHook).
+#include <algorithm>
+
+#include "base/log.h"
+#include "hooks/hook_registry.h"
+
+namespace runhooks {
+
+namespace {
+
+// The runs of each loop are counted anew.
+class StopAfterNEvalsHook : public RunHook {
+ public:
+  explicit StopAfterNEvalsHook(const Args& args)
+      : num_evals_(args.has("num_evals") ? args.integer("num_evals") : 0),
+        logs_(args.flag("log_progress", true)),
+        // every tenth of many
+        log_every_(num_evals_ < 20 ? 1 : num_evals_ / 10) {}
+  std::string name() const override { return "StopAfterNEvalsHook"; }
+
+  void begin(Graph&) override { evals_ = 0; }
+  void after_run(RunContext& context, const RunValues&) override {
+    ++evals_;
+    if (logs_ && (evals_ % log_every_ == 0 || evals_ == num_evals_)) {
+      log(LogLevel::kInfo, str_cat("Evaluation [", evals_,
+                                   num_evals_ > 0 ? str_cat("/", num_evals_) : "", "]"));
+    }
+    if (num_evals_ > 0 && evals_ >= num_evals_) context.request_stop();
+  }
+
+ private:
+  int64_t num_evals_;
+  bool logs_;
+  int64_t log_every_;
+  int64_t evals_ = 0;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(
+    StopAfterNEvalsHook,
+    "hook_stop_after_n_evals, contrib.training.StopAfterNEvalsHook",
+    {"num_evals: count or NULL. How many batches; `NULL`: the hook only tells how far it is.",
+     "log_progress = TRUE: flag. Whether a line such as `Evaluation [5/10]` is logged at level "
+     "INFO: at each batch, of 20 and more at each tenth of them."});
+
+}  // namespace runhooks

@@ -1,0 +1,42 @@
+// Exporters in R.
+#include "estimators/exporter.h"
+#include "r/values/border.h"
+#include "r/values/handles.h"
+#include "r/values/values.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_exporter(Text type, SEXP args, Text owner) {
+  return border([&]() -> SEXP {
+    const auto& factory = Factory<Exporter>::instance();
+    return make_handle<Made>(factory.make("exporter", type, *args_from_r(args, owner)), kMade);
+  });
+}
+
+// Whether the model is to be exported after this evaluation. `earlier` is a function of a pattern
+// that gives a list of named lists.
+// [[Rcpp::export(rng = false)]]
+bool cpp_exporter_wants(
+    SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
+  return border([&] {
+    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<Made>(exporter, kMade));
+    if (!made) invalid_argument("An exporter is expected.");
+    Evaluation evaluation;
+    evaluation.model_dir = model_dir;
+    evaluation.metrics = args_from_r(metrics, "the metrics");
+    evaluation.is_final = is_final;
+    RCallable read(earlier);
+    evaluation.earlier = [&read](const std::string& pattern) {
+      const Value found = read.call({Value::of(pattern)});
+      std::vector<std::shared_ptr<Args>> all;
+      const auto* list = found.get_if<std::shared_ptr<ValueList>>();
+      for (const Value& one : list ? **list : ValueList()) {
+        all.push_back(*one.get_if<std::shared_ptr<Args>>());
+      }
+      return all;
+    };
+    return made->wants(evaluation);
+  });
+}

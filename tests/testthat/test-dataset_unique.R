@@ -1,0 +1,43 @@
+test_that("dataset_unique() gives each element once, where it was first", {
+  unique_of <- function(x, ...) unlist(dataset_collect(dataset_unique(tensor_slices_dataset(x))))
+  for (x in list(c("b", "a", "b", "", "ab", "a"), c(3L, 1L, 3L, -1L, 1L))) {
+    expect_equal(unique_of(x), unique(x))
+  }
+  # by the elements, not by their bytes one after the other
+  rows <- matrix(c("ab", "a", "ab", "c", "bc", "c"), 3)
+  kept <- dataset_collect(dataset_unique(tensor_slices_dataset(rows)))
+  expect_equal(lapply(kept, as.vector), list(c("ab", "c"), c("a", "bc")))
+  again <- dataset_repeat(dataset_unique(tensor_slices_dataset(c(1L, 1L, 2L))), 2)
+  expect_equal(unlist(dataset_collect(again)), c(1L, 2L, 1L, 2L))
+})
+
+test_that("dataset_unique() takes whole numbers and strings, one component", {
+  for (x in list(c(1, 2), list(1:2, 3:4))) {
+    expect_error(
+      dataset_unique(tensor_slices_dataset(x)), "must have one component, of type int32",
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+})
+
+test_that("dataset_unique() goes on where it was saved", {
+  values <- c("a", "b", "a", "c", "b", "d")
+  path <- file.path(withr::local_tempdir(), "ckpt")
+  drawn <- function(n, restore = FALSE) {
+    with_graph(tf$Graph(), {
+      dataset <- dataset_unique(tensor_slices_dataset(values))
+      iterator <- make_initializable_iterator(dataset)
+      element <- iterator$get_next()
+      saver <- tf$train$Saver(list(make_saveable_from_iterator(iterator)))
+      session <- tf$Session()
+      on.exit(session$close())
+      session$run(iterator$initializer)
+      if (restore) saver$restore(session, path)
+      got <- vapply(seq_len(n), function(i) session$run(element), "")
+      if (!restore) saver$save(session, path)
+      got
+    })
+  }
+  expect_equal(drawn(2), c("a", "b"))
+  expect_equal(drawn(2, restore = TRUE), c("c", "d"))
+})
