@@ -3,6 +3,7 @@ suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "pipelines.json"))
 limit <- 60
+set.seed(cases$seed)
 
 # --- sources
 
@@ -48,16 +49,34 @@ again <- function(dataset, n) {
   with_arity(dataset, function(parts) dataset_repeat(tensors_dataset(one_or_all(parts)), n))
 }
 
+# Numbers that are tensors, where the case says so; functions use them from outside.
+outside <- function(x) tf$placeholder_with_default(tf$constant(x, dtype = "int64"), shape())
+few <- function(s) if (isTRUE(s$tensors)) outside(s$few) else s$few
+more <- function(s) if (isTRUE(s$tensors)) outside(s$more) else s$more
+
 steps <- list(
-  take = function(d, s) dataset_take(d, s$more),
-  skip = function(d, s) dataset_skip(d, s$few),
-  `repeat` = function(d, s) dataset_repeat(d, s$few),
-  shard = function(d, s) dataset_shard(d, s$few, s$few - 1),
-  concatenate = function(d, s) dataset_concatenate(d, dataset_take(d, s$few)),
-  batch = function(d, s) dataset_batch(d, s$few, s$drop),
-  padded_batch = function(d, s) dataset_padded_batch(d, s$few, drop_remainder = s$drop),
-  zip = function(d, s) zip_datasets(d, dataset_skip(d, s$few)),
-  interleave = function(d, s) dataset_interleave(d, again(d, 3), s$few, 1 + s$more %% 3),
+  shifted = function(d, s) {
+    by <- outside(s$few)
+    dataset_map(d, with_arity(d, function(parts) {
+      one_or_all(lapply(parts, function(x) if (is_text(x)) x else x + tf$cast(by, x$dtype)))
+    }))
+  },
+  nested = function(d, s) {
+    by <- outside(s$few)
+    n <- few(s)
+    dataset_flat_map(d, with_arity(d, function(parts) {
+      dataset_map(range_dataset(0, n), function(y) c(parts, list(y * by)))
+    }))
+  },
+  take = function(d, s) dataset_take(d, more(s)),
+  skip = function(d, s) dataset_skip(d, few(s)),
+  `repeat` = function(d, s) dataset_repeat(d, few(s)),
+  shard = function(d, s) dataset_shard(d, few(s), few(s) - 1L),
+  concatenate = function(d, s) dataset_concatenate(d, dataset_take(d, few(s))),
+  batch = function(d, s) dataset_batch(d, few(s), s$drop),
+  padded_batch = function(d, s) dataset_padded_batch(d, few(s), drop_remainder = s$drop),
+  zip = function(d, s) zip_datasets(d, dataset_skip(d, few(s))),
+  interleave = function(d, s) dataset_interleave(d, again(d, 3), few(s), 1 + s$more %% 3),
   window = function(d, s) {
     batches <- with_arity(d, function(parts) {
       do.call(if (length(parts) == 1) identity else zip_datasets,
@@ -66,10 +85,11 @@ steps <- list(
     dataset_flat_map(dataset_window(d, s$few, s$shift, s$stride, s$drop), batches)
   },
   filter = function(d, s) {
+    least <- tf$cast(few(s), "float32")
     dataset_filter(d, with_arity(d, function(parts) {
       x <- parts[[1]]
       if (is_text(x)) return(tf$reduce_any(tf$not_equal(x, "b")))
-      tf$reduce_max(tf$cast(x, "float32")) > s$few
+      tf$reduce_max(tf$cast(x, "float32")) > least
     }))
   },
   map = function(d, s) {
@@ -77,10 +97,10 @@ steps <- list(
       one_or_all(lapply(parts, function(x) if (is_text(x)) x else x * 2L + 1L))
     }))
   },
-  flat_map = function(d, s) dataset_flat_map(d, again(d, s$few)),
-  shuffle = function(d, s) dataset_shuffle(d, s$more, s$seed, !s$drop),
-  shuffle_and_repeat = function(d, s) dataset_shuffle_and_repeat(d, s$more, s$few, s$seed),
-  prefetch = function(d, s) dataset_prefetch(d, s$few),
+  flat_map = function(d, s) dataset_flat_map(d, again(d, few(s))),
+  shuffle = function(d, s) dataset_shuffle(d, more(s), s$seed, !s$drop),
+  shuffle_and_repeat = function(d, s) dataset_shuffle_and_repeat(d, more(s), few(s), s$seed),
+  prefetch = function(d, s) dataset_prefetch(d, few(s)),
   cache = function(d, s) dataset_cache(d)
 )
 
@@ -100,11 +120,17 @@ elements_of <- function(make, graph_seed = NULL) {
   error <- NULL
   with(tf$Graph()$as_default(), {
     if (!is.null(graph_seed)) tf$set_random_seed(graph_seed)
-    value <- iterator_get_next(make_iterator_one_shot(make()))
-    with(tf$Session() %as% session, tryCatch(
+    dataset <- make()
+    # both ways to begin
+    waits <- stats::runif(1) < 0.5
+    iterator <- if (waits) make_iterator_initializable(dataset) else make_iterator_one_shot(dataset)
+    value <- iterator_get_next(iterator)
+    with(tf$Session() %as% session, tryCatch({
+      if (waits) session$run(iterator_initializer(iterator))
       while (length(found) < limit) {
         found <- c(found, list(lapply(components_of(session$run(value)), plain)))
-      },
+      }
+    },
       runhooks_error_out_of_range = function(e) NULL,
       runhooks_error = function(e) error <<- conditionMessage(e)
     ))

@@ -14,7 +14,7 @@ v1.disable_eager_execution()
 
 folder = sys.argv[1]
 seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
-count = int(sys.argv[3]) if len(sys.argv) > 3 else 250
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 500
 rng = random.Random(seed)
 LIMIT = 60
 WORDS = ["a", "b,c", 'q"q', "", "line\nend", "x y", "7"]
@@ -138,19 +138,50 @@ def windows(dataset, size, shift, stride, drop):
     return dataset.window(size, shift, stride, drop).flat_map(batches)
 
 
+def outside(number, dtype=tf.int64):
+    """A tensor of the graph around the functions of datasets."""
+    return v1.placeholder_with_default(tf.constant(number, dtype), [])
+
+
+def shifted(dataset, by):
+    """With a tensor from outside added to what is a number."""
+    def function(*element):
+        more = tuple(x if x.dtype == tf.string else x + tf.cast(by, x.dtype) for x in element)
+        return more if len(more) > 1 else more[0]
+    return dataset.map(function)
+
+
+def nested(dataset, n, by):
+    """Functions in functions, which use the element of the outer one and a tensor from outside."""
+    def function(*element):
+        return tf.data.Dataset.range(n).map(lambda y: element + (y * by,))
+    return dataset.flat_map(function)
+
+
 def random_step(dataset):
     """A description and the dataset behind the step; None where it does not fit."""
     few, more = rng.randint(1, 4), rng.randint(1, 20)
     drop, op_seed = rng.random() < 0.3, rng.randint(0, 99)
+    spec = {"few": few, "more": more, "drop": drop, "seed": op_seed}
+    if rng.random() < 0.3:  # numbers are tensors
+        spec["tensors"] = True
+        few, more = outside(few), outside(more)
     parts = v1.data.get_output_types(dataset)
     shapes = tf.nest.flatten(v1.data.get_output_shapes(dataset))
     is_flat = not isinstance(parts, tuple) or all(not isinstance(p, tuple) for p in parts)
     kind = rng.choice(["take", "skip", "repeat", "shard", "concatenate", "batch", "padded_batch",
                        "zip", "interleave", "window", "filter", "map", "flat_map", "shuffle",
-                       "shuffle_and_repeat", "prefetch", "cache"])
-    spec = {"kind": kind, "few": few, "more": more, "drop": drop, "seed": op_seed}
-    if kind in ["zip", "interleave", "window", "filter", "map", "flat_map"] and not is_flat:
+                       "shuffle_and_repeat", "prefetch", "cache", "shifted", "nested"])
+    spec["kind"] = kind
+    if kind in ["zip", "interleave", "window", "filter", "map", "flat_map", "shifted",
+                "nested"] and not is_flat:
         return None
+    if kind == "shifted":
+        return spec, shifted(dataset, outside(spec["few"]))
+    if kind == "nested":
+        if isinstance(parts, tuple) and len(parts) > 2:
+            return None
+        return spec, nested(dataset, few, outside(spec["few"]))
     if kind == "take":
         return spec, dataset.take(more)
     if kind == "skip":
@@ -172,13 +203,14 @@ def random_step(dataset):
             return None
         return spec, tf.data.Dataset.zip((dataset, dataset.skip(few)))
     if kind == "interleave":
-        return spec, dataset.interleave(again(3), few, 1 + more % 3)
+        return spec, dataset.interleave(again(3), few, 1 + spec["more"] % 3)
     if kind == "window":
-        shift, stride = 1 + more % 4, 1 + more % 2
+        shift, stride = 1 + spec["more"] % 4, 1 + spec["more"] % 2
+        few = spec["few"]
         spec.update(shift=shift, stride=stride)
         return spec, windows(dataset, few, shift, stride, drop)
     if kind == "filter":
-        return spec, some(dataset, few)
+        return spec, some(dataset, tf.cast(few, tf.float32))
     if kind == "map":
         return spec, twice(dataset)
     if kind == "flat_map":
