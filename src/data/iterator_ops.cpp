@@ -29,14 +29,13 @@ class GetNextKernel : public Kernel, public ElementSink {
   void compute(KernelContext& c) override {
     context_ = &c;
     auto& own = c.input_resource<IteratorResource>(0);
-    DatasetIterator* iterator = own.iterator.get();
-    if (!iterator) {
+    if (!own.iterator) {
       fail(Code::kFailedPrecondition,
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
     const auto asked = std::chrono::steady_clock::now();
-    const bool has_element = iterator->next(*this);
+    const bool has_element = own.read(*this);
     const auto waited = std::chrono::steady_clock::now() - asked;
     own.waited_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count();
     if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");

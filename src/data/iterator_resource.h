@@ -16,15 +16,37 @@ class IteratorResource : public Resource {
   const char* kind() const override { return "iterator"; }
   // At the first element of the dataset.
   void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
+    check_idle();
     IteratorContext context(graph);
     iterator = of->iterator(context);
     dataset = std::move(of);
+  }
+
+  // Who makes an element, a generator or a function of the embedding language, may call whatever it
+  // likes; of the iterator that it is a part of it would wait for itself.
+  void check_idle() const {
+    if (!is_reading_) return;
+    fail(Code::kFailedPrecondition,
+         "The iterator is making an element: a generator or a function of its dataset cannot read, "
+         "save, restore or begin it meanwhile.");
+  }
+  bool read(ElementSink& sink) {
+    check_idle();
+    is_reading_ = true;
+    struct End {
+      bool& is_reading;
+      ~End() { is_reading = false; }
+    } const end{is_reading_};
+    return iterator->next(sink);
   }
 
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
   // How long steps have waited for elements, in this session.
   int64_t waited_ns = 0;
+
+ private:
+  bool is_reading_ = false;
 };
 
 // The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an

@@ -135,7 +135,8 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
 }
 
 // One value, or the elements of what R gave for a list of tensors.
-void append_input(Rcpp::List& all, SEXP x, bool is_list) {
+void append_input(Rcpp::List& all, const Bound& given, bool is_list, const std::string& owner) {
+  SEXP x = given.value;
   const bool is_nest =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_nest) {
@@ -148,6 +149,10 @@ void append_input(Rcpp::List& all, SEXP x, bool is_list) {
   if (!is_list || is_tensor(x) || is_variable(x)) {
     all.push_back(x);
     return;
+  }
+  if (!Rf_isVector(x)) {
+    invalid_argument("`", given.name, "` of ", owner, " must be a list of tensors, not an object of ",
+                     "type ", Rf_type2char(TYPEOF(x)), ".");
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
@@ -163,7 +168,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
       invalid_argument("`", bound ? bound->name : input.name, "` of ", owner, " is missing.");
     }
     const bool is_list = !input.number_attr.empty() || !input.type_list_attr.empty();
-    append_input(inputs, bound->value, is_list);
+    append_input(inputs, *bound, is_list, owner);
   }
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {
