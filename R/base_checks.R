@@ -12,6 +12,14 @@ describe <- function(x) {
   simple <- is.atomic(x) && length(x) == 1 && is.null(attributes(x))
   if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else format(x, digits = 15))
   if (is.null(x)) return("NULL")
+  kind_of(x)
+}
+
+# What it is, in words: "a tensor", "a function".
+kind_of <- function(x) {
+  # cli asks for the length, which not every object has: a tensor's may be unknown
+  length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
+  if (is.object(x) && !is_number(length)) return(paste0("a <", class(x)[[1]], "> object"))
   cli::format_inline("{.obj_type_friendly {x}}")
 }
 
@@ -108,6 +116,12 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
     arg,
     call
   )
+}
+
+# A path that the system can be asked about.
+check_path <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  check_string(x, arg = arg, call = call)
+  check_arg(nzchar(x) && validUTF8(enc2utf8(x)), x, "a path in valid letters", arg, call)
 }
 
 # One of `choices`; all of them, as the default has it, is the first.

@@ -243,6 +243,7 @@ add_note <- function(condition, note) {
 #' @examples
 #' stop_early <- session_run_hook(after_run = function(context, values) stop_iteration())
 stop_iteration <- function(message = "") {
+  check_string(message)
   stop(structure(
     class = c(error_classes("stop_iteration"), "error", "condition"),
     list(message = message, call = sys.call(-1))

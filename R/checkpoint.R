@@ -72,7 +72,7 @@ whole_variables <- function(path) {
 check_estimator <- function(object, call = parent.frame()) {
   if (!is_estimator(object)) {
     stop_runhooks(
-      "{.arg object} must be an estimator, not {.obj_type_friendly {object}}.", call = call
+      "{.arg object} must be an estimator, not {kind_of(object)}.", call = call
     )
   }
 }

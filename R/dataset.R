@@ -137,7 +137,7 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     stop_runhooks(
       "{.arg tensors} must be data: vectors, arrays, or lists of these, not
-       {.obj_type_friendly {odd}}.",
+       {kind_of(odd)}.",
       call = call
     )
   }

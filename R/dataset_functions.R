@@ -99,6 +99,8 @@ dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_ba
 #'   dataset_map(on_values(function(x) length(strsplit(x, " ")[[1]]))) %>%
 #'   dataset_collect()
 on_values <- function(f, output_types = NULL) {
+  good <- is.function(f) || rlang::is_formula(f)
+  check_arg(good, f, "a function or a formula", "f", environment())
   structure(list(f = rlang::as_function(f), types = output_types), class = "runhooks_on_values")
 }
 
@@ -134,7 +136,7 @@ dataset_function <- function(dataset, f, call = parent.frame()) {
     result <- call_with_element(f, element_of(dataset, components))
     if (!is_dataset(result)) {
       stop_runhooks(
-        "{.arg map_func} must return a dataset, not {.obj_type_friendly {result}}.", call = call
+        "{.arg map_func} must return a dataset, not {kind_of(result)}.", call = call
       )
     }
     form <<- result$form
@@ -208,7 +210,7 @@ value_type <- function(x) {
   if (!is.na(given)) return(given)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    stop_runhooks("A component of an element must be data, not {.obj_type_friendly {x}}.")
+    stop_runhooks("A component of an element must be data, not {kind_of(x)}.")
   )
 }
 

@@ -45,12 +45,17 @@ make_iterator_initializable <- function(dataset, shared_name = NULL) {
 #' @rdname make_iterator_one_shot
 #' @export
 make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
-  types <- flatten_form(output_types)
+  types <- lapply(flatten_form(output_types), type_of_element)
   form <- form_of(output_types)
   shapes <- if (is.null(output_shapes)) vector("list", length(types)) else
     shapes_in_form(output_shapes, form)
-  info <- list(dtypes = vapply(types, dtype_name, ""), dims = lapply(shapes, plain_shape))
+  info <- list(dtypes = unlist(types), dims = lapply(shapes, plain_shape))
   new_iterator(NULL, info, form)
+}
+
+type_of_element <- function(x, call = parent.frame(2)) {
+  check_arg(is_dtype(x) || is_string(x), x, "types, as output_types() gives them", "output_types", call)
+  dtype_name(x)
 }
 
 # Shapes are lists or vectors themselves, so the form says where one begins.
@@ -62,6 +67,11 @@ shapes_in_form <- function(shapes, form) {
 plain_shape <- function(shape) {
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.null(shape)) return(NULL)
+  is_size <- function(d) is.null(d) || is.atomic(d) && length(d) == 1 && (is.na(d) || is_whole(d))
+  good <- (is.list(shape) || is.atomic(shape)) && all(vapply(as.list(shape), is_size, NA))
+  check_arg(
+    good, shape, "shapes, as output_shapes() gives them", "output_shapes", parent.frame(2)
+  )
   vapply(as.list(shape), function(d) if (is.null(d) || is.na(d)) NA_real_ else as.double(d), 0)
 }
 
@@ -211,6 +221,7 @@ with_dataset <- function(expr) {
 #' @rdname until_out_of_range
 #' @export
 out_of_range_handler <- function(e) {
+  check_arg(inherits(e, "condition"), e, "a condition", "e", environment())
   if (!inherits(e, "runhooks_error_out_of_range")) stop(e)
   invisible()
 }

@@ -135,7 +135,7 @@ sql_types <- function(frame) {
   if (length(odd)) {
     stop_runhooks(
       c(
-        "Column {.val {odd[[1]]}} is {.obj_type_friendly {frame[[odd[[1]]]]}}; tensors hold numbers,
+        "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors hold numbers,
          logicals and words.",
         i = "Convert it in the query."
       ),

@@ -88,6 +88,11 @@ required_checkpoint <- function(folder, call = parent.frame()) {
 model_dir <- function(object, ...) UseMethod("model_dir")
 
 #' @export
+model_dir.default <- function(object, ...) {
+  check_arg(FALSE, object, "a model", "object", environment())
+}
+
+#' @export
 model_dir.tf_estimator <- function(object, ...) {
   # an object of the class that nothing was made for has no folder
   if (!is.null(object$estimator)) engine_dir(object$estimator)

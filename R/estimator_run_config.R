@@ -162,7 +162,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (!is_run_config(config)) {
     stop_runhooks(
       "{.arg config} must be an object made by {.fn run_config},
-       not {.obj_type_friendly {config}}.",
+       not {kind_of(config)}.",
       call = call
     )
   }

@@ -58,6 +58,11 @@
 #' predict(load_savedmodel(path), data.frame(drat = c(3, 4)))
 export_savedmodel <- function(object, export_dir_base, ...) UseMethod("export_savedmodel")
 
+#' @export
+export_savedmodel.default <- function(object, export_dir_base, ...) {
+  check_arg(FALSE, object, "a model", "object", environment())
+}
+
 #' @rdname export_savedmodel
 #' @export
 export_savedmodel.tf_estimator <- function(object, export_dir_base,
@@ -196,7 +201,7 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
       stop_runhooks(
         c(
           "`serving_input_receiver_fn` must return a ServingInputReceiver, not
-           {.obj_type_friendly {receiver}}.",
+           {kind_of(receiver)}.",
           i = "`tf$estimator$export$ServingInputReceiver(features, receiver_tensors)` makes one."
         ),
         call = call
@@ -261,7 +266,7 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   for (key in names(x)) {
     if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
     stop_runhooks(
-      "{what} {.val {key}} must be a Tensor or SparseTensor, not {.obj_type_friendly {x[[key]]}}.",
+      "{what} {.val {key}} must be a Tensor or SparseTensor, not {kind_of(x[[key]])}.",
       call = call
     )
   }
@@ -279,7 +284,7 @@ receiver_symbols <- function() {
     TensorServingInputReceiver = serving_input_receiver,
     build_raw_serving_input_receiver_fn = function(features, default_batch_size = NULL) {
       rows <- batch(default_batch_size)
-      check_arg(is.list(features) && !is.null(names(features)), features, "a named list of tensors")
+      check_arg(is.list(features) && !is.null(names(features)), features, "a named list of tensors", "features", environment())
       # what is kept are types and shapes: the tensors are of another graph
       kept <- lapply(setNames(nm = names(features)), function(key) {
         tensor <- as_tensor(features[[key]])

@@ -96,7 +96,7 @@ blueprint_input_fn <- function(
   if (is.null(blueprint)) {
     stop_runhooks(
       c(
-        "input_fn must be a function, not {.obj_type_friendly {data}}.",
+        "input_fn must be a function, not {kind_of(data)}.",
         i = "Make one with {.fn input_fn}. A data frame will do for models that were made from a
              formula."
       ),

@@ -34,6 +34,8 @@ new_graph <- function(pointer) {
   graph
 }
 
+is_graph <- function(x) inherits(x, "tensorflow.python.framework.ops.Graph")
+
 #' @export
 print.tensorflow.python.framework.ops.Graph <- function(x, ...) {
   cat("<Graph of", length(x$get_operations()), "operations>\n") # lint: allow stdout

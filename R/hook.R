@@ -148,7 +148,7 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
   )
   if (!is.function(method)) {
-    stop_runhooks("{.arg {name}} must be {wanted}, not {.obj_type_friendly {method}}.", call = call)
+    stop_runhooks("{.arg {name}} must be {wanted}, not {kind_of(method)}.", call = call)
   }
   if (!takes_arguments(method, length(arguments))) {
     has <- names(formals(args(method)))
@@ -268,7 +268,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   if (!is.list(hooks)) {
     stop_runhooks(
       c(
-        "{.arg hooks} must be a hook or a list of hooks, not {.obj_type_friendly {hooks}}.",
+        "{.arg hooks} must be a hook or a list of hooks, not {kind_of(hooks)}.",
         no_hook_advice(hooks)
       ),
       call = call
@@ -284,7 +284,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     stop_runhooks(
       c(
         "Every element of {.arg hooks} must be a hook.",
-        x = "Element {place} is {.obj_type_friendly {hooks[[place]]}}.",
+        x = "Element {place} is {kind_of(hooks[[place]])}.",
         no_hook_advice(hooks[[place]])
       ),
       call = call

@@ -240,7 +240,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     stop_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
-         formula, not {.obj_type_friendly {validation}}.",
+         formula, not {kind_of(validation)}.",
         i = if (is.numeric(validation)) "Split the data before: a share of them is not taken."
       ),
       call = call

@@ -47,7 +47,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   if (!is.null(x)) {
     stop_runhooks(
       "{.arg final_ops} must be tensors, operations, names of these, or a list of them,
-       not {.obj_type_friendly {x}}.",
+       not {kind_of(x)}.",
       call = call
     )
   }

@@ -39,7 +39,7 @@ as_listener_list <- function(listeners, call = parent.frame()) {
   if (is_listener(listeners)) return(list(listeners))
   wanted <- "saving_listeners must be a list of CheckpointSaverListener"
   if (!is.list(listeners)) {
-    stop_runhooks("{wanted}, not {.obj_type_friendly {listeners}}.", call = call)
+    stop_runhooks("{wanted}, not {kind_of(listeners)}.", call = call)
   }
   bad <- which(!vapply(listeners, is_listener, logical(1)))
   if (length(bad)) {
@@ -47,7 +47,7 @@ as_listener_list <- function(listeners, call = parent.frame()) {
     stop_runhooks(
       c(
         "{wanted}.",
-        x = "Element {bad} is {.obj_type_friendly {listeners[[bad]]}}.",
+        x = "Element {bad} is {kind_of(listeners[[bad]])}.",
         i = "Make one with {.fn checkpoint_saver_listener}."
       ),
       call = call

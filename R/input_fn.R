@@ -73,7 +73,7 @@ input_fn.default <- function(object, ...) {
   if (is_matrix_package(object)) return(input_fn_of_matrix(object, ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
-    stop_runhooks("{.arg object} must be data, not {.obj_type_friendly {object}}.")
+    stop_runhooks("{.arg object} must be data, not {kind_of(object)}.")
   }
   input_fn.data.frame(data, ...)
 }
@@ -292,7 +292,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
     stop_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
-         not {.obj_type_friendly {x}}.",
+         not {kind_of(x)}.",
         i = if (is_time) "Make numbers of it, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
@@ -411,7 +411,7 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    stop_runhooks("{arg} must be a function, not {.obj_type_friendly {input_fn}}.", call = call)
+    stop_runhooks("{arg} must be a function, not {kind_of(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
@@ -471,7 +471,7 @@ check_features <- function(features, call = parent.frame()) {
   if (!good) {
     stop_runhooks(
       "The input function must return a named list of tensors as features,
-       not {.obj_type_friendly {features}}.",
+       not {kind_of(features)}.",
       call = call
     )
   }
@@ -484,7 +484,7 @@ check_labels <- function(labels, call = parent.frame()) {
   if (!is_named || !all(vapply(labels, is_tensor, NA))) {
     stop_runhooks(
       "The input function must return a tensor as labels, or a list of tensors by the names of
-       heads, not {.obj_type_friendly {labels}}.",
+       heads, not {kind_of(labels)}.",
       call = call
     )
   }

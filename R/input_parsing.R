@@ -68,7 +68,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
 fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   structure(
     list(
-      shape = as.list(as.integer(unlist(shape))), dtype = as_dtype(dtype),
+      shape = known_dims(shape), dtype = as_dtype(dtype),
       default_value = default_value
     ),
     class = c("FixedLenFeature", "runhooks_feature_spec")
@@ -84,7 +84,7 @@ var_len_feature <- function(dtype) feature_spec("VarLenFeature", dtype = as_dtyp
 fixed_len_sequence_feature <- function(shape, dtype, allow_missing = FALSE, default_value = NULL) {
   check_flag(allow_missing)
   feature_spec("FixedLenSequenceFeature",
-    shape = as.list(as.integer(unlist(shape))), dtype = as_dtype(dtype),
+    shape = known_dims(shape), dtype = as_dtype(dtype),
     allow_missing = allow_missing, default_value = default_value
   )
 }
@@ -127,7 +127,7 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
     if (!inherits(x, "runhooks_feature_spec")) {
       stop_runhooks(
         "Feature {.val {key}} must be a `tf$FixedLenFeature()` or one of its relatives, not
-         {.obj_type_friendly {x}}.",
+         {kind_of(x)}.",
         call = call
       )
     }

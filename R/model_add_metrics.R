@@ -61,7 +61,7 @@ as_metric_pairs <- function(metrics) {
     stop_runhooks(
       c(
         "{.arg metric_fn} of {.fn add_metrics} must return a named list of metrics, not
-         {.obj_type_friendly {metrics}}{if (good) ' without names'}.",
+         {kind_of(metrics)}{if (good) ' without names'}.",
         i = paste0("For example ", example, ".")
       ),
       call = NULL
@@ -71,7 +71,7 @@ as_metric_pairs <- function(metrics) {
   if (length(bad)) {
     stop_runhooks(
       c(
-        "{.arg metric_fn} of {.fn add_metrics} has returned {.obj_type_friendly {bad[[1]]}} for
+        "{.arg metric_fn} of {.fn add_metrics} has returned {kind_of(bad[[1]])} for
          {.val {names(bad)[[1]]}}.",
         i = "A metric adds up over batches: functions of {.code tf$metrics} give such ones.",
         i = paste0("For example ", example, ".")

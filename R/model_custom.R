@@ -127,7 +127,7 @@ custom_model <- function(object) {
       stop_runhooks(
         c(
           "model_fn should return an EstimatorSpec.",
-          x = "It returned {.obj_type_friendly {spec}}.",
+          x = "It returned {kind_of(spec)}.",
           i = "{.fn estimator_spec} makes one."
         ),
         call = user_frame()
@@ -187,7 +187,7 @@ print.estimator_spec <- function(x, ...) {
 as_spec_tensor <- function(x, what, call = parent.frame()) {
   if (is.null(x) || is_tensor(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
-  stop_runhooks("{what} must be Tensor, given: {.obj_type_friendly {x}}.", call = call)
+  stop_runhooks("{what} must be Tensor, given: {kind_of(x)}.", call = call)
 }
 
 as_predictions <- function(x, call = parent.frame()) {
@@ -218,7 +218,7 @@ check_train_op <- function(x, call = parent.frame()) {
   if (is.null(x) || is_tensor(x) || inherits(x, "tensorflow.operation")) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
   stop_runhooks(
-    "train_op must be Operation or Tensor, given: {.obj_type_friendly {x}}.", call = call
+    "train_op must be Operation or Tensor, given: {kind_of(x)}.", call = call
   )
 }
 
@@ -230,7 +230,7 @@ as_metric_ops <- function(x, call = parent.frame()) {
     if (!is.list(pair) || length(pair) != 2 || any(vapply(pair, is.null, NA))) {
       stop_runhooks(
         "Values of eval_metric_ops must be (metric_value, update_op) tuples, given:
-         {.obj_type_friendly {pair}} for key: {key}",
+         {kind_of(pair)} for key: {key}",
         call = call
       )
     }
@@ -257,7 +257,7 @@ check_export_outputs <- function(x, call = parent.frame()) {
   for (key in names(x)) {
     if (inherits(x[[key]], "runhooks_export_output")) next
     stop_runhooks(
-      "Values in export_outputs must be ExportOutput objects. Given: {.obj_type_friendly {x[[key]]}}
+      "Values in export_outputs must be ExportOutput objects. Given: {kind_of(x[[key]])}
        for key: {key}",
       call = call
     )

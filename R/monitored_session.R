@@ -122,8 +122,8 @@ monitored_training_session <- function(
     creator <- worker_session_creator(scaffold, master, config, max_wait_secs, checkpoint_dir)
     return(new_monitored_session(creator, hooks, recovers = TRUE))
   }
-  checkpoints <- interval(save_checkpoint_steps, save_checkpoint_secs, default = list(secs = 600))
-  summaries <- interval(save_summaries_steps, save_summaries_secs, default = list(steps = 100))
+  checkpoints <- interval(save_checkpoint_steps, save_checkpoint_secs, list(secs = 600), "checkpoint")
+  summaries <- interval(save_summaries_steps, save_summaries_secs, list(steps = 100), "summaries")
   all_hooks <- c(
     name_hooks(as_hook_list(chief_only_hooks), "chief_only_hooks"),
     summary_hooks(
@@ -138,11 +138,18 @@ monitored_training_session <- function(
 }
 
 # Steps and seconds of an interval; a 0 counts as none, as in TensorFlow.
-interval <- function(steps, secs, default) {
+interval <- function(steps, secs, default, what, call = parent.frame()) {
   is_default <- function(x) identical(x, "USE_DEFAULT")
   if (is_default(steps) && is_default(secs)) return(default)
-  positive <- function(x) if (!is_default(x) && !is.null(x) && x > 0) x
-  list(steps = positive(steps), secs = positive(secs))
+  positive <- function(x, arg) {
+    if (is_default(x) || is.null(x)) return(NULL)
+    check_number(x, arg = arg, call = call)
+    if (x > 0) x
+  }
+  list(
+    steps = positive(steps, paste0("save_", what, "_steps")),
+    secs = positive(secs, paste0("save_", what, "_secs"))
+  )
 }
 
 summary_hooks <- function(dir, log_step_count_steps, summaries, scaffold) {

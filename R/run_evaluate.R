@@ -25,6 +25,11 @@
 #' model %>% evaluate(input_fn(mpg ~ drat, mtcars))
 evaluate <- function(object, ...) UseMethod("evaluate")
 
+#' @export
+evaluate.default <- function(object, ...) {
+  check_arg(FALSE, object, "a model", "object", environment())
+}
+
 #' @rdname evaluate
 #' @export
 evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,

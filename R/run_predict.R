@@ -190,6 +190,7 @@ split_batch <- function(batch) cpp_batch_examples(list(batch))
 #' iterator <- predict(model, input_fn(mpg ~ drat, mtcars), as_iterable = TRUE)
 #' iter_next(iterator)
 iterate <- function(iterator, f = NULL, simplify = TRUE) {
+  check_examples(iterator)
   items <- list()
   while (!is.null(item <- iterator$next_item())) {
     items[[length(items) + 1]] <- if (is.null(f)) item else f(item)
@@ -200,8 +201,15 @@ iterate <- function(iterator, f = NULL, simplify = TRUE) {
 #' @rdname iterate
 #' @export
 iter_next <- function(iterator, completed = NULL) {
+  check_examples(iterator)
   item <- iterator$next_item()
   if (is.null(item)) completed else item
+}
+
+check_examples <- function(x, call = parent.frame()) {
+  check_arg(
+    inherits(x, "runhooks_iterator"), x, "what predict(as_iterable = TRUE) gives", "iterator", call
+  )
 }
 
 simplify_predictions <- function(examples) {

@@ -59,6 +59,11 @@
 #' history
 train <- function(object, ...) UseMethod("train")
 
+#' @export
+train.default <- function(object, ...) {
+  check_arg(FALSE, object, "a model", "object", environment())
+}
+
 #' @rdname train
 #' @export
 train.tf_estimator <- function(

@@ -26,12 +26,13 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
   if (has_tfruns()) {
     return(of_tfruns("flags")(..., config = config, file = file, arguments = arguments))
   }
+  check_string(file, null = TRUE)
   known <- list(...)
   is_flag <- vapply(known, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
     stop_runhooks(
       "{.arg ...} must be flags, such as {.fn flag_integer} makes,
-       not {.obj_type_friendly {known[!is_flag][[1]]}}."
+       not {kind_of(known[!is_flag][[1]])}."
     )
   }
   if (!is.null(file) && file.exists(file)) {
@@ -92,6 +93,7 @@ new_flag <- function(type, name, default, description, call = parent.frame()) {
 }
 
 flag_value <- function(x, flag, call = parent.frame()) {
+  check_arg(is.atomic(x) && length(x) == 1, x, paste("of type", flag$type), "default", call)
   value <- suppressWarnings(switch(flag$type,
     integer = if (as.numeric(x) %in% trunc(as.numeric(x))) as.integer(x) else NA,
     numeric = as.numeric(x),

@@ -21,7 +21,7 @@
 #' }
 tensorboard <- function(log_dir, action = c("start", "stop"), host = "127.0.0.1", port = "auto",
                         launch_browser = interactive(), ...) {
-  action <- match.arg(action)
+  action <- check_one_of(action, c("start", "stop"))
   if (action == "stop") {
     for (process in the$tensorboards) process$kill()
     the$tensorboards <- NULL

@@ -17,6 +17,11 @@ new_session <- function(pointer, graph) {
   session
 }
 
+is_session <- function(x) {
+  inherits(x, "tensorflow.python.client.session.Session") ||
+    inherits(x, "runhooks_monitored_session") || is.environment(x) && is.function(x$run)
+}
+
 #' @export
 print.tensorflow.python.client.session.Session <- function(x, ...) {
   # lint: allow stdout
@@ -76,6 +81,7 @@ session_or_default <- function(session, call = parent.frame()) {
 session_symbols <- function() {
   list(
     Session = function(target = "", graph = NULL, config = NULL) {
+      check_arg(is.null(graph) || is_graph(graph), graph, "a graph", "graph", environment())
       use_threads()
       cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
     },

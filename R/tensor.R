@@ -118,7 +118,7 @@ initialized_value <- function(x) {
 
 stop_no_member <- function(x, name, call = parent.frame()) {
   stop_runhooks(
-    "{.obj_type_friendly {x}} has no member {.field {name}}.", kind = "not_found", call = call
+    "{kind_of(x)} has no member {.field {name}}.", kind = "not_found", call = call
   )
 }
 
@@ -250,12 +250,12 @@ array_of_list <- function(x, depth = 1L) {
   shapes <- lapply(parts, function(part) {
     if (is.null(dim(part)) && length(part) == 1) integer() else array_dims(part)
   })
-  fits <- vapply(parts, is.atomic, NA) & vapply(shapes, identical, NA, shapes[[1]])
+  fits <- vapply(parts, function(part) is.atomic(part) && !is.null(part), NA) & vapply(shapes, identical, NA, shapes[[1]])
   if (!all(fits)) {
     wrong <- which(!fits)[[1]]
     stop_runhooks(
       "A list of values cannot become one tensor: element {wrong} is
-       {.obj_type_friendly {parts[[wrong]]}}, element 1 {.obj_type_friendly {parts[[1]]}}.",
+       {kind_of(parts[[wrong]])}, element 1 {kind_of(parts[[1]])}.",
       call = user_frame()
     )
   }

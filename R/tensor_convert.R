@@ -2,11 +2,27 @@
 
 # The name of a type that is given as an object or as its name.
 dtype_name <- function(dtype) {
-  if (inherits(dtype, "tensorflow.dtype")) unclass(dtype)$name else dtype
+  if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
+  if (is_string(dtype)) return(dtype)
+  stop_runhooks(
+    c(
+      "{.arg dtype} must be a type, not {describe(dtype)}.",
+      i = "Such as {.code tf$float32}, or its name, {.val float32}."
+    ),
+    call = user_frame()
+  )
 }
 
 # A type that is given as an object or as its name; NULL stays NULL.
 as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+
+# Dimensions of a feature: whole numbers, all of them known.
+known_dims <- function(shape, call = parent.frame()) {
+  dims <- if (inherits(shape, "tensorflow.shape")) unclass(shape)$dims else unlist(shape)
+  good <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
+  check_arg(good, shape, "whole numbers", "shape", call)
+  as.list(as.integer(dims))
+}
 
 as_tensor <- function(x, dtype = NULL) {
   if (is_tensor(x)) return(x)
@@ -35,7 +51,7 @@ as_dims <- function(shape) {
     if (is.null(dim)) return(NA_real_)
     if (!is.numeric(dim) && !is.logical(dim)) {
       stop_runhooks(
-        "A dimension of a shape must be a number or {.code NULL}, not {.obj_type_friendly {dim}}."
+        "A dimension of a shape must be a number or {.code NULL}, not {kind_of(dim)}."
       )
     }
     as.numeric(dim)

@@ -102,7 +102,7 @@ value_index <- function(value) {
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
     stop_runhooks(
-      "An index of a tensor must be whole numbers or a tensor, not {.obj_type_friendly {value}}.",
+      "An index of a tensor must be whole numbers or a tensor, not {kind_of(value)}.",
       call = user_frame()
     )
   }

@@ -37,6 +37,8 @@ sparse_tensor <- function(indices, values, dense_shape) {
 is_sparse <- function(x) inherits(x, "tensorflow.sparse_tensor")
 
 sparse_to_dense <- function(sp_input, default_value = NULL, validate_indices = TRUE, name = NULL) {
+  check_sparse(sp_input, "sp_input")
+  check_flag(validate_indices)
   if (is.null(default_value)) {
     default_value <- if (sp_input$values$dtype$name == "string") "" else 0
   }

@@ -130,7 +130,7 @@ tf_own_symbols <- function() {
     control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
     example_symbols()
   )
-  do.call(c, list_of_modules)
+  with_argument_checks(do.call(c, list_of_modules))
 }
 
 # A function of the core. `arguments` are those of its signature, in R's words.
@@ -246,7 +246,11 @@ gradient_symbols <- function() {
   )
 }
 
-as_targets <- function(x) if (is_graph_element(x)) list(x) else as.list(x)
+as_targets <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  if (is_graph_element(x) || is_sparse(x)) return(list(x))
+  check_arg(is.list(x) || is.atomic(x), x, "a tensor or a list of tensors", arg, call)
+  as.list(x)
+}
 
 # For each of `ys` the gradient that it begins with; a NULL among them is one of ones.
 gradients_of <- function(ys, grad_ys, call = parent.frame()) {
@@ -291,7 +295,10 @@ logging_symbols <- function() {
   line <- function(level) {
     force(level)
     # the user's own line is no warning of ours
-    function(msg, ...) if (level >= cpp_log_verbosity(NULL)) show_line(level, sprintf(msg, ...))
+    function(msg, ...) {
+      text <- log_text(msg, ...)
+      if (level >= cpp_log_verbosity(NULL)) show_line(level, text)
+    }
   }
   c(
     setNames(as.list(log_levels), paste0("logging.", names(log_levels))),
@@ -304,6 +311,25 @@ logging_symbols <- function() {
       # a level of the flag --verbosity, below that of info
       logging.vlog = function(level, msg, ...) line(log_level(level))(msg, ...)
     )
+  )
+}
+
+# What Python's formats make of a message and its values; a message without any is taken as it is.
+log_text <- function(msg, ..., call = parent.frame()) {
+  if (is.atomic(msg) && length(msg) == 1 && !is.character(msg)) msg <- format(msg)
+  check_string(msg, call = call)
+  if (...length() == 0) return(msg)
+  tryCatch(
+    sprintf(msg, ...),
+    error = function(error) {
+      stop_runhooks(
+        c(
+          "The values behind {.arg msg} do not fit its format {encodeString(msg, quote = '\"')}.",
+          x = gsub("([{}])", "\\1\\1", conditionMessage(error))
+        ),
+        call = call
+      )
+    }
   )
 }
 

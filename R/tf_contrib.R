@@ -192,7 +192,7 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (!is_optimizer(optimizer)) {
     stop_runhooks(
       "{.arg optimizer} must be the name of an optimizer, one of {.code tf$train}, or a function
-       that gives one, not {.obj_type_friendly {optimizer}}.",
+       that gives one, not {kind_of(optimizer)}.",
       call = call
     )
   }

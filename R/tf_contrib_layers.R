@@ -169,8 +169,8 @@ contrib_convolution <- function(given, scope_name, product, is_transposed = FALS
 }
 
 check_data_format <- function(data_format, call = parent.frame()) {
-  if (!is.null(data_format) && data_format != "NHWC") {
-    stop_runhooks("{.arg data_format} must be \"NHWC\", not {.val {data_format}}.",
+  if (!is.null(data_format) && !identical(data_format, "NHWC")) {
+    stop_runhooks("{.arg data_format} must be \"NHWC\", not {describe(data_format)}.",
       kind = "unimplemented", call = call
     )
   }

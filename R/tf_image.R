@@ -72,11 +72,12 @@ image_symbols <- function() {
 name_or <- function(name, otherwise) if (is.null(name)) otherwise else name
 
 image_rank <- function(image, call = parent.frame()) {
+  image <- as_tensor(image)
   rank <- length(dim(image))
   if (!rank %in% 3:4) {
     stop_runhooks(
       "{.arg image} must be [height, width, channels] or [batch, height, width, channels]; its
-       shape is {as_tensor(image)$shape$text}.",
+       shape is {image$shape$text}.",
       call = call
     )
   }
@@ -99,7 +100,7 @@ resize_images <- function(images, size, method = 0, align_corners = FALSE,
   known <- match(as.character(method), c("0", "1", "bilinear", "nearest"))
   if (is.na(known)) {
     stop_runhooks("{.arg method} must be {.code tf$image$ResizeMethod$BILINEAR} or
-      {.code NEAREST_NEIGHBOR}, not {.val {method}}.", kind = "unimplemented")
+      {.code NEAREST_NEIGHBOR}, not {describe(method)}.", kind = "unimplemented")
   }
   resize <- tf$image[[kind[[(known - 1) %% 2 + 1]]]]
   images <- as_tensor(images)

@@ -24,7 +24,7 @@ train_more_symbols <- function() {
         path <- file.path(path.expand(logdir), name)
         return(invisible(write_message(graph_or_graph_def, path, as_text)))
       }
-      if (!inherits(graph_or_graph_def, "tensorflow.python.framework.ops.Graph")) {
+      if (!is_graph(graph_or_graph_def)) {
         stop_runhooks(
           "{.arg graph_or_graph_def} must be a graph, not {.obj_type_friendly
            {graph_or_graph_def}}."

@@ -52,7 +52,7 @@ scatter_function <- function(how) {
 # By rows as tf.IndexedSlices has them.
 scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
   if (!inherits(rows, "tensorflow.indexed_slices")) {
-    stop_runhooks("sparse_delta is not IndexedSlices: {.obj_type_friendly {rows}}.", call = call)
+    stop_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
   }
   scatter_function(how)(variable, rows$indices, rows$values, name = name)
 }

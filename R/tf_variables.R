@@ -164,7 +164,7 @@ get_by_getter <- function(getter, name, shape, dtype, options, trainable, collec
   if (is_variable(got) || is_tensor(got)) return(got)
   stop_runhooks(
     "{.arg custom_getter} must return a variable or tensor for {.val {name}}, not
-     {.obj_type_friendly {got}}.",
+     {kind_of(got)}.",
     call = user_frame()
   )
 }

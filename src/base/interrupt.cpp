@@ -1,5 +1,7 @@
 #include "base/interrupt.h"
 
+#include <chrono>
+
 #include "base/log.h"
 #include "base/status.h"
 
@@ -11,10 +13,24 @@ thread_local bool is_asking_thread = false;
 thread_local const std::atomic<bool>* leave_flag = nullptr;
 }  // namespace
 
-void check_interrupt() {
+void check_leave() {
   if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread is to leave.");
+}
+
+void check_interrupt() {
+  check_leave();
   show_waiting_lines();
   if (is_asking_thread && current_check) current_check();
+}
+
+// By the clock: however slow the steps of a loop are, nobody waits long.
+void check_interrupt_at_times() {
+  using Clock = std::chrono::steady_clock;
+  static thread_local Clock::time_point last;
+  const Clock::time_point now = Clock::now();
+  if (now - last < std::chrono::milliseconds(10)) return;
+  last = now;
+  check_interrupt();
 }
 
 void set_leave_flag(const std::atomic<bool>* flag) { leave_flag = flag; }

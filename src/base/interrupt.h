@@ -10,6 +10,10 @@ namespace runhooks {
 // Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
 // costs some 40 ns.
 void check_interrupt();
+// The same where some time has passed since this thread did it last.
+void check_interrupt_at_times();
+// What no user may stop half way, a thread that is to leave may.
+void check_leave();
 // TRUE on the thread that asks, and everywhere where nobody does.
 bool may_ask_user();
 // Who is asked, on this thread only; NULL: nobody.
@@ -19,15 +23,16 @@ void set_interrupt_check(void (*check)());
 // then throws kCancelled there.
 void set_leave_flag(const std::atomic<bool>* flag);
 
-// Asks now and then, for loops of steps that are shorter than the question.
+// Asks now and then, for loops of steps that are shorter than the question. A loop that is entered
+// again and again for a few steps asks as often as a long one: all of a thread count together.
 class InterruptPoll {
  public:
   void operator()() {
-    if (++steps_ % 1024 == 0) check_interrupt();
+    if (++steps_ % 16 == 0) check_interrupt_at_times();
   }
 
  private:
-  unsigned steps_ = 0;
+  static inline thread_local unsigned steps_ = 0;
 };
 
 }  // namespace runhooks

@@ -5,6 +5,10 @@
 #include <utility>
 #include <vector>
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 #include "base/interrupt.h"
 
 namespace runhooks {
@@ -18,6 +22,16 @@ std::mutex waiting_mutex;
 std::vector<std::pair<LogLevel, std::string>>& waiting_lines() {
   static auto* lines = new std::vector<std::pair<LogLevel, std::string>>;
   return *lines;
+}
+
+// Who is forked in the moment in which a thread of ours writes has the lock, too.
+void free_lock_of_forks() {
+#ifndef _WIN32
+  static const int registered =
+      pthread_atfork([] { waiting_mutex.lock(); }, [] { waiting_mutex.unlock(); },
+                     [] { waiting_mutex.unlock(); });
+  (void)registered;
+#endif
 }
 }  // namespace
 
@@ -40,6 +54,7 @@ void warn(const char* kind, const std::string& text) {
 
 void log_later(LogLevel level, std::string text) {
   if (!is_logged(level)) return;
+  free_lock_of_forks();
   {
     const std::lock_guard<std::mutex> lock(waiting_mutex);
     waiting_lines().emplace_back(level, std::move(text));

@@ -21,6 +21,7 @@ class WhileKernel : public Kernel {
     for (size_t i = 0; i < n; ++i) values_.push_back(&c.input(static_cast<int>(i)));
     while (goes_on()) {
       if (may_stop_) check_interrupt();
+      check_leave();
       body_->run(values_);
       for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
     }
@@ -52,7 +53,7 @@ class WhileKernel : public Kernel {
       fetches.push_back(body.results[i]);
     }
     shared.resize(body.arguments().size());
-    may_stop_ = !c.op().def().is_stateful;
+    may_stop_ = may_share;
     cond_ = std::make_unique<FunctionRunner>(cond, cond.results, shared, c.resources());
     body_ = std::make_unique<FunctionRunner>(body, fetches, shared, c.resources());
   }

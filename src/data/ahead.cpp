@@ -1,9 +1,17 @@
 #include "data/ahead.h"
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/denormals.h"
 #include "base/held_errors.h"
@@ -19,11 +27,76 @@ namespace {
 constexpr std::chrono::milliseconds kNap(50);  // between two looks at what the user wants
 }
 
-class Ahead::Pause {
+// What the threads and who asks for elements have in common.
+class Ahead::Queue {
  public:
-  explicit Pause(const Ahead& ahead) : ahead_(ahead), lock_(ahead.lock()) {
-    ++ahead_.pauses_;
-    while (ahead_.busy_ > 0) wait();
+  Queue(std::shared_ptr<const Dataset> dataset,
+        std::unique_ptr<DatasetIterator> input,
+        const Options& options,
+        Work work)
+      : dataset_(std::move(dataset)),
+        input_(std::move(input)),
+        options_(options),
+        work_(std::move(work)) {}
+  ~Queue() { stop(); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  bool next(ElementSink& sink);
+  void rewind();
+  NamedTensors save() const;
+  void restore(const NamedTensors& state);
+  int64_t rows_seen() const { return rows_seen_; }
+  int64_t epoch() const { return epoch_; }
+  bool has_threads() const { return !threads_.empty(); }
+
+ private:
+  struct Item {
+    Components components;
+    std::exception_ptr error;
+    bool is_done = false;
+    int64_t rows_seen = 0, epoch = 0;
+  };
+  using ItemPtr = std::shared_ptr<Item>;
+
+  // While one lives no worker is at work, and none begins.
+  class Pause;
+
+  void start();
+  void stop();
+  void work(size_t worker);
+  bool may_read() const;
+  // Takes an element of the input, with the lock held; NULL at its end or where it failed.
+  ItemPtr read(std::unique_lock<std::mutex>& lock);
+  void make(size_t worker, Item& item) const;
+  void finish_alone(Item& item) const;
+  void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
+  void read_for_workers(std::unique_lock<std::mutex>& lock);
+  bool next_alone(ElementSink& sink);
+  bool deliver(ElementSink& sink, Item& item);
+
+  std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<DatasetIterator> input_;
+  Options options_;
+  Work work_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::deque<ItemPtr> items_;  // in order, made or being made
+  // Those among them that no worker has taken yet; who saves makes them.
+  mutable std::deque<ItemPtr> unmade_;
+  bool is_over_ = false, is_reading_ = false;
+  std::atomic<bool> stops_{false};
+  mutable int pauses_ = 0;
+  int busy_ = 0;
+  int64_t rows_seen_ = 0, epoch_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+class Ahead::Queue::Pause {
+ public:
+  explicit Pause(const Queue& queue) : queue_(queue), lock_(queue.mutex_) {
+    ++queue_.pauses_;
+    while (queue_.busy_ > 0) wait();
   }
   std::unique_lock<std::mutex>& lock() { return lock_; }
   ~Pause() { end(); }
@@ -31,8 +104,8 @@ class Ahead::Pause {
  private:
   // An element may take for ever; the user need not wait for it.
   void wait() {
-    ahead_.changed_.wait_for(lock_, kNap);
-    if (ahead_.busy_ == 0) return;
+    queue_.changed_.wait_for(lock_, kNap);
+    if (queue_.busy_ == 0) return;
     lock_.unlock();
     try {
       check_interrupt();
@@ -44,26 +117,15 @@ class Ahead::Pause {
     lock_.lock();
   }
   void end() {
-    --ahead_.pauses_;
-    ahead_.changed_.notify_all();
+    --queue_.pauses_;
+    queue_.changed_.notify_all();
   }
 
-  const Ahead& ahead_;
+  const Queue& queue_;
   std::unique_lock<std::mutex> lock_;
 };
 
-Ahead::Ahead(std::shared_ptr<const Dataset> dataset,
-             std::unique_ptr<DatasetIterator> input,
-             const Options& options,
-             Work work)
-    : dataset_(std::move(dataset)),
-      input_(std::move(input)),
-      options_(options),
-      work_(std::move(work)) {}
-
-Ahead::~Ahead() { stop(); }
-
-void Ahead::start() {
+void Ahead::Queue::start() {
   if (!threads_.empty() || stops_) return;
   const WithoutSignals none;
   for (size_t i = 0; i < options_.workers; ++i) {
@@ -75,14 +137,8 @@ void Ahead::start() {
   }
 }
 
-void Ahead::stop() {
+void Ahead::Queue::stop() {
   if (threads_.empty()) return;
-  if (in_forked_child()) {
-    // they are those of the parent: there is nobody to wait for
-    for (std::thread& thread : threads_) new std::thread(std::move(thread));
-    threads_.clear();
-    return;
-  }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stops_ = true;
@@ -92,23 +148,13 @@ void Ahead::stop() {
   threads_.clear();
 }
 
-// The threads, and who holds the lock, may be those of the process before a fork().
-std::unique_lock<std::mutex> Ahead::lock() const {
-  if (in_forked_child() && !threads_.empty()) {
-    fail(Code::kFailedPrecondition,
-         "An iterator whose threads are those of another process cannot go on after fork(): make "
-         "it in the new process.");
-  }
-  return std::unique_lock<std::mutex>(mutex_);
-}
-
-bool Ahead::may_read() const {
+bool Ahead::Queue::may_read() const {
   // what comes after an error is read when it has been seen
   const bool has_failed = !items_.empty() && items_.back()->error;
   return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
 }
 
-Ahead::ItemPtr Ahead::read(std::unique_lock<std::mutex>& lock) {
+Ahead::Queue::ItemPtr Ahead::Queue::read(std::unique_lock<std::mutex>& lock) {
   auto item = std::make_shared<Item>();
   ComponentsSink sink;
   bool has_element = false;
@@ -139,13 +185,13 @@ Ahead::ItemPtr Ahead::read(std::unique_lock<std::mutex>& lock) {
   return item;
 }
 
-void Ahead::finish_alone(Item& item) const {
+void Ahead::Queue::finish_alone(Item& item) const {
   if (item.is_done) return;
   make(0, item);
   item.is_done = true;
 }
 
-void Ahead::make(size_t worker, Item& item) const {
+void Ahead::Queue::make(size_t worker, Item& item) const {
   try {
     item.components = work_(worker, item.components);
   } catch (const ForeignUnwind&) {
@@ -155,7 +201,7 @@ void Ahead::make(size_t worker, Item& item) const {
   }
 }
 
-void Ahead::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock) {
+void Ahead::Queue::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock) {
   if (item->is_done) return;
   lock.unlock();
   make(worker, *item);
@@ -163,7 +209,7 @@ void Ahead::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mut
   item->is_done = true;
 }
 
-void Ahead::work(size_t worker) {
+void Ahead::Queue::work(size_t worker) {
   const SingleThreaded one;
   const FlushDenormals flushed;
   set_leave_flag(&stops_);
@@ -189,7 +235,7 @@ void Ahead::work(size_t worker) {
   }
 }
 
-void Ahead::read_for_workers(std::unique_lock<std::mutex>& lock) {
+void Ahead::Queue::read_for_workers(std::unique_lock<std::mutex>& lock) {
   while (options_.reads_on_caller && may_read()) {
     const ItemPtr item = read(lock);
     if (item && !item->is_done) unmade_.push_back(item);
@@ -197,7 +243,7 @@ void Ahead::read_for_workers(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-bool Ahead::deliver(ElementSink& sink, Item& item) {
+bool Ahead::Queue::deliver(ElementSink& sink, Item& item) {
   rows_seen_ = item.rows_seen;
   epoch_ = item.epoch;
   if (item.error) std::rethrow_exception(item.error);
@@ -205,8 +251,8 @@ bool Ahead::deliver(ElementSink& sink, Item& item) {
   return true;
 }
 
-bool Ahead::next_alone(ElementSink& sink) {
-  std::unique_lock<std::mutex> lock = this->lock();
+bool Ahead::Queue::next_alone(ElementSink& sink) {
+  std::unique_lock<std::mutex> lock(mutex_);
   if (items_.empty() && !is_over_) read(lock);
   if (items_.empty()) return false;
   const ItemPtr item = items_.front();
@@ -216,7 +262,7 @@ bool Ahead::next_alone(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-bool Ahead::next(ElementSink& sink) {
+bool Ahead::Queue::next(ElementSink& sink) {
   if (in_forked_child()) return next_alone(sink);
   start();
   if (threads_.empty()) return next_alone(sink);
@@ -239,7 +285,7 @@ bool Ahead::next(ElementSink& sink) {
 
 // How far ahead the threads are is a matter of luck, and what they have read has moved random
 // generators: first they get as far as they would.
-void Ahead::rewind() {
+void Ahead::Queue::rewind() {
   Pause pause(*this);
   while (may_read()) read(pause.lock());
   items_.clear();
@@ -320,7 +366,7 @@ struct SavedErrors {
 
 }  // namespace
 
-NamedTensors Ahead::save() const {
+NamedTensors Ahead::Queue::save() const {
   const Pause pause(*this);
   while (!unmade_.empty()) {
     finish_alone(*unmade_.front());
@@ -347,7 +393,7 @@ NamedTensors Ahead::save() const {
   return state;
 }
 
-void Ahead::restore(const NamedTensors& state) {
+void Ahead::Queue::restore(const NamedTensors& state) {
   const Pause pause(*this);
   const auto capacity = static_cast<int64_t>(options_.capacity);
   std::vector<Components> made = read_elements(subtree(state, "made/"), *dataset_, capacity);
@@ -384,5 +430,38 @@ void Ahead::restore(const NamedTensors& state) {
   epoch_ = epochs[0];
   is_over_ = is_over;
 }
+
+// --- what others see of it
+
+Ahead::Ahead(std::shared_ptr<const Dataset> dataset,
+             std::unique_ptr<DatasetIterator> input,
+             const Options& options,
+             Work work)
+    : queue_(std::make_unique<Queue>(
+          std::move(dataset), std::move(input), options, std::move(work))) {}
+
+// What a thread of the process before a fork() was working on is left as it is, whole or half:
+// whoever waits for that thread, such as the end of a condition that it slept on, waits for ever.
+Ahead::~Ahead() {
+  if (is_of_other_process()) static_cast<void>(queue_.release());
+}
+
+bool Ahead::is_of_other_process() const { return in_forked_child() && queue_->has_threads(); }
+
+Ahead::Queue& Ahead::queue() const {
+  if (is_of_other_process()) {
+    fail(Code::kFailedPrecondition,
+         "An iterator whose threads are those of another process cannot go on after fork(): make "
+         "it in the new process.");
+  }
+  return *queue_;
+}
+
+bool Ahead::next(ElementSink& sink) { return queue().next(sink); }
+void Ahead::rewind() { queue().rewind(); }
+NamedTensors Ahead::save() const { return queue().save(); }
+void Ahead::restore(const NamedTensors& state) { queue().restore(state); }
+int64_t Ahead::rows_seen() const { return queue_->rows_seen(); }
+int64_t Ahead::epoch() const { return queue_->epoch(); }
 
 }  // namespace runhooks

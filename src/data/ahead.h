@@ -3,15 +3,8 @@
 // What it must not know: where elements come from, R.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 #include "data/dataset.h"
 
@@ -36,8 +29,6 @@ class Ahead : public DatasetIterator {
         const Options& options,
         Work work);
   ~Ahead() override;
-  Ahead(const Ahead&) = delete;
-  Ahead& operator=(const Ahead&) = delete;
 
   // An error of the input or the work comes in its place of the order.
   bool next(ElementSink& sink) override;
@@ -45,50 +36,15 @@ class Ahead : public DatasetIterator {
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
   // Of the elements that were asked for.
-  int64_t rows_seen() const override { return rows_seen_; }
-  int64_t epoch() const override { return epoch_; }
+  int64_t rows_seen() const override;
+  int64_t epoch() const override;
 
  private:
-  struct Item {
-    Components components;
-    std::exception_ptr error;
-    bool is_done = false;
-    int64_t rows_seen = 0, epoch = 0;
-  };
-  using ItemPtr = std::shared_ptr<Item>;
+  class Queue;
+  bool is_of_other_process() const;
+  Queue& queue() const;
 
-  // While one lives no worker is at work, and none begins.
-  class Pause;
-
-  std::unique_lock<std::mutex> lock() const;
-  void start();
-  void stop();
-  void work(size_t worker);
-  bool may_read() const;
-  // Takes an element of the input, with the lock held; NULL at its end or where it failed.
-  ItemPtr read(std::unique_lock<std::mutex>& lock);
-  void make(size_t worker, Item& item) const;
-  void finish_alone(Item& item) const;
-  void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
-  void read_for_workers(std::unique_lock<std::mutex>& lock);
-  bool next_alone(ElementSink& sink);
-  bool deliver(ElementSink& sink, Item& item);
-
-  std::shared_ptr<const Dataset> dataset_;
-  std::unique_ptr<DatasetIterator> input_;
-  Options options_;
-  Work work_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  std::deque<ItemPtr> items_;  // in order, made or being made
-  // Those among them that no worker has taken yet; who saves makes them.
-  mutable std::deque<ItemPtr> unmade_;
-  bool is_over_ = false, is_reading_ = false;
-  std::atomic<bool> stops_{false};
-  mutable int pauses_ = 0;
-  int busy_ = 0;
-  int64_t rows_seen_ = 0, epoch_ = 0;
-  std::vector<std::thread> threads_;
+  std::unique_ptr<Queue> queue_;
 };
 
 }  // namespace runhooks

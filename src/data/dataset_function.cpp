@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "graph/func_graph.h"
 #include "io/graphs/graph_def.h"
@@ -132,6 +133,7 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
 
 Components DatasetFunction::Instance::run(const Components& arguments) {
   if (!executor_) return {};
+  InterruptPoll()();
   const std::lock_guard<std::mutex> one(mutex_);
   fed_.clear();
   for (size_t i = 0; i < arguments.size(); ++i) {

@@ -34,14 +34,13 @@ class GetNextKernel : public Kernel, public ElementSink {
   void compute(KernelContext& c) override {
     context_ = &c;
     auto& own = c.input_resource<IteratorResource>(0);
-    DatasetIterator* iterator = own.iterator.get();
-    if (!iterator) {
+    if (!own.iterator) {
       fail(Code::kFailedPrecondition,
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
     const int64_t asked = now_ticks();
-    const bool has_element = iterator->next(*this);
+    const bool has_element = own.read(*this);
     own.waited_ticks += std::max<int64_t>(now_ticks() - asked, 0);
     if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }

@@ -17,6 +17,7 @@ class IteratorResource : public Resource {
   const char* kind() const override { return "iterator"; }
   // At the first element of the dataset.
   void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
+    check_idle();
     IteratorContext context(graph);
     std::shared_ptr<DatasetIterator> made = of->iterator(context);
     if (take_up) {
@@ -27,6 +28,24 @@ class IteratorResource : public Resource {
     dataset = std::move(of);
   }
 
+  // Who makes an element, a generator or a function of the embedding language, may call whatever it
+  // likes; of the iterator that it is a part of it would wait for itself.
+  void check_idle() const {
+    if (!is_reading_) return;
+    fail(Code::kFailedPrecondition,
+         "The iterator is making an element: a generator or a function of its dataset cannot read, "
+         "save, restore or begin it meanwhile.");
+  }
+  bool read(ElementSink& sink) {
+    check_idle();
+    is_reading_ = true;
+    struct End {
+      bool& is_reading;
+      ~End() { is_reading = false; }
+    } const end{is_reading_};
+    return iterator->next(sink);
+  }
+
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
   // Where a position was restored before there was a dataset: the iterator that goes on there, or
@@ -34,6 +53,9 @@ class IteratorResource : public Resource {
   std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
   // How long steps have waited for elements, in this session.
   int64_t waited_ticks = 0;
+
+ private:
+  bool is_reading_ = false;
 };
 
 // The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an

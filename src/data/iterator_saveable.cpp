@@ -52,6 +52,7 @@ class IteratorSaveable : public StateSaveable {
       fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
            "' has no position to be saved: it has not been initialized.");
     }
+    own.check_idle();
     const Owner owner = owner_of(*own.dataset);
     NamedTensors state = {{"version", Tensor::scalar(kVersion)},
                           {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.steps))},
@@ -66,10 +67,9 @@ class IteratorSaveable : public StateSaveable {
                     const std::string& where,
                     const ResourceManager& resources) override {
     std::shared_ptr<const Dataset> dataset = dataset_of(op_);
-    if (!dataset) {
-      const auto* own = resources.find<IteratorResource>(op_.name());
-      if (own) dataset = own->dataset;
-    }
+    const auto* own = resources.find<IteratorResource>(op_.name());
+    if (own) own->check_idle();
+    if (!dataset && own) dataset = own->dataset;
     if (!dataset) return when_initialized(state, where);
     std::shared_ptr<DatasetIterator> iterator = restored(dataset, state, where);
     if (!iterator) return {};

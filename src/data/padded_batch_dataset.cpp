@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -176,7 +177,9 @@ class PaddedBatchIterator : public TransformationIterator<PaddedBatchDataset> {
   bool next(ElementSink& sink) override {
     std::vector<Components> elements;
     ComponentsSink element;
+    InterruptPoll poll;
     while (elements.size() < dataset_->batch_size() && input_->next(element)) {
+      poll();
       elements.push_back(element.take());
     }
     const bool is_short = elements.size() < dataset_->batch_size();

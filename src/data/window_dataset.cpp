@@ -56,7 +56,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
       buffer_.pop_back();
       --skips_;
     }
-    while (skips_ == 0 && buffer_.size() < span && pull()) continue;
+    while (skips_ == 0 && buffer_.size() < span && pull()) poll();
     if (buffer_.empty() || (buffer_.size() < span && dataset_->drops_remainder())) return false;
     put_window(sink);
     const size_t gone = std::min(dataset_->shift(), buffer_.size());

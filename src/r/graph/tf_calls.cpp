@@ -144,7 +144,9 @@ SEXP dense_input(SEXP x) {
 
 // One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
 // that is added.
-void append_input(std::vector<Rcpp::RObject>& all, SEXP x, bool is_list) {
+void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
+                  const std::string& owner) {
+  SEXP x = given.value;
   if (is_indexed_slices(x)) {
     all.emplace_back(dense_input(x));
     return;
@@ -161,6 +163,10 @@ void append_input(std::vector<Rcpp::RObject>& all, SEXP x, bool is_list) {
   if (!is_list || is_tensor(x) || is_variable(x)) {
     all.emplace_back(x);
     return;
+  }
+  if (!Rf_isVector(x)) {
+    invalid_argument("`", given.name, "` of ", owner, " must be a list of tensors, not an object of ",
+                     "type ", Rf_type2char(TYPEOF(x)), ".");
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
@@ -196,7 +202,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
       invalid_argument("`", bound ? bound->name : input.name, "` of ", owner, " is missing.");
     }
     const bool is_list = !input.number_attr.empty() || !input.type_list_attr.empty();
-    append_input(inputs, bound->value, is_list);
+    append_input(inputs, *bound, is_list, owner);
   }
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {

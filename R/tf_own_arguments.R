@@ -1,0 +1,115 @@
+# What arguments of R's own functions below `tf` must be, where the function does not look itself: one
+# place, and one look when it is called. What the core has registered says so in its registration.
+
+whole_number <- "a whole number"
+whole_numbers <- "whole numbers"
+single_string <- "a single string"
+true_or_false <- "TRUE or FALSE"
+one_tensor <- "a tensor"
+list_or_vector <- "a list or a vector"
+size_or_tensor <- "whole numbers or a tensor"
+
+own_argument_tests <- list(
+  "a whole number" = function(x) is_whole(x),
+  "whole numbers" = function(x) are_whole(x),
+  "a number" = function(x) is_number(x),
+  "a number or a tensor" = function(x) is_number(x) || is_graph_element(x),
+  "a single string" = function(x) is_string(x),
+  "strings" = function(x) all(vapply(as_plain_list(x), is_string, NA)) && !is.environment(x),
+  "TRUE or FALSE" = function(x) is_flag(x),
+  "TRUE, FALSE or a tensor" = function(x) is_flag(x) || is_graph_element(x),
+  "a tensor" = function(x) is_graph_element(x),
+  "a function" = function(x) is.function(x),
+  "a list of functions" = function(x) is.list(x) && all(vapply(x, is_null_or_function, NA)),
+  "a list or a vector" = function(x) is.list(x) || is.atomic(x) && !is.null(x),
+  "whole numbers or a tensor" = function(x) are_whole(x) || is_graph_element(x),
+  "a number or a string" = function(x) is_number(x) || is_string(x),
+  "a session" = function(x) is_session(x)
+)
+
+are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
+is_null_or_function <- function(x) is.null(x) || is.function(x)
+# What is neither a list nor a vector has one element, itself.
+as_plain_list <- function(x) if (is.list(x) || is.atomic(x)) as.list(x) else list(x)
+
+own_argument_kinds <- function() {
+  boxes <- c(
+    offset_height = whole_number, offset_width = whole_number, target_height = whole_number,
+    target_width = whole_number
+  )
+  order <- c(axis = whole_number, direction = single_string)
+  masks <- c("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+  xavier <- c(uniform = true_or_false)
+  summaries <- c(summarizer = "a function")
+  resize <- c(size = size_or_tensor, method = "a number or a string")
+  examples <- c(value = list_or_vector)
+  list(
+    sort = order, argsort = order,
+    norm = c(ord = "a number or a string", axis = whole_numbers, keepdims = true_or_false),
+    nn.conv1d = c(stride = whole_numbers, padding = single_string, data_format = single_string),
+    strided_slice = c(
+      begin = size_or_tensor, end = size_or_tensor, strides = size_or_tensor,
+      setNames(rep(whole_number, length(masks)), masks)
+    ),
+    decode_csv = c(
+      record_defaults = list_or_vector, field_delim = single_string, na_value = single_string,
+      select_cols = whole_numbers
+    ),
+    io.decode_csv = c(
+      record_defaults = list_or_vector, field_delim = single_string, na_value = single_string,
+      select_cols = whole_numbers
+    ),
+    image.resize = resize, image.resize_images = resize,
+    image.crop_to_bounding_box = boxes, image.pad_to_bounding_box = boxes,
+    image.resize_image_with_crop_or_pad = boxes[3:4], image.resize_with_crop_or_pad = boxes[3:4],
+    contrib.layers.layer_norm = c(
+      center = true_or_false, scale = true_or_false, begin_norm_axis = whole_number,
+      begin_params_axis = whole_number
+    ),
+    contrib.layers.batch_norm = c(
+      center = true_or_false, scale = true_or_false, is_training = "TRUE, FALSE or a tensor"
+    ),
+    contrib.layers.unit_norm = c(dim = whole_numbers),
+    contrib.layers.maxout = c(num_units = whole_number, axis = whole_number),
+    contrib.layers.dropout = c(keep_prob = "a number or a tensor"),
+    contrib.layers.sum_regularizer = c(regularizer_list = "a list of functions"),
+    contrib.layers.stack = c(stack_args = list_or_vector),
+    contrib.layers.optimize_loss = c(summaries = "strings"),
+    contrib.layers.variance_scaling_initializer = c(mode = single_string, xavier),
+    contrib.layers.xavier_initializer = xavier, contrib.layers.xavier_initializer_conv2d = xavier,
+    contrib.layers.summarize_tensor = c(tensor = one_tensor, tag = single_string),
+    contrib.layers.summarize_activation = c(op = one_tensor),
+    contrib.layers.summarize_tensors = summaries, contrib.layers.summarize_collection = summaries,
+    graph_util.convert_variables_to_constants = c(sess = "a session", output_node_names = "strings"),
+    train.global_step = c(sess = "a session", global_step_tensor = one_tensor),
+    train.BytesList = examples, train.FloatList = examples, train.Int64List = examples,
+    meshgrid = c(indexing = single_string)
+  )
+}
+
+# The functions, each with its look in front. It is in the body, so that what a function finds out of
+# its own call is what it was.
+with_argument_checks <- function(symbols) {
+  kinds <- own_argument_kinds()
+  for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])
+  symbols
+}
+
+with_argument_check <- function(f, kinds) {
+  kept <- attributes(f)
+  body(f) <- call("{", bquote(check_own_arguments(.(kinds), environment())), body(f))
+  attributes(f) <- kept[setdiff(names(kept), "srcref")]
+  f
+}
+
+# NULL is good where it is the default.
+check_own_arguments <- function(kinds, frame) {
+  for (arg in names(kinds)) {
+    if (eval(call("missing", as.name(arg)), frame)) next
+    x <- frame[[arg]]
+    wanted <- kinds[[arg]]
+    default <- formals(sys.function(sys.parent()))[[arg]]
+    if (is.null(x) && is.null(default)) next
+    check_arg(own_argument_tests[[wanted]](x), x, wanted, arg, frame)
+  }
+}

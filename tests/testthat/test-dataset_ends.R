@@ -1,0 +1,202 @@
+# Whatever a dataset is looking for, Ctrl-C ends it; so does closing its session, leaving R, and being
+# forked; and what is read within its own element is an error.
+
+skip_on_cran()
+skip_if_not_installed("processx")
+
+# Each of them never gives its first element.
+endless <- list(
+  filter = quote(dataset_filter(range_dataset(0, 1e15), ~ .x < 0)),
+  skip = quote(dataset_skip(dataset_repeat(tensor_slices_dataset(1:3)), 1e15)),
+  skip_rows = quote(dataset_batch(dataset_skip(dataset_repeat(tensor_slices_dataset(mtcars)), 1e14), 4)),
+  shard = quote(dataset_shard(range_dataset(0, 1e15), 1e14, 1e14 - 1)),
+  flat_map = quote(dataset_flat_map(dataset_repeat(range_dataset(0, 3)), function(x) {
+    dataset_filter(range_dataset(0, 5), ~ .x < 0)
+  })),
+  one_batch = quote(dataset_padded_batch(dataset_repeat(range_dataset(0, 3)), 1e13)),
+  one_window = quote(dataset_flat_map(
+    dataset_window(dataset_repeat(range_dataset(0, 3)), 1e13), function(w) w
+  )),
+  slow_steps = quote(dataset_filter(range_dataset(0, 1e15), function(x) {
+    m <- tf$fill(list(200L, 200L), tf$cast(x, "float32"))
+    tf$reduce_sum(tf$matmul(m, m)) < -1
+  })),
+  loop_of_random = quote(dataset_map(range_dataset(0, 3), function(x) {
+    tf$while_loop(function(i) i < 2, function(i) tf$random_uniform(list()), list(tf$constant(0)))
+  })),
+  generator = quote(dataset_filter(generator_dataset(function() 1, "float32", list()), ~ .x < 0)),
+  prefetched = quote(dataset_prefetch(dataset_filter(range_dataset(0, 1e15), ~ .x < 0), 2)),
+  prefetched_loop = quote(dataset_prefetch(dataset_map(range_dataset(0, 3), function(x) {
+    tf$while_loop(function(i) i < 2, function(i) tf$random_uniform(list()), list(tf$constant(0)))
+  }), 2)),
+  several_threads = quote(dataset_map(dataset_skip(range_dataset(0, 1e15), 1e15), ~ .x + 1, 2))
+)
+
+# Reads one after the other, saying when it begins and when it has ended.
+reader_of <- function(cases) {
+  c(
+    "library(runhooks)",
+    "say <- function(...) { cat(..., '\\n', sep = ' '); flush(stdout()) }",
+    sprintf("for (case in list(%s)) with(tf$Graph()$as_default(), {",
+      paste(vapply(cases, function(x) paste0("quote(", deparse1(x, "\n"), ")"), ""), collapse = ", ")),
+    "  value <- iterator_get_next(make_iterator_one_shot(eval(case)))",
+    "  session <- tf$Session()",
+    "  ended <- tryCatch(",
+    "    {say('begins'); session$run(value); 'an element'}, interrupt = function(e) 'interrupted'",
+    "  )",
+    "  say(ended, format(as.numeric(Sys.time()), digits = 17))",
+    "  session$close()",
+    "  rm(session, value)",
+    "  gc()",
+    "  say('closed')",
+    "})",
+    "say('done')"
+  )
+}
+
+# The next line that the process writes, NA where it writes none.
+next_line <- function(process, seconds = 20) {
+  deadline <- Sys.time() + seconds
+  while (Sys.time() < deadline) {
+    process$poll_io(200)
+    line <- process$read_output_lines(1)
+    if (length(line)) return(line)
+    if (!process$is_alive()) break
+  }
+  NA_character_
+}
+
+test_that("Ctrl-C ends a dataset that finds no element, and its session closes", {
+  skip_on_os("windows")
+  script <- withr::local_tempfile(lines = reader_of(endless), fileext = ".R")
+  process <- processx::process$new(
+    child_rscript(), script, stdout = "|", stderr = "2>&1", env = child_env()
+  )
+  withr::defer(process$kill())
+  for (name in names(endless)) {
+    expect_match(next_line(process), "^begins", info = name)
+    Sys.sleep(0.1) # it is looking
+    at <- as.numeric(Sys.time())
+    process$interrupt()
+    said <- next_line(process)
+    expect_match(said, "^interrupted", info = name)
+    if (is.na(said)) break
+    # a tenth of a second, and what a busy machine adds
+    expect_lt(as.numeric(strsplit(said, " ")[[1]][[2]]) - at, 2, label = name)
+    expect_match(next_line(process), "^closed", info = name)
+  }
+  expect_match(next_line(process), "^done")
+})
+
+test_that("R ends while a thread looks for an element", {
+  script <- "
+    library(runhooks)
+    endless <- dataset_skip(dataset_map(dataset_filter(range_dataset(0, 1e15), ~ .x != 0), ~ .x), 1e15)
+    first <- dataset_concatenate(range_dataset(0, 1), endless)
+    value <- iterator_get_next(make_iterator_one_shot(dataset_prefetch(first, 2)))
+    session <- tf$Session()
+    cat('first', session$run(value), '\\n')"
+  result <- processx::run(
+    child_rscript(), c("-e", script), env = child_env(), timeout = 30, error_on_status = FALSE
+  )
+  expect_equal(result$status, 0)
+  expect_match(result$stdout, "first 0")
+})
+
+# Within a function of R that makes an element, `act(session, all)` is called.
+read_within <- function(make, act) {
+  with_graph(tf$Graph(), {
+    parts <- list()
+    dataset <- make(function(x) {
+      act(parts)
+      x
+    })
+    iterator <- make_iterator_initializable(dataset)
+    tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+    step <- tf$train$get_or_create_global_step()
+    session <- tf$Session()
+    parts <- list(
+      value = iterator_get_next(iterator), begin = iterator_initializer(iterator),
+      saver = tf$train$Saver(), session = session
+    )
+    on.exit(session$close())
+    session$run(list(step$initializer, parts$begin))
+    session$run(parts$value)
+  })
+}
+
+test_that("what makes an element cannot read, begin, save or restore its own iterator", {
+  folder <- withr::local_tempdir()
+  saved <- with_graph(tf$Graph(), {
+    step <- tf$train$get_or_create_global_step()
+    with(tf$Session() %as% session, {
+      session$run(step$initializer)
+      tf$train$Saver()$save(session, file.path(folder, "plain"))
+    })
+  })
+  makes <- list(
+    generator = function(f) generator_dataset(function() f(1), "float32", list()),
+    on_values = function(f) dataset_map(range_dataset(0, 9), on_values(f, "int64")),
+    parallel = function(f) {
+      dataset_map(generator_dataset(function() f(1), "float32", list()), ~ .x + 1, 2)
+    }
+  )
+  acts <- list(
+    read = function(all) all$session$run(all$value), begin = function(all) all$session$run(all$begin),
+    save = function(all) all$saver$save(all$session, file.path(folder, "own"))
+  )
+  for (make in names(makes)) {
+    for (act in names(acts)) {
+      expect_error(
+        read_within(makes[[make]], acts[[act]]), "The iterator is making an element",
+        class = "runhooks_error_failed_precondition", info = paste(make, act)
+      )
+    }
+    # another iterator may be read
+    other <- function(all) dataset_collect(dataset_take(range_dataset(0, 5), 2))
+    expect_no_error(read_within(makes[[make]], other))
+  }
+})
+
+test_that("a forked child ends, whether its parent holds a session with threads or has dropped one", {
+  skip_on_os("windows")
+  script <- "
+    library(runhooks)
+    options(runhooks.threads = 2)
+    read <- function() {
+      mapped <- dataset_map(dataset_repeat(range_dataset(0, 100)), ~ .x + 1, 2)
+      value <- iterator_get_next(make_iterator_one_shot(dataset_prefetch(mapped, 2)))
+      session <- tf$Session()
+      list(first = session$run(value), session = session, value = value)
+    }
+    in_children <- function(f) {
+      as.character(unlist(parallel::mclapply(1:2, function(i) {
+        gc()
+        tryCatch(f(), error = function(e) class(e)[[1]])
+      }, mc.cores = 2)))
+    }
+    alone <- function() with(tf$Graph()$as_default(), read()$first)
+    held <- read()
+    cat('held:', in_children(alone), '\\n')
+    cat('continued:', in_children(function() held$session$run(held$value)), '\\n')
+    cat('closed:', in_children(function() {
+      held$session$close()
+      rm(held, envir = globalenv())
+      gc()
+      alone()
+    }), '\\n')
+    cat('parent:', held$session$run(held$value), '\\n')
+    rm(held)
+    tf$reset_default_graph()
+    cat('dropped:', in_children(alone), '\\n')"
+  result <- processx::run(
+    child_rscript(), c("-e", script), env = child_env(), timeout = 60, error_on_status = FALSE,
+    stderr_to_stdout = TRUE
+  )
+  expect_false(result$timeout)
+  expect_match(result$stdout, "held: 1 1")
+  expect_match(result$stdout, "continued: (runhooks_error_failed_precondition ?){2}")
+  expect_match(result$stdout, "closed: 1 1")
+  expect_match(result$stdout, "parent: 2")
+  expect_match(result$stdout, "dropped: 1 1")
+})
