@@ -67,7 +67,7 @@ std::string unfinished_beside(const std::string& path) {
 
 // --- what stays of an export that is replaced
 
-std::string model_bytes(const std::string& folder) {
+std::string graph_of_export(const std::string& folder) {
   const std::string binary = join_path(folder, kModels[0]);
   if (file_exists(binary)) return read_whole_file(binary);
   std::string bytes, problem;
@@ -79,7 +79,7 @@ std::string model_bytes(const std::string& folder) {
 std::set<std::string> own_files(const std::string& folder) {
   std::set<std::string> own(std::begin(kModels), std::end(kModels));
   try {
-    for (const std::string& bytes : read_saved_model(model_bytes(folder), folder)) {
+    for (const std::string& bytes : read_saved_model(graph_of_export(folder), folder)) {
       const MetaGraphDef meta_graph = read_meta_graph(bytes, folder);
       for (const AssetFileDef& asset : asset_files(meta_graph, folder)) {
         own.insert("assets/" + asset.filename);

@@ -130,7 +130,9 @@ FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
       was_there_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
       leaves_events_(leaves_events),
-      claim_(claim_of(folder_)) {}
+      claim_(claim_of(folder_)) {
+  remove_stale_files(folder_, {kRecordName, kRunsName});
+}
 
 void FolderInTraining::tidy_up() const {
   if (!is_directory(folder_)) return;

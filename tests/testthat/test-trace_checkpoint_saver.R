@@ -200,11 +200,26 @@ damages <- list(
   }
 )
 
+# TensorFlow gives up where the newest checkpoint is gone; we take the one before it.
+goes_back <- function(row) {
+  before <- Filter(function(x) x$case == "state_points_to_older", goldens$restore_cases$table)[[1]]
+  taken <- "The checkpoint before it, <DIR>/model.ckpt-2, is taken."
+  before$log <- c(
+    before$log[1:2],
+    paste("WARN Checkpoint <DIR>/model.ckpt-4 cannot be restored: its files are gone.", taken),
+    before$log[-(1:2)],
+    paste("WARN Couldn't match files for checkpoint <DIR>/model.ckpt-4.", taken)
+  )
+  before
+}
+
 test_that("a session starts at the checkpoint that the state file names", {
   for (row in goldens$restore_cases$table) {
+    case <- row$case
+    if (case == "newest_checkpoint_deleted") row <- goes_back(row)
     dir <- withr::local_tempdir()
     run_saver(dir, 4, save_steps = 2)
-    damages[[row$case]](dir)
+    damages[[case]](dir)
     with(tf$Graph()$as_default(), {
       graph <- counting_graph()
       outcome <- attempt({

@@ -147,12 +147,14 @@ std::string latest_checkpoint(const std::string& dir,
   std::vector<std::string> passed;
   for (const std::string& path : newest_first(*state)) {
     if (!checkpoint_exists(path)) {
-      passed.push_back("Couldn't match files for checkpoint " + path);
+      passed.push_back("Couldn't match files for checkpoint " + path);  // TensorFlow's words
       continue;
     }
     const std::string problem = checkpoint_problem(path, look);
     if (problem.empty()) {
-      for (const std::string& one : passed) warn(warnings, one + goes_back_to(path));
+      for (const std::string& one : passed) {
+        warn(warnings, one + (one.back() == '.' ? "" : ".") + goes_back_to(path));
+      }
       return path;
     }
     passed.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
