@@ -13,7 +13,7 @@ class BestExporter : public Exporter {
     check_exports_to_keep(args, "a positive number", true);
   }
 
-  bool wants(const Evaluation& evaluation) override {
+  bool wants(const Evaluated& evaluation) override {
     const Value now = Value::of(evaluation.metrics);
     if (!pattern_.empty() && folder_ != evaluation.model_dir) begin_with_earlier(evaluation);
     if (!best_.is_null() && !is_better(now)) return false;
@@ -23,7 +23,7 @@ class BestExporter : public Exporter {
   }
 
  private:
-  void begin_with_earlier(const Evaluation& evaluation) {
+  void begin_with_earlier(const Evaluated& evaluation) {
     log(LogLevel::kInfo, "Loading best metric from event files.");
     folder_ = evaluation.model_dir;
     best_ = Value();

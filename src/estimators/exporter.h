@@ -12,7 +12,7 @@
 namespace runhooks {
 
 // An evaluation during a training, as an exporter sees it.
-struct Evaluation {
+struct Evaluated {
   std::string model_dir;
   std::shared_ptr<Args> metrics;  // by name, the global step among them
   bool is_final = false;          // that of the last step
@@ -27,7 +27,7 @@ struct Evaluation {
 class Exporter : public Made {
  public:
   const char* kind() const override { return "an exporter"; }
-  virtual bool wants(const Evaluation& evaluation) = 0;
+  virtual bool wants(const Evaluated& evaluation) = 0;
 };
 
 // `exports_to_keep`; words as TensorFlow has them ("... Got %s"), for each exporter its own.

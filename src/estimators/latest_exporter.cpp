@@ -10,7 +10,7 @@ class LatestExporter : public Exporter {
   explicit LatestExporter(const Args& args) {
     check_exports_to_keep(args, "positive number", false);
   }
-  bool wants(const Evaluation&) override { return true; }
+  bool wants(const Evaluated&) override { return true; }
 };
 
 }  // namespace

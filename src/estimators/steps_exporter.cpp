@@ -21,7 +21,7 @@ class StepsExporter : public Exporter {
     }
   }
 
-  bool wants(const Evaluation& evaluation) override {
+  bool wants(const Evaluated& evaluation) override {
     if (!pattern_.empty() && folder_ != evaluation.model_dir) {
       folder_ = evaluation.model_dir;
       reached_ = 0;

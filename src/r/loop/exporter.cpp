@@ -23,7 +23,7 @@ bool cpp_exporter_wants(
   return border([&] {
     const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<Made>(exporter, kMade));
     if (!made) invalid_argument("An exporter is expected.");
-    Evaluation evaluation;
+    Evaluated evaluation;
     evaluation.model_dir = model_dir;
     evaluation.metrics = args_from_r(metrics, "the metrics");
     evaluation.is_final = is_final;
