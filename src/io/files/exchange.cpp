@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "io/files/atomic_file.h"
 
@@ -43,6 +45,16 @@ bool exchange_names(const std::string& a, const std::string& b) {
     default:
       fail_system("Cannot replace", b, reason);
   }
+}
+
+bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside) {
+  std::error_code error, ignored;
+  std::filesystem::rename(place, aside, error);
+  if (error) return false;
+  std::filesystem::rename(from, place, error);
+  if (!error) return true;
+  std::filesystem::rename(aside, place, ignored);
+  fail_system("Cannot replace", place, error.value());
 }
 
 }  // namespace runhooks

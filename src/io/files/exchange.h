@@ -11,4 +11,8 @@ namespace runhooks {
 // changed; other reasons are errors.
 bool exchange_names(const std::string& a, const std::string& b);
 
+// In two steps, the old one being renamed to `aside`: between them, and where the second fails, it
+// stands beside its place. FALSE where it cannot be renamed.
+bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside);
+
 }  // namespace runhooks
