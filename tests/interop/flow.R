@@ -23,6 +23,8 @@ expression_of <- function(depth, leaves, v) {
     product = function() deeper() * deeper(),
     quotient = function() deeper() / (tf$square(deeper()) + 1),
     matmul = function() tf$matmul(deeper(), v),
+    # rows, whose gradients are rows until they meet another
+    rows = function() deeper() + tf$gather(v, tf$constant(sample(0:1, 3, replace = TRUE))),
     centered = function() {
       x <- deeper()
       x - tf$reduce_mean(x, axis = 0L, keepdims = TRUE)

@@ -33,7 +33,7 @@ done
 
 echo "== conditionals, loops and their gradients, run by TensorFlow"
 mkdir "$work/flow"
-Rscript tests/interop/flow.R "$work/flow" "${CASES:-60}" \
+Rscript tests/interop/flow.R "$work/flow" "${CASES:-100}" \
   "${SEED:-$(($(date +%s) % 1000000))}" || failed=1
 for python in $(sh tools/tf_python.sh all); do
   "$python" tests/interop/flow.py "$work/flow" || failed=1
@@ -73,6 +73,9 @@ for python in $(sh tools/tf_python.sh all); do
   mkdir -p "$work/datasets"
   "$python" tests/interop/datasets.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/datasets.log" &&
     Rscript tests/interop/datasets.R "$work/datasets" || { tail -n 5 "$work/datasets.log"; failed=1; }
+  echo "== random models that look up rows, beside TensorFlow's"
+  "$python" tests/interop/rows.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/rows.log" &&
+    Rscript tests/interop/rows.R "$work/datasets" || { tail -n 5 "$work/rows.log"; failed=1; }
 done
 # TensorFlow 2 has other numbers at some edges (the sign of NaN), so that of 1.x is asked.
 for python in $(sh tools/tf_python.sh all); do
