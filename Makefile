@@ -60,13 +60,16 @@ INPUTS =
 AGAIN =
 FUZZ = .build/fuzz
 FUZZ_LAST = $(CURDIR)/$(FUZZ)/last
-FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/fuzz -MMD -MP \
+FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/fuzz -Itests/cpp -MMD -MP \
   -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # the core's layers that reading takes; the rest stays out, for it takes long to compile
-FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp session/*.cpp)) \
-  $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp data/example_parser.cpp data/parse_example_ops.cpp \
-    $(addprefix ops/,array/array.cpp state/control.cpp state/gradient_helpers.cpp state/tensor_list.cpp \
-      lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp state/variable_ops.cpp))
+FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp \
+    data/*.cpp session/*.cpp)) \
+  $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
+  $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp \
+    $(addprefix ops/,array/array.cpp array/array_shape.cpp state/control.cpp state/gradient_helpers.cpp \
+      state/tensor_list.cpp state/variable_ops.cpp lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp \
+      $(addprefix math/,elementwise.cpp math_binary.cpp math_logical.cpp math_unary.cpp random_ops.cpp reduce.cpp)))
 FUZZ_OBJECTS = $(FUZZ_SOURCES:%.cpp=$(FUZZ)/%.o)
 
 $(FUZZ)/%.o: %.cpp

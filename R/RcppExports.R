@@ -69,6 +69,10 @@ cpp_dataset_info <- function(handle) {
     .Call(`_runhooks_cpp_dataset_info`, handle)
 }
 
+cpp_dataset_is_constant <- function(handle) {
+    .Call(`_runhooks_cpp_dataset_is_constant`, handle)
+}
+
 cpp_dataset_collect <- function(handle, n) {
     .Call(`_runhooks_cpp_dataset_collect`, handle, n)
 }
@@ -173,8 +177,12 @@ cpp_estimator_export <- function(spec, config, receiver_fn, folder, checkpoint_p
     invisible(.Call(`_runhooks_cpp_estimator_export`, spec, config, receiver_fn, folder, checkpoint_path, as_text, strip_default_attrs, assets_extra))
 }
 
-cpp_replace_saved_model <- function(from, folder) {
-    invisible(.Call(`_runhooks_cpp_replace_saved_model`, from, folder))
+cpp_unfinished_export <- function(folder, versioned) {
+    .Call(`_runhooks_cpp_unfinished_export`, folder, versioned)
+}
+
+cpp_place_export <- function(from, folder) {
+    invisible(.Call(`_runhooks_cpp_place_export`, from, folder))
 }
 
 cpp_load_savedmodel <- function(folder, tags) {

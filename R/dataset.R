@@ -13,6 +13,12 @@
 #' An element is a tensor, a record (a named list of tensors) or a tuple (an unnamed list), nested
 #' to any depth. Printing a dataset shows its steps and what its elements are.
 #'
+#' @section Tensors: Numbers such as the `count` of [dataset_take()], file names and what
+#'   [tensor_slices_dataset()] takes may be tensors of the graph, and functions of
+#'   [dataset_map()] and the like may use such. Their values are those that they have when an
+#'   iterator begins: [make_iterator_initializable()] takes them when its initializer runs, with what
+#'   is fed then; [make_iterator_one_shot()] and [dataset_collect()] take constants, and what follows
+#'   from them. Variables are what they are at that time, too.
 #' @section Resuming: Each iterator can save and restore where it stands, with everything that makes
 #'   its next elements what they are: positions, buffers of shuffles, seeds and random generators.
 #'   See [hook_checkpoint_input_pipeline()].
@@ -57,9 +63,10 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
 # --- elements: nested lists of components
 
 # The components of a structure in order, as a list.
-flatten_form <- function(x) {
+flatten_form <- function(x, depth = 1L) {
   if (!is_structure(x)) return(list(x))
-  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form)))
+  check_nesting(depth)
+  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form, depth + 1L)))
 }
 
 # What is taken apart; a data frame is a record of its columns.
@@ -70,12 +77,15 @@ is_structure <- function(x) {
 # The same structure with the numbers of its components.
 form_of <- function(x) {
   count <- 0L
-  number <- function(x) {
-    if (is_structure(x)) return(lapply(as.list(x), number))
+  number <- function(x, depth) {
+    if (is_structure(x)) {
+      check_nesting(depth)
+      return(lapply(as.list(x), number, depth + 1L))
+    }
     count <<- count + 1L
     count
   }
-  number(x)
+  number(x, 1L)
 }
 
 # A structure of this form with these components.
@@ -91,8 +101,8 @@ fill_form <- function(form, components) {
 #' single one.
 #'
 #' @param tensors A vector, matrix or array, a data frame, a sparse matrix (`dgCMatrix` of the
-#'   package Matrix, whose rows become dense one by one), or a list of these, nested to any depth: a
-#'   named list gives records, an unnamed one tuples. The first dimension counts the rows. Doubles
+#'   package Matrix, whose rows become dense one by one), a tensor, or a list of these, nested to any
+#'   depth: a named list gives records, an unnamed one tuples. The first dimension counts the rows. Doubles
 #'   in a plain vector become float32; those in data frames, matrices and arrays float64; what
 #'   [np_array()] gave a type has that one. Factors become int32 codes from 0.
 #' @return A dataset, see [datasets].
@@ -119,7 +129,9 @@ tensors_dataset <- function(tensors) {
 memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   if (is_sparse_matrix(plain_sparse(tensors))) tensors <- plain_sparse(tensors)
   parts <- flatten_form(as_components(tensors))
-  is_data <- function(x) is.atomic(x) && !is.null(x) || is_sparse_matrix(x) || is_tensor(x)
+  is_data <- function(x) {
+    is.atomic(x) && !is.null(x) || is_sparse_matrix(x) || is_tensor(x) || is_variable(x)
+  }
   good <- vapply(parts, is_data, NA)
   if (length(parts) == 0 || !all(good)) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
@@ -136,10 +148,14 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x
 
 # Data frames keep their doubles; other plain vectors of doubles are float32, as constants are.
-as_components <- function(x, in_frame = FALSE, name = "tensors") {
+as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   if (is_structure(x)) {
+    check_nesting(depth)
     names <- if (is.null(names(x))) rep(name, length(x)) else names(x)
-    return(Map(as_components, as.list(x), is.data.frame(x), names, USE.NAMES = !is.null(names(x))))
+    return(Map(
+      as_components, as.list(x), is.data.frame(x), names, depth + 1L,
+      USE.NAMES = !is.null(names(x))
+    ))
   }
   x <- plain_sparse(x)
   if (is.factor(x)) x <- encode_column(x, name)

@@ -10,8 +10,7 @@
 #' was (by its size and blocks of its bytes) is refused; the same files in another folder are the
 #' same data.
 #'
-#' @param filenames Paths of files. Within functions of [dataset_flat_map()] and
-#'   [dataset_interleave()] also a string tensor.
+#' @param filenames Paths of files, or a string tensor (see [datasets]).
 #' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for plain files.
 #' @param record_spec A specification of delimited text ([csv_record_spec()]): elements are then
 #'   records with its columns. The header that its example file has is left out of each file, and
@@ -58,8 +57,12 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
   check_positive_whole(buffer_size, null = TRUE)
   check_positive_whole(num_parallel_reads, null = TRUE)
   filenames <- file_names(filenames)
-  if (!is.null(num_parallel_reads) && !is_tensor(filenames)) {
-    files <- new_dataset("FileListDataset", "tfrecord_dataset", list(filenames = filenames))
+  if (!is.null(num_parallel_reads)) {
+    files <- if (is_tensor(filenames)) {
+      tensor_slices_dataset(tf$reshape(filenames, -1L))
+    } else {
+      new_dataset("FileListDataset", "tfrecord_dataset", list(filenames = filenames))
+    }
     reader <- function(file) tfrecord_dataset(file, compression_type, on_error = on_error)
     return(dataset_interleave(files, reader, num_parallel_reads))
   }

@@ -138,7 +138,8 @@ print.tf_iterator <- function(x, ...) {
 #' The position of an iterator in checkpoints
 #'
 #' Added to the collection `saveable_objects` the position is saved and restored by
-#' `tf$train$Saver()`, and with the variables of a model.
+#' `tf$train$Saver()`, and with the variables of a model. Where it is restored before the iterator's
+#' initializer has run, that begins there the first time.
 #'
 #' @param iterator An iterator.
 #' @param on_other_data What becomes of a position that belongs to other data, or to data that are
@@ -159,6 +160,9 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 
 #' The tensors of a next batch
 #'
+#' A dataset that depends on variables or on what is fed (see [datasets]) begins when
+#' `tf$tables_initializer()` is run, as estimators do.
+#'
 #' @param dataset A dataset or an iterator.
 #' @return The next element as tensors of the default graph, in the form of the dataset's elements.
 #' @family datasets
@@ -168,7 +172,12 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 next_batch <- function(dataset) {
   if (inherits(dataset, "tf_iterator")) return(iterator_get_next(dataset))
   check_dataset(dataset)
-  iterator_get_next(make_iterator_one_shot(dataset))
+  if (cpp_dataset_is_constant(dataset$handle)) {
+    return(iterator_get_next(make_iterator_one_shot(dataset)))
+  }
+  iterator <- make_iterator_initializable(dataset)
+  tf$add_to_collection("table_initializer", iterator_initializer(iterator))
+  iterator_get_next(iterator)
 }
 
 #' Until the data end

@@ -31,7 +31,10 @@ config_read_only <- list(
 #'   and the generators of random numbers (dropout): a run that was killed and is started again ends
 #'   with the same bits as one that never was. All datasets can be saved but
 #'   [generator_dataset()]s without functions for their state. Data that have ended stay ended. Not
-#'   a field of TensorFlow's, which has [hook_checkpoint_input_pipeline()].
+#'   a field of TensorFlow's, which has [hook_checkpoint_input_pipeline()]. FALSE leaves the
+#'   positions of datasets and the generators out. Where training stands in a data frame, matrix or
+#'   list, given to [train()] or to [input_fn()], is in the checkpoints either way, under names that
+#'   begin with `runhooks/iterator/`, unless `resume = FALSE` is said there.
 #' @param on_other_data What `checkpoint_input_pipeline` does about a position that belongs to other
 #'   data, or to data that are read in another way: `"stop"` refuses it with an error that names
 #'   both, `"begin"` begins at the first element, which the log says.

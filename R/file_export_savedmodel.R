@@ -33,15 +33,15 @@
 #'   the name there = the file.
 #' @param as_text TRUE writes `saved_model.pbtxt` in the place of `saved_model.pb`.
 #' @param checkpoint_path The checkpoint to export; `NULL`: the newest.
-#' @param overwrite TRUE: an export that is in `export_dir_base` is replaced. Other files there are
-#'   left alone.
+#' @param overwrite TRUE: an export that is in `export_dir_base` is replaced, in one step: whoever
+#'   reads it finds the old one or the new one. Files in it that no export wrote stay.
 #' @param versioned TRUE: the export is in a folder of `export_dir_base` that is called after the
 #'   time (seconds since 1970).
 #' @param ... `strip_default_attrs = TRUE` leaves attributes out that have their default values, for
 #'   older readers.
 #' @return The folder of the export, invisibly.
 #' @section Errors: `runhooks_error_already_exists` where the path is there and is not to be
-#'   overwritten; `runhooks_error_invalid_argument` for a model that was not trained, for one of the
+#'   overwritten, or is a folder of other files that is no export; `runhooks_error_invalid_argument` for a model that was not trained, for one of the
 #'   user's own without a receiver, and for a receiver that lacks a feature.
 #' @seealso `tf.estimator.Estimator.export_savedmodel` of TensorFlow 1.x; [load_savedmodel()].
 #' @family exported models
@@ -82,12 +82,11 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
       check_weights_there(object, "it is exported"), classes = "runhooks_warning_untrained"
     )
   }
-  unfinished <- file.path(base, paste0("temp-", basename(tempfile(""))))
+  unfinished <- cpp_unfinished_export(base, versioned)
   on.exit(unlink(unfinished, recursive = TRUE), add = TRUE)
   weights <- weights_of_now(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  created <- !dir.exists(base)
-  with_failed_folder(base, created, {
+  with_failed_folder(first_missing(base), {
     with_loop_conditions(cpp_estimator_export(
       served_spec(object), core_config(object), receiver, unfinished, weights$path, as_text, strip,
       extra
@@ -96,10 +95,20 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   invisible(place_export(unfinished, base, versioned))
 }
 
-# A folder that an export has made for nothing goes with it.
-with_failed_folder <- function(base, created, expr) {
+# The uppermost folder of a path that is not there; `NULL` where all are.
+first_missing <- function(path) {
+  missing <- NULL
+  while (!file.exists(path)) {
+    missing <- path
+    path <- dirname(path)
+  }
+  missing
+}
+
+# Folders that an export has made for nothing go with it.
+with_failed_folder <- function(made, expr) {
   done <- FALSE
-  on.exit(if (!done && created) unlink(base, recursive = TRUE))
+  on.exit(if (!done && length(made)) unlink(made, recursive = TRUE))
   value <- expr
   done <- TRUE
   value
@@ -107,7 +116,7 @@ with_failed_folder <- function(base, created, expr) {
 
 place_export <- function(unfinished, base, versioned) {
   if (!versioned) {
-    cpp_replace_saved_model(unfinished, base)
+    cpp_place_export(unfinished, base)
     return(base)
   }
   # two exports within a second have different names, as in TensorFlow

@@ -38,10 +38,11 @@ hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
 is_fetch <- function(x) is_graph_element(x) || (is.character(x) && length(x) == 1)
 
 # The fetches of a nested structure, one after another.
-fetch_leaves <- function(x, call = parent.frame()) {
+fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   if (is_fetch(x)) return(list(x))
   if (is.list(x) || is.character(x)) {
-    return(unname(do.call(c, lapply(x, fetch_leaves, call = call))))
+    check_nesting(depth, call)
+    return(unname(do.call(c, lapply(x, fetch_leaves, call = call, depth = depth + 1L))))
   }
   if (!is.null(x)) {
     stop_runhooks(

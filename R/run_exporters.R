@@ -210,7 +210,12 @@ delete_old_exports <- function(export_path, exports_to_keep) {
   times <- basename(list.dirs(export_path, recursive = FALSE))
   times <- times[grepl("^[0-9]{10}$", times)]
   old <- utils::head(sort(times, method = "radix"), -exports_to_keep)
-  unlink(file.path(export_path, old), recursive = TRUE)
+  for (path in file.path(export_path, old)) {
+    # what is deleted in part must not look like an export
+    gone <- cpp_unfinished_export(export_path, TRUE)
+    file.rename(path, gone)
+    unlink(gone, recursive = TRUE)
+  }
 }
 
 # The metrics of evaluations that event files have, without that of the step at hand.

@@ -224,10 +224,13 @@ length.tensorflow.tensor <- function(x) {
 
 # A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked. Called
 # by the core. lint: allow caller
-list_as_input <- function(x) {
+list_as_input <- function(x, depth = 1L) {
+  check_nesting(depth)
   if (inherits(x, "tensorflow.shape")) x <- x$as_list()
   if (any(vapply(x, is_graph_element, NA))) {
-    return(tf$stack(lapply(unname(x), function(part) if (is.list(part)) list_as_input(part) else part)))
+    return(tf$stack(lapply(unname(x), function(part) {
+      if (is.list(part)) list_as_input(part, depth + 1L) else part
+    })))
   }
   # bytes: a string of the core each
   if (length(x) && all(vapply(x, is.raw, NA))) return(x)
@@ -238,9 +241,12 @@ array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
 
 # Python's nested lists: each element an array of one shape, which is stacked on the others. Of plain
 # numbers it is a plain array, whose type may still be chosen.
-array_of_list <- function(x) {
+array_of_list <- function(x, depth = 1L) {
+  check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))
-  parts <- lapply(unname(x), function(part) if (is.list(part)) array_of_list(part) else part)
+  parts <- lapply(unname(x), function(part) {
+    if (is.list(part)) array_of_list(part, depth + 1L) else part
+  })
   shapes <- lapply(parts, function(part) {
     if (is.null(dim(part)) && length(part) == 1) integer() else array_dims(part)
   })

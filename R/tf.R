@@ -127,7 +127,8 @@ tf_own_symbols <- function() {
     data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_more_symbols(),
     math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
     train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
-    control_symbols(), separable_symbols(), graph_def_symbols(), example_symbols()
+    control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
+    example_symbols()
   )
   do.call(c, list_of_modules)
 }

@@ -14,8 +14,10 @@ control_symbols <- function() {
 is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
 
 # The leaves in their order.
-nest_leaves <- function(x) {
-  if (is_nest(x)) unlist(lapply(unname(x), nest_leaves), recursive = FALSE) else list(x)
+nest_leaves <- function(x, depth = 1L) {
+  if (!is_nest(x)) return(list(x))
+  check_nesting(depth)
+  unlist(lapply(unname(x), nest_leaves, depth + 1L), recursive = FALSE)
 }
 
 # `leaves` in the form of `x`.
@@ -27,13 +29,17 @@ nest_pack <- function(x, leaves) {
       return(part)
     }
     taken <<- taken + 1
-    leaves[[taken]]
+    if (is_tensor_array(part)) with_flow(part, leaves[[taken]]) else leaves[[taken]]
   }
   pack(x)
 }
 
 # What two nests have in common is their form, not their leaves.
-nest_form <- function(x) if (is_nest(x)) lapply(x, nest_form) else "."
+nest_form <- function(x, depth = 1L) {
+  if (!is_nest(x)) return(".")
+  check_nesting(depth)
+  lapply(x, nest_form, depth + 1L)
+}
 
 check_same_form <- function(x, y, what, call = parent.frame()) {
   if (identical(nest_form(x), nest_form(y))) return(invisible())
@@ -61,7 +67,7 @@ nest_tensors <- function(x, dtypes = NULL) {
 
 as_loop_tensor <- function(x, dtype = NULL) {
   if (is.null(x)) stop_runhooks("A value of a loop or a branch is {.code NULL}.")
-  as_tensor(x, dtype)
+  if (is_tensor_array(x)) x$flow else as_tensor(x, dtype)
 }
 
 only_one <- function(x) {

@@ -1,11 +1,12 @@
 # What the calls around the steps cost: predict() of one row, evaluate() of 32, a model and its first
-# step, a hook of R's beside the loop. Of one library or of two, side by side: fresh processes in
-# turns, the medians, and how many times as slow the second is.
-#   Rscript bench/calls.R [library] [another library] [rounds]
+# step, a hook of R's beside the loop. By processor time, all threads of the process, which neighbours
+# on the machine change less than the clock. Of one library or of several, side by side: fresh
+# processes in turns, the medians, and how many times as slow the last is as each of the others.
+#   Rscript bench/calls.R [library] [more libraries] [rounds]
 arguments <- commandArgs(TRUE)
 
 # --- a child: the times of each in milliseconds, on one line
-child <- function(repetitions) {
+child <- function() {
   suppressMessages(library(runhooks))
   tf$logging$set_verbosity("ERROR")
   options(runhooks.progress = FALSE)
@@ -36,35 +37,42 @@ child <- function(repetitions) {
     },
     error = function(e) NULL
   )
-  hook <- session_run_hook(after_run = function(context, values) NULL)
+  after <- session_run_hook(after_run = function(context, values) NULL)
+  before <- session_run_hook(before_run = function(context) NULL)
   looping <- function(hooks, steps) {
     made <- quiet()
     train(made, input(num_epochs = NULL), steps = steps, hooks = hooks)
   }
-  median_ms <- function(f, times = repetitions) {
-    once <- function() {
-      start <- Sys.time()
-      f()
-      1000 * as.numeric(Sys.time() - start, units = "secs")
+  spent_ms <- function() 1000 * sum(proc.time()[1:2])
+  # R's clock counts whole milliseconds: many calls, the mean of each block of them, the blocks' median
+  ms_a_call <- function(f, calls, blocks = 5) {
+    block <- function() {
+      start <- spent_ms()
+      for (i in seq_len(calls)) f()
+      (spent_ms() - start) / calls
     }
     tryCatch(
       {
-        for (i in 1:3) f()
-        stats::median(replicate(times, once()))
+        for (i in seq_len(calls)) f()
+        stats::median(replicate(blocks, block()))
       },
       error = function(e) NA
     )
   }
-  steps <- 20000
+  us_a_step <- function(hooks, steps = 50000) {
+    1000 * ms_a_call(function() looping(hooks, steps), 1) / steps
+  }
   times <- c(
-    "predict(newdata = one row)" = median_ms(function() predict(model, newdata = row)),
-    "predict() of one row, input_fn" = median_ms(function() predict(model, one_row)),
-    "predict() of one row, formula" = median_ms(function() predict(formula, newdata = row)),
-    "evaluate() of 32 rows" = median_ms(function() evaluate(model, all_rows)),
-    "a model and its first step" = median_ms(function() train(usual(), input(), steps = 1)),
-    "train(steps = 1) once more" = median_ms(function() train(model, input(), steps = 1)),
-    "us a step: no R hook" = median_ms(function() looping(NULL, steps), 3) / steps * 1000,
-    "us a step: an R hook, after_run" = median_ms(function() looping(hook, steps), 3) / steps * 1000
+    "predict(newdata = one row)" = ms_a_call(function() predict(model, newdata = row), 40),
+    "predict() of one row, input_fn" = ms_a_call(function() predict(model, one_row), 40),
+    "predict() of one row, formula" = ms_a_call(function() predict(formula, newdata = row), 40),
+    "evaluate() of 32 rows" = ms_a_call(function() evaluate(model, all_rows), 25),
+    "a model" = ms_a_call(function() usual(), 50),
+    "a model and its first step" = ms_a_call(function() train(usual(), input(), steps = 1), 12),
+    "train(steps = 1) once more" = ms_a_call(function() train(model, input(), steps = 1), 12),
+    "us a step: no R hook" = us_a_step(NULL),
+    "us a step: an R hook, before_run" = us_a_step(before),
+    "us a step: an R hook, after_run" = us_a_step(after)
   )
   cat("TIMES", paste(format(times, digits = 6), collapse = " "), "\n")
   cat("NAMES", paste(names(times), collapse = "|"), "\n")
@@ -85,7 +93,7 @@ measured <- function(place) {
 
 if (identical(arguments, "--child")) {
   invisible(utils::capture.output(type = "message", {
-    lines <- utils::capture.output(child(21))
+    lines <- utils::capture.output(child())
   }))
   cat(lines, sep = "\n")
   quit(save = "no")
@@ -98,9 +106,15 @@ rows <- lapply(seq_len(rounds), function(round) lapply(places, measured))
 medians <- vapply(seq_along(places), function(i) {
   apply(do.call(rbind, lapply(rows, `[[`, i)), 2, stats::median)
 }, rows[[1]][[1]])
-cat(sprintf("%d rounds, medians in ms but where it says us\n", rounds))
-cat(sprintf("%-34s %s\n", "", paste(sprintf("%12s", basename(places)), collapse = "")))
+earlier <- seq_len(length(places) - 1)
+padded <- function(text) paste(sprintf("%12s", text), collapse = "")
+cat(sprintf("%d rounds, medians of the processor's time in ms but where it says us\n", rounds))
+cat(sprintf(
+  "%-34s %s%s\n", "", padded(basename(places)), padded(paste("x", basename(places[earlier])))
+))
 for (name in rownames(medians)) {
-  ratio <- if (length(places) == 2) sprintf("   x %.2f", medians[name, 2] / medians[name, 1]) else ""
-  cat(sprintf("%-34s %s%s\n", name, paste(sprintf("%12.3f", medians[name, ]), collapse = ""), ratio))
+  ratios <- medians[name, length(places)] / medians[name, earlier]
+  cat(sprintf(
+    "%-34s %s%s\n", name, padded(sprintf("%.3f", medians[name, ])), padded(sprintf("%.2f", ratios))
+  ))
 }

@@ -209,6 +209,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_dataset_is_constant
+bool cpp_dataset_is_constant(SEXP handle);
+RcppExport SEXP _runhooks_cpp_dataset_is_constant(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_is_constant(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_dataset_collect
 SEXP cpp_dataset_collect(SEXP handle, double n);
 RcppExport SEXP _runhooks_cpp_dataset_collect(SEXP handleSEXP, SEXP nSEXP) {
@@ -493,13 +503,24 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_replace_saved_model
-void cpp_replace_saved_model(Text from, Text folder);
-RcppExport SEXP _runhooks_cpp_replace_saved_model(SEXP fromSEXP, SEXP folderSEXP) {
+// cpp_unfinished_export
+std::string cpp_unfinished_export(Text folder, bool versioned);
+RcppExport SEXP _runhooks_cpp_unfinished_export(SEXP folderSEXP, SEXP versionedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< bool >::type versioned(versionedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_unfinished_export(folder, versioned));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_place_export
+void cpp_place_export(Text from, Text folder);
+RcppExport SEXP _runhooks_cpp_place_export(SEXP fromSEXP, SEXP folderSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    cpp_replace_saved_model(from, folder);
+    cpp_place_export(from, folder);
     return R_NilValue;
 END_RCPP
 }
@@ -2045,6 +2066,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
+    {"_runhooks_cpp_dataset_is_constant", (DL_FUNC) &_runhooks_cpp_dataset_is_constant, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
@@ -2071,7 +2093,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
     {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
-    {"_runhooks_cpp_replace_saved_model", (DL_FUNC) &_runhooks_cpp_replace_saved_model, 2},
+    {"_runhooks_cpp_unfinished_export", (DL_FUNC) &_runhooks_cpp_unfinished_export, 2},
+    {"_runhooks_cpp_place_export", (DL_FUNC) &_runhooks_cpp_place_export, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
     {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},

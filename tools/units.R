@@ -12,14 +12,14 @@ unit_groups <- list(
   session = c("session", "control"), data = "data", nn = "nn", columns = "columns",
   training = c("training", "trees"), hooks = c("hooks", "monitored"), estimators = "estimators",
   r = "r",
-  # Eigen's templates are a unit's worth
+  # with Eigen's templates, see uses_eigen()
   linalg = "ops/linalg"
 )
 
 # Beyond this many lines a unit is cut: the largest takes some 1 GB of the compiler's memory.
 longest_unit <- 3600L
-# Of Eigen's templates a file is as much as ten others: two of them in one unit take 2.2 GB.
-longest_of <- function(group) if (group == "linalg") 350L else longest_unit
+# Of Eigen's templates a file is as much as ten others: each is a unit, two take up to 2.2 GB.
+uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 
 # Kernels are compiled one by one: what an instruction set is named for must not reach others.
 is_apart <- function(files) startsWith(files, "kernels/")
@@ -68,6 +68,9 @@ cut_evenly <- function(files, lengths, n) {
 # is too long or empty.
 units_of <- function(root, group, files) {
   lengths <- stats::setNames(lines_of(root, files), files)
+  if (any(uses_eigen(files))) {
+    return(c(list(files[!uses_eigen(files)]), as.list(files[uses_eigen(files)])))
+  }
   units <- lapply(present_units(root, group), intersect, files)
   total <- function(unit) sum(lengths[unit])
   for (file in setdiff(files, unlist(units))) {
@@ -75,10 +78,10 @@ units_of <- function(root, group, files) {
     shortest <- which.min(vapply(units, total, 1))
     units[[shortest]] <- c(units[[shortest]], file)
   }
-  is_bad <- vapply(units, function(unit) !length(unit) || total(unit) > longest_of(group), NA)
+  is_bad <- vapply(units, function(unit) !length(unit) || total(unit) > longest_unit, NA)
   if (any(is_bad) || anyDuplicated(unlist(units))) {
     # a tenth is left to grow
-    n <- ceiling(sum(lengths) / (0.9 * longest_of(group)))
+    n <- ceiling(sum(lengths) / (0.9 * longest_unit))
     units <- cut_evenly(files, lengths, n)
   }
   # in the order of `files`

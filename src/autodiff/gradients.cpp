@@ -111,6 +111,16 @@ bool hands_on(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }
 
+void check_gradient_shape(const Operation& op, size_t i, const Gradient& dx) {
+  const Output& input = op.inputs()[i];
+  const bool is_thing = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
+  if (is_thing || dx.is_indexed_slices()) return;
+  if (dx.values.shape().is_compatible_with(input.shape())) return;
+  invalid_argument("The gradient of input ", static_cast<int64_t>(i), " of '", op.name(), "' (",
+                   op.type(), ") has shape ", dx.values.shape(), ", but '", input.name(),
+                   "' has shape ", input.shape(), ".");
+}
+
 void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& arrived) {
   const auto found = arrived.find({&op, 0});
   if (found != arrived.end() && hands_on(op) && !op.own_gradient) {
@@ -130,7 +140,9 @@ void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& 
                                                    : op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
-    if (!dx[i].is_none() && stops.count(input) == 0) arrived[key_of(input)].push_back(dx[i]);
+    if (dx[i].is_none() || stops.count(input) > 0) continue;
+    check_gradient_shape(op, i, dx[i]);
+    arrived[key_of(input)].push_back(dx[i]);
   }
 }
 
@@ -156,14 +168,6 @@ const Graph& graph_of(const std::vector<Output>& ys) {
 
 }  // namespace
 
-Output dense_gradient(Graph& graph, const Gradient& gradient) {
-  if (!gradient.is_indexed_slices()) return gradient.values;
-  const Output first =
-      graph.op("Slice", {gradient.dense_shape, graph.int_vector({0}), graph.int_vector({1})});
-  const Output rows = graph.op("Reshape", {first, graph.int_vector({})});
-  return graph.op("UnsortedSegmentSum", {gradient.values, gradient.indices, rows});
-}
-
 std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& ys,
                                 const std::vector<Output>& xs,
@@ -178,21 +182,23 @@ std::vector<Gradient> gradients(Graph& graph,
   for (size_t i = graphs.size(); i-- > 0;) {
     add_operations_after(*graphs[i], all_xs, stops, dependents);
   }
-  Arrived arrived;
+  Arrived arrived, whole;
   int last = -1;
   for (size_t i = 0; i < ys.size(); ++i) {
-    // lists of tensors have lists of gradients
-    if (!is_floating(ys[i].dtype()) && ys[i].dtype() != DType::kVariant) {
-      invalid_argument("Gradients can be taken of floating-point tensors only; '", ys[i].name(),
-                       "' is ", dtype_name(ys[i].dtype()), ".");
+    if (ys[i].dtype() == DType::kString) {
+      invalid_argument("Gradients can be taken of numbers only; '", ys[i].name(), "' is string.");
     }
     const Output given = i < grad_ys.size() ? grad_ys[i] : Output();
     if (given && !given.shape().is_compatible_with(ys[i].shape())) {
       invalid_argument("grad_ys has shape ", given.shape(), ", but '", ys[i].name(), "' has shape ",
                        ys[i].shape(), ".");
     }
-    arrived[key_of(ys[i])].push_back(given ? given : ones_for(graph, ys[i]));
-    last = std::max(last, ys[i].op->id());
+    // lists of tensors have lists of gradients
+    const bool flows = is_floating(ys[i].dtype()) || ys[i].dtype() == DType::kVariant;
+    // whole numbers have a gradient of themselves alone
+    if (!flows && (!is_integer(ys[i].dtype()) || all_xs.count(ys[i]) == 0)) continue;
+    (flows ? arrived : whole)[key_of(ys[i])].push_back(given ? given : ones_for(graph, ys[i]));
+    if (flows) last = std::max(last, ys[i].op->id());
   }
   for (const Graph* from : graphs) {
     if (from != graphs[0]) last = from->version() - 1;
@@ -204,6 +210,7 @@ std::vector<Gradient> gradients(Graph& graph,
     }
     if (from != graphs.back()) hand_outside(static_cast<const FuncGraph&>(*from), arrived);
   }
+  arrived.merge(whole);
   std::vector<Gradient> result;
   for (const Output& x : xs) {
     auto found = arrived.find(key_of(x));

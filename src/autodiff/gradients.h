@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/indexed_slices.h"
 
 namespace runhooks {
 
@@ -21,8 +22,5 @@ std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& grad_ys = {},
                                 const std::vector<Output>& stop_gradients = {},
                                 const std::string& name = "gradients");
-
-// A gradient of rows as a tensor of the variable's shape, zeros elsewhere; another one as it is.
-Output dense_gradient(Graph& graph, const Gradient& gradient);
 
 }  // namespace runhooks

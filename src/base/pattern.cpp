@@ -1,43 +1,94 @@
-// Regular expressions by the standard library.
 #include "base/pattern.h"
 
-#include <regex>
+#include <algorithm>
 
+#include "base/pattern_program.h"
 #include "base/status.h"
 
 namespace runhooks {
 
-struct Pattern::Compiled {
-  std::regex regex;
-};
-
-Pattern::Pattern(const std::string& text) {
-  try {
-    compiled_ = std::make_shared<Compiled>(Compiled{std::regex(text, std::regex::ECMAScript)});
-  } catch (const std::regex_error& error) {
-    invalid_argument("Invalid pattern: ", text, ", error: ", error.what(), ".");
-  }
-}
+Pattern::Pattern(const std::string& text)
+    : text_(text), program_(std::make_shared<PatternProgram>(parse_pattern(text))) {}
 
 bool Pattern::is_all_of(const std::string& text) const {
-  return std::regex_match(text, compiled_->regex);
+  return program_->find(text, 0, {true, true}, nullptr);
 }
 
 bool Pattern::is_in(const std::string& text) const {
-  return std::regex_search(text, compiled_->regex);
+  return program_->find(text, 0, {}, nullptr);
 }
 
 bool Pattern::begins(const std::string& text) const {
-  return std::regex_search(text, compiled_->regex, std::regex_constants::match_continuous);
+  return program_->find(text, 0, {true, false}, nullptr);
+}
+
+namespace {
+
+void append_rewritten(const std::string& rewrite, const PatternMatch& match, std::string* out) {
+  for (size_t i = 0; i < rewrite.size(); ++i) {
+    if (rewrite[i] != '\\') {
+      *out += rewrite[i];
+    } else if (rewrite[++i] == '\\') {
+      *out += '\\';
+    } else {
+      const int group = rewrite[i] - '0';
+      const char* begin = match.places[2 * group];
+      if (begin) out->append(begin, match.places[2 * group + 1]);
+    }
+  }
+}
+
+}  // namespace
+
+void Pattern::check_rewrite(const std::string& rewrite) const {
+  for (size_t i = 0; i < rewrite.size(); ++i) {
+    if (rewrite[i] != '\\') continue;
+    const char next = ++i < rewrite.size() ? rewrite[i] : '\0';
+    if (next == '\\') continue;
+    if (next < '0' || next > '9') {
+      invalid_argument("Invalid rewrite: ", rewrite, ", error: a backslash is followed by a digit ",
+                       "or another backslash.");
+    }
+    if (next - '0' > program_->groups()) {
+      invalid_argument("Invalid rewrite: ", rewrite, ", error: it names group ", next - '0',
+                       ", and the pattern ", text_, " has ", program_->groups(), " of them.");
+    }
+  }
 }
 
 std::string Pattern::replace_first(const std::string& text, const std::string& rewrite) const {
-  return std::regex_replace(text, compiled_->regex, rewrite,
-                            std::regex_constants::format_first_only);
+  check_rewrite(rewrite);
+  PatternMatch match;
+  if (!program_->find(text, 0, {}, &match)) return text;
+  std::string out(text.data(), match.places[0]);
+  append_rewritten(rewrite, match, &out);
+  return out.append(match.places[1], text.data() + text.size());
 }
 
 std::string Pattern::replace_all(const std::string& text, const std::string& rewrite) const {
-  return std::regex_replace(text, compiled_->regex, rewrite);
+  check_rewrite(rewrite);
+  const char* const end = text.data() + text.size();
+  std::string out;
+  const char* last_end = nullptr;
+  PatternMatch match;
+  for (const char* at = text.data(); at <= end;) {
+    if (!program_->find(text, static_cast<size_t>(at - text.data()), {}, &match)) {
+      return out.append(at, end);
+    }
+    const char *begin = match.places[0], *match_end = match.places[1];
+    out.append(at, begin);
+    if (begin == last_end && begin == match_end) {
+      // nothing where the last match ended is none: on by one character
+      if (begin == end) break;
+      const int length = rune_at(begin, end).length;
+      out.append(begin, static_cast<size_t>(length));
+      at = begin + length;
+      continue;
+    }
+    append_rewritten(rewrite, match, &out);
+    at = last_end = match_end;
+  }
+  return out;
 }
 
 }  // namespace runhooks

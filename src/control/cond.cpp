@@ -121,6 +121,71 @@ BranchGradient branch_gradient(Graph& into,
   return gradient;
 }
 
+// --- gradients of rows
+
+// All rows of an argument, of zeros.
+Gradient rows_of_zeros(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
+  Gradient rows = zeros_for(function, argument, argument.inside);
+  const Output shape = function.op("Shape", {rows.values}).attr("out_type", indices);
+  const Output first =
+      function.op("Slice", {shape, function.int_vector({0}), function.int_vector({1})});
+  const Output n = function.op("Reshape", {first, function.int_vector({})});
+  rows.indices =
+      function.op("Range", {function.scalar(indices, 0), n, function.scalar(indices, 1)});
+  return rows;
+}
+
+Gradient with_indices(FuncGraph& function, Gradient rows, DType dtype) {
+  if (rows.indices.dtype() != dtype) {
+    rows.indices = function.op("Cast", {rows.indices}).attr("DstT", dtype);
+  }
+  return rows;
+}
+
+// What one branch gives where each that looks rows up has a gradient of rows: TensorFlow adds the
+// gradient of the other one, which did not run: zeros of all rows.
+Gradient rows_of_branch(FuncGraph& function,
+                        const FuncGraph::Argument& argument,
+                        const Gradient& own,
+                        const Gradient& other,
+                        DType indices) {
+  if (own.is_none()) return rows_of_zeros(function, argument, indices);
+  Gradient rows = with_indices(function, own, indices);
+  if (other.is_none()) return rows;
+  const Gradient zeros = rows_of_zeros(function, argument, indices);
+  const Output axis = function.scalar(DType::kInt32, 0);
+  rows.values = function.op("ConcatV2", {zeros.values, rows.values, axis});
+  rows.indices = function.op("ConcatV2", {zeros.indices, rows.indices, axis});
+  return rows;
+}
+
+bool may_be_rows(const Gradient& gradient) {
+  return gradient.is_none() || gradient.is_indexed_slices();
+}
+
+DType indices_of(const Gradient& a, const Gradient& b) {
+  const bool is_wide = (a.is_indexed_slices() && a.indices.dtype() == DType::kInt64) ||
+                       (b.is_indexed_slices() && b.indices.dtype() == DType::kInt64);
+  return is_wide ? DType::kInt64 : DType::kInt32;
+}
+
+// Has the function of a branch give the gradient of argument `i`.
+void add_result(
+    const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
+  FuncGraph& function = *both[branch].function;
+  const Gradient &own = both[branch].of_arguments[i], &other = both[1 - branch].of_arguments[i];
+  const auto& argument = function_attr(op, kBranches[branch]).arguments()[i];
+  if (!has_rows) {
+    function.results.push_back(function.capture(own.is_none()
+                                                    ? zeros_for(function, argument, argument.inside)
+                                                    : dense_gradient(function, own)));
+    return;
+  }
+  const Gradient rows = rows_of_branch(function, argument, own, other, indices_of(own, other));
+  function.results.push_back(function.capture(rows.values));
+  function.results.push_back(function.capture(rows.indices));
+}
+
 std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<Output>& all_dy) {
   std::vector<Output> dy = all_dy;
   for (Output& d : dy) {
@@ -133,23 +198,27 @@ std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<
   }
   const FuncGraph& forward = function_attr(op, kBranches[0]);
   std::vector<size_t> places;
+  std::vector<bool> has_rows(forward.arguments().size());
   for (size_t i = 0; i < forward.arguments().size(); ++i) {
-    if (both[0].of_arguments[i].is_none() && both[1].of_arguments[i].is_none()) continue;
+    const Gradient &a = both[0].of_arguments[i], &b = both[1].of_arguments[i];
+    if (a.is_none() && b.is_none()) continue;
     places.push_back(i);
+    has_rows[i] = may_be_rows(a) && may_be_rows(b);
     for (int branch = 0; branch < 2; ++branch) {
-      FuncGraph& function = *both[branch].function;
-      const Gradient& gradient = both[branch].of_arguments[i];
-      const auto& argument = function_attr(op, kBranches[branch]).arguments()[i];
-      function.results.push_back(
-          function.capture(gradient.is_none() ? zeros_for(function, argument, argument.inside)
-                                              : dense_gradient(function, gradient)));
+      add_result(op, branch, i, both, has_rows[i]);
     }
   }
   std::vector<Gradient> result(op.inputs().size());
   if (places.empty()) return result;
   Operation* made = add_if(into, op.input(0), both[0].function, both[1].function);
-  for (size_t i = 0; i < places.size(); ++i) {
-    result[places[i] + 1] = made->output(static_cast<int>(i));
+  int output = 0;
+  for (const size_t i : places) {
+    Gradient& gradient = result[i + 1];
+    gradient = made->output(output++);
+    if (!has_rows[i]) continue;
+    gradient.indices = made->output(output++);
+    gradient.dense_shape =
+        shape_for(into, forward.arguments()[i], op.input(static_cast<int>(i) + 1));
   }
   return result;
 }

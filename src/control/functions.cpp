@@ -84,6 +84,14 @@ Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output
   return graph.constant(Tensor::zeros(gradient_dtype(argument), gradient_shape(argument)));
 }
 
+Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
+  if (!argument.is_handle()) return graph.op("Shape", {like}).attr("out_type", DType::kInt32);
+  std::vector<int32_t> dims;
+  const Shape shape = gradient_shape(argument);
+  for (int d = 0; d < shape.rank(); ++d) dims.push_back(static_cast<int32_t>(shape.dim(d)));
+  return graph.int_vector(dims);
+}
+
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape) {
   Output shape;
   if (element_shape.has_rank() && dtype != DType::kVariant) {

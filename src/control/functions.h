@@ -46,6 +46,8 @@ DType gradient_dtype(const FuncGraph::Argument& argument);
 Shape gradient_shape(const FuncGraph::Argument& argument);
 // In a graph that can see `like`: zeros of the shape of this argument, whose value is `like`.
 Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
+// In a graph that can see `like`, the value of this argument: its shape.
+Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
 // A list without elements.
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape);
 // The place of an argument; -1 where it is none.

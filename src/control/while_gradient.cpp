@@ -3,6 +3,7 @@
 // takes it again: the numbers are those that were computed, random ones as well.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "autodiff/gradients.h"
 #include "control/functions.h"
@@ -115,32 +116,161 @@ class BackwardBody {
   std::map<std::pair<Operation*, int>, Output> popped_;
 };
 
-// What an iteration adds to the gradient of each of these arguments, and hands on.
-std::vector<Output> body_gradients(FuncGraph& backward,
-                                   const FuncGraph& forward,
-                                   const std::vector<size_t>& places,
-                                   const std::vector<Output>& dy) {
-  std::vector<Output> ys, grad_ys, xs;
-  for (size_t k = 0; k < places.size(); ++k) {
-    xs.push_back(forward.argument(places[k]));
-    if (stays(forward, places[k])) continue;
-    ys.push_back(forward.results[places[k]]);
-    grad_ys.push_back(dy[k]);
-  }
-  std::vector<Gradient> found(xs.size());
-  if (!ys.empty()) found = gradients(backward, ys, xs, grad_ys, {}, "gradients");
-  std::vector<Output> results;
-  for (size_t k = 0; k < places.size(); ++k) {
-    const bool has_more = !found[k].is_none();
-    const Output more = has_more ? backward.capture(dense_gradient(backward, found[k])) : Output();
-    if (!stays(forward, places[k])) {
-      results.push_back(has_more ? more : backward.op("ZerosLike", {dy[k]}));
+// The gradient of an argument that stays, which every iteration adds to: a sum, or rows, as
+// TensorFlow has those of what was captured: one of zeros, then the last iteration's first.
+class Accumulated {
+ public:
+  // `more` is of the gradient's body: what an iteration adds.
+  Accumulated(FuncGraph& body, const FuncGraph::Argument& argument, const Gradient& more)
+      : body_(body), argument_(argument) {
+    if (more.is_indexed_slices() && argument.outside) {
+      more_ = Gradient(body.capture(more.values));
+      more_.indices = body.capture(more.indices);
     } else {
-      results.push_back(has_more ? backward.op("AddN", {dy[k], more}) : dy[k]);
+      more_ = Gradient(body.capture(dense_gradient(body, more)));
     }
   }
-  return results;
-}
+  // Makes the loop do it, from `initial` on, which may be missing; `like` is the argument's value.
+  Gradient add_to(Operation& loop, Graph& into, const Output& initial, const Output& like) const {
+    if (!more_.is_indexed_slices()) {
+      const Output from = initial ? initial : zeros_for(into, argument_, like);
+      return one_more(loop, from, gradient_shape(argument_), [this](const Output& sum) {
+        return body_.op("AddN", {sum, more_.values});
+      });
+    }
+    Gradient rows =
+        one_more(loop, row_of_zeros(into, like), more_.values.shape(), appends(more_.values));
+    const Output none = into.constant(Tensor::zeros(more_.indices.dtype(), {1}));
+    rows.indices = one_more(loop, none, Shape::unknown_of_rank(1), appends(more_.indices));
+    rows.dense_shape = shape_for(into, argument_, like);
+    return rows;
+  }
+
+ private:
+  using Change = std::function<Output(const Output&)>;
+  Change appends(const Output& more) const {
+    return [this, more](const Output& so_far) -> Output {
+      return body_.op("ConcatV2", {so_far, more, body_.scalar(DType::kInt32, 0)});
+    };
+  }
+  // A further variable of the loop.
+  Output one_more(Operation& loop, const Output& initial, Shape shape, const Change& change) const {
+    FuncGraph& cond = function_attr(loop, "cond");
+    const ControlDependencies none(body_, {}, true);
+    const NameScope inside(body_, body_.scope());
+    if (more_.is_indexed_slices() && shape.has_rank()) shape.set_dim(0, Shape::kUnknownDim);
+    const Output so_far = body_.add_argument(initial.dtype(), shape, "accumulator");
+    cond.add_argument(initial.dtype(), shape, "accumulator");
+    body_.results.push_back(change(so_far));
+    loop.graph().extend(loop, {initial}, {{initial.dtype(), shape}});
+    return loop.output(loop.num_outputs() - 1);
+  }
+  Output row_of_zeros(Graph& into, const Output& like) const {
+    const DType dtype = more_.values.dtype();
+    Shape shape = gradient_shape(argument_);
+    if (shape.has_rank() && shape.rank() > 0) shape.set_dim(0, 1);
+    if (shape.is_fully_defined()) return into.constant(Tensor::zeros(dtype, shape));
+    const Output rest = into.op(
+        "Slice", {shape_for(into, argument_, like), into.int_vector({1}), into.int_vector({-1})});
+    const Output dims =
+        into.op("ConcatV2", {into.int_vector({1}), rest, into.scalar(DType::kInt32, 0)});
+    return into.op("Fill", {dims, into.constant(Tensor::zeros(dtype, Shape()))});
+  }
+
+  FuncGraph& body_;
+  const FuncGraph::Argument argument_;
+  Gradient more_;
+};
+
+// The gradient of a loop in the making: its own variables are the gradients of what moves.
+class LoopGradient {
+ public:
+  LoopGradient(Graph& into, Operation& op, const std::vector<Output>& dy)
+      : into_(into),
+        op_(op),
+        dy_(dy),
+        forward_(function_attr(op, "body")),
+        scope_(into, "while"),
+        backward_(into, op, scope_.name()),
+        cond_(std::make_shared<FuncGraph>(into, scope_.name(), "grad_cond")),
+        body_(*backward_.function()) {}
+
+  std::vector<Gradient> of_inputs(const std::vector<size_t>& places) {
+    counter_ = body_.add_argument(DType::kInt32, Shape(), "counter");
+    const Output cond_counter = cond_->add_argument(DType::kInt32, Shape(), "counter");
+    add_moving(places);
+    const std::vector<Gradient> found = body_gradients(places);
+    body_.results = {body_.op("AddV2", {counter_, body_.scalar(DType::kInt32, 1)}).named("count")};
+    std::vector<std::pair<size_t, Accumulated>> staying;
+    for (size_t k = 0, m = 0; k < places.size(); ++k) {
+      const bool has_more = !found[k].is_none();
+      if (!stays(forward_, places[k])) {
+        body_.results.push_back(has_more ? body_.capture(dense_gradient(body_, found[k]))
+                                         : body_.op("ZerosLike", {moving_[m]}));
+        ++m;
+      } else if (has_more) {
+        staying.emplace_back(places[k],
+                             Accumulated(body_, forward_.arguments()[places[k]], found[k]));
+      }
+    }
+    cond_->results = {cond_->op("Less", {cond_counter, cond_->capture(op_.output(0))})};
+    Operation* loop = add_loop(
+        into_, initial_, cond_, backward_.function(),
+        [this](const Output& argument) { return backward_.next(argument); },
+        op_.attr_int("parallel_iterations"));
+    std::vector<Gradient> result(op_.inputs().size());
+    int output = 1;
+    for (const size_t i : places) {
+      result[i] = stays(forward_, i) ? initial_gradient(i) : loop->output(output++);
+    }
+    for (const auto& [i, more] : staying) {
+      result[i] = more.add_to(*loop, into_, dy_[i], value_outside(i));
+    }
+    return result;
+  }
+
+ private:
+  Output value_outside(size_t i) const {
+    const int k = static_cast<int>(i);
+    return stays(forward_, i) ? op_.input(k) : op_.output(k);
+  }
+  Output initial_gradient(size_t i) {
+    return dy_[i] ? dy_[i] : zeros_for(into_, forward_.arguments()[i], value_outside(i));
+  }
+  void add_moving(const std::vector<size_t>& places) {
+    initial_ = {into_.scalar(DType::kInt32, 0, "loop_counter")};
+    for (const size_t i : places) {
+      if (stays(forward_, i)) continue;
+      const auto& argument = forward_.arguments()[i];
+      const DType dtype = gradient_dtype(argument);
+      const Shape shape = gradient_shape(argument);
+      moving_.push_back(body_.add_argument(dtype, shape, "grad"));
+      cond_->add_argument(dtype, shape, "grad");
+      initial_.push_back(initial_gradient(i));
+    }
+  }
+  // What an iteration adds to the gradient of each of these arguments.
+  std::vector<Gradient> body_gradients(const std::vector<size_t>& places) {
+    std::vector<Output> ys, xs;
+    for (const size_t i : places) {
+      xs.push_back(forward_.argument(i));
+      if (!stays(forward_, i)) ys.push_back(forward_.results[i]);
+    }
+    if (ys.empty()) return std::vector<Gradient>(xs.size());
+    return gradients(body_, ys, xs, moving_, {}, "gradients");
+  }
+
+  Graph& into_;
+  Operation& op_;
+  const std::vector<Output>& dy_;
+  const FuncGraph& forward_;
+  const NameScope scope_;
+  BackwardBody backward_;
+  const std::shared_ptr<FuncGraph> cond_;
+  FuncGraph& body_;
+  Output counter_;
+  std::vector<Output> initial_, moving_;  // the loop's own variables; their gradients in the body
+};
 
 }  // namespace
 
@@ -154,36 +284,7 @@ std::vector<Gradient> while_gradient(Graph& into,
   }
   const std::vector<size_t> places = arguments_with_gradient(forward, dy);
   if (places.empty()) return std::vector<Gradient>(op.inputs().size());
-  const NameScope scope(into, "while");
-  BackwardBody backward(into, op, scope.name());
-  const auto cond = std::make_shared<FuncGraph>(into, scope.name(), "grad_cond");
-  FuncGraph& body = *backward.function();
-  const Output counter = body.add_argument(DType::kInt32, Shape(), "counter");
-  const Output cond_counter = cond->add_argument(DType::kInt32, Shape(), "counter");
-  std::vector<Output> initial = {into.scalar(DType::kInt32, 0, "loop_counter")}, arguments;
-  for (const size_t i : places) {
-    const auto& argument = forward.arguments()[i];
-    const DType dtype = gradient_dtype(argument);
-    const Shape shape = gradient_shape(argument);
-    arguments.push_back(body.add_argument(dtype, shape, "grad"));
-    cond->add_argument(dtype, shape, "grad");
-    const int k = static_cast<int>(i);
-    const Output like = stays(forward, i) ? op.input(k) : op.output(k);
-    initial.push_back(dy[i] ? dy[i] : zeros_for(into, argument, like));
-  }
-  const std::vector<Output> results = body_gradients(body, forward, places, arguments);
-  body.results = {body.op("AddV2", {counter, body.scalar(DType::kInt32, 1)}).named("count")};
-  body.results.insert(body.results.end(), results.begin(), results.end());
-  cond->results = {cond->op("Less", {cond_counter, cond->capture(op.output(0))})};
-  Operation* loop = add_loop(
-      into, initial, cond, backward.function(),
-      [&backward](const Output& argument) { return backward.next(argument); },
-      op.attr_int("parallel_iterations"));
-  std::vector<Gradient> result(op.inputs().size());
-  for (size_t k = 0; k < places.size(); ++k) {
-    result[places[k]] = loop->output(static_cast<int>(k) + 1);
-  }
-  return result;
+  return LoopGradient(into, op, dy).of_inputs(places);
 }
 
 }  // namespace runhooks

@@ -283,14 +283,15 @@ struct SavedErrors {
   }
   // By place.
   static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state) {
-    const std::vector<int64_t> places = state_integers(state, "error_places"),
-                               codes = state_integers(state, "error_codes");
+    const std::vector<int64_t> places = state_counts(state, "error_places"),
+                               codes = state_counts(state, "error_codes");
     const Tensor texts = words(state, "errors", places.size()),
                  classes = words(state, "error_classes", places.size());
     if (codes.size() != places.size()) fail_damaged();
     std::map<int64_t, std::exception_ptr> errors;
     for (size_t i = 0; i < places.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
+      if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) fail_damaged();
       errors[places[i]] =
           made(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
     }
@@ -348,14 +349,15 @@ NamedTensors Ahead::save() const {
 
 void Ahead::restore(const NamedTensors& state) {
   const Pause pause(*this);
-  std::vector<Components> made =
-      read_elements(subtree(state, "made/"), dataset_->dtypes(), dataset_->shapes());
-  const std::vector<int64_t> rows_seen = state_integers(state, "rows_seen"),
-                             epochs = state_integers(state, "epoch");
+  const auto capacity = static_cast<int64_t>(options_.capacity);
+  std::vector<Components> made = read_elements(subtree(state, "made/"), *dataset_, capacity);
+  const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
+                             epochs = state_counts(state, "epoch");
   const std::map<int64_t, std::exception_ptr> errors = SavedErrors::read(state);
   const bool is_over = state_flag(state, "is_over");
   const bool fits =
       rows_seen.size() == made.size() + errors.size() + 1 && epochs.size() == rows_seen.size() &&
+      rows_seen.size() - 1 <= options_.capacity &&
       (errors.empty() ||
        (errors.begin()->first > 0 && errors.rbegin()->first < int64_t(rows_seen.size())));
   if (!fits) {

@@ -15,7 +15,8 @@ class BatchDataset : public Transformation {
         batch_size_(args.integer("batch_size")),
         drop_remainder_(args.flag("drop_remainder", false)) {}
   std::vector<Shape> shapes() const override {
-    return batched_shapes(input().shapes(), drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
+    return batched_shapes(input().shapes(),
+                          drop_remainder_ ? number_so_far("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t batch_size() const { return batch_size_; }

@@ -193,9 +193,10 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
   return state;
 }
 
-std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state) {
+std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t buffer_size) {
   const NamedTensors buffer = subtree(state, "buffer/");
   const int64_t n = state_count(buffer, "size");
+  ElementPlaces places = ElementPlaces::restored(state, n, buffer_size);
   std::vector<Column> columns = columns_;
   for (size_t k = 0; n > 0 && k < columns.size(); ++k) {
     Column& column = columns[k];
@@ -213,10 +214,10 @@ std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state) {
       column.waiting_words.assign(static_cast<size_t>(n), all.dictionary());
     }
   }
-  std::vector<int64_t> numbers = places_.restore(state, n);
+  places_ = std::move(places);
   columns_ = std::move(columns);
   forget_drawn();
-  return numbers;
+  return places_.all();
 }
 
 }  // namespace runhooks

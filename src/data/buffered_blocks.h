@@ -25,7 +25,7 @@ class BufferedBlocks {
   void clear() { places_.clear(); }
   int64_t rows_waiting() const { return places_.rows_waiting(); }
   NamedTensors save(const std::vector<int64_t>& waiting) const;
-  std::vector<int64_t> restore(const NamedTensors& state);
+  std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
   using Dictionaries = std::vector<std::shared_ptr<StringDictionary>>;

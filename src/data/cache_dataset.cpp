@@ -52,17 +52,19 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    std::vector<Components> elements =
-        read_elements(subtree(state, "elements/"), dataset_->dtypes(), dataset_->shapes());
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
-    is_complete_ = state_flag(state, "is_complete");
-    if (position > static_cast<int64_t>(elements.size())) {
-      fail(Code::kDataLoss, "There is no element ", position, " in a cache of ",
-           static_cast<unsigned long>(elements.size()), ".");
+    std::vector<Components> elements = read_elements(subtree(state, "elements/"), *dataset_);
+    const int64_t position = state_count(state, "position"),
+                  rows_seen = state_count(state, "rows_seen"),
+                  size = static_cast<int64_t>(elements.size());
+    const bool is_complete = state_flag(state, "is_complete");
+    // one that is being filled stands behind what it has
+    if (position > size || (position < size && !is_complete)) {
+      fail(Code::kDataLoss, "There is no element ", position, " in a cache of ", size, ".");
     }
     elements_ = std::move(elements);
     position_ = position;
+    rows_seen_ = rows_seen;
+    is_complete_ = is_complete;
   }
 
  private:

@@ -108,12 +108,15 @@ class DatasetIterator {
   virtual std::string place() const { return ""; }
 };
 
-// What a function's call makes known: the values of tensors of its graph, and its arguments.
+// What is known when an iterator begins: the values of tensors of the graph. Where the tensors are
+// those of a function's graph, when it is called, its arguments that are datasets, too.
 struct KnownValues {
   const std::vector<Output>& tensors;
   const Components& values;
-  const Components& arguments;
-  const Graph* graph;  // of the function
+  const Components* arguments = nullptr;
+  const Graph* graph = nullptr;  // of the function
+  // NULL where it is not known.
+  const Tensor* find(const Output& tensor) const;
 };
 
 class DataContent;
@@ -148,12 +151,16 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 
-  // What a function returns may have tensors of the function's graph as arguments, at any depth: a
-  // pattern of which a call makes the dataset.
+  // Arguments may be tensors of a graph, at any depth, and functions may use such: then this is a
+  // pattern, of which their values make the dataset. Whoever keeps a pattern keeps their graph.
   std::vector<Output> unknowns() const;
   std::shared_ptr<const Dataset> with_values(const KnownValues& known) const;
+  // FALSE where values may make another dataset of it.
+  virtual bool is_known() const { return is_known_; }
 
  protected:
+  // What can be said of a number before it is known: a constant's value; else nothing.
+  std::optional<int64_t> number_so_far(const std::string& argument) const;
   // TRUE for an argument that says which the data are: add_content() has it, steps() has not.
   virtual bool says_data(const std::string& /*argument*/) const { return false; }
   // For iterators, which keep their dataset.
@@ -165,15 +172,24 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  private:
   friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
   virtual std::shared_ptr<const Dataset> replaced(const KnownValues&) const { return nullptr; }
+  // Throws where numbers do not go together; asked when all of them are known.
+  virtual void check_together(const Args& /*args*/) const {}
   // Of the deepest dataset among the arguments; 0 where there is none.
   static int depth_of(const Value& value);
   std::string type_;
   Args args_;
   int depth_ = 1;  // with what it reads from
+  bool is_known_ = true;
 };
 
 // A dataset of a registered kind. Where a number is a tensor that is not known yet it is 1.
 std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
+
+// Of a pattern whose tensors are constants, or follow from such, the dataset. Throws where a tensor
+// has no value of its own: it is fed, or may change.
+std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Dataset>& dataset);
+// Whether that can be done.
+bool has_constants_only(const Dataset& dataset);
 
 // Registers a kind of datasets: the function that makes it of its arguments, the R function that
 // does (datasets.R is written of these lines), what arguments are, what it is. An argument of the
@@ -183,13 +199,15 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args)
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(dataset_registered_, __COUNTER__) = \
       Factory<Dataset>::instance().add(type, make, __VA_ARGS__)
 
-// The handle of an iterator in the graph, an operation IteratorV2. With a dataset a session begins
-// at its first element; without (NULL) when an initializer has been run.
+// The handle of an iterator in the graph, an operation IteratorV2. With a dataset, which may depend
+// on constants, a session begins at its first element; without (NULL) when an initializer has been
+// run.
 Output make_iterator_op(Graph& graph,
                         const std::vector<DType>& dtypes,
                         const std::vector<Shape>& shapes,
                         std::shared_ptr<const Dataset> dataset);
-// The operation that makes the iterator begin with the dataset's first element.
+// The operation that makes the iterator begin with the first element of the dataset, for the values
+// that its tensors have then.
 Operation* make_iterator_initializer(const Output& iterator,
                                      std::shared_ptr<const Dataset> dataset,
                                      const std::string& name = "MakeIterator");

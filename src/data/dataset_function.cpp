@@ -11,17 +11,24 @@
 
 namespace runhooks {
 
-std::shared_ptr<const DatasetFunction> DatasetFunction::make(
-    const std::vector<DType>& dtypes,
-    const std::vector<Shape>& shapes,
-    const Builder& builder,
-    const std::function<void(Graph&)>& set_up) {
-  std::shared_ptr<DatasetFunction> function(new DatasetFunction);
+std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<DType>& dtypes,
+                                                             const std::vector<Shape>& shapes,
+                                                             const Builder& builder,
+                                                             Graph* outer) {
+  std::shared_ptr<DatasetFunction> function(new DatasetFunction(outer));
   Graph& graph = *function->graph_;
-  if (set_up) set_up(graph);
+  if (outer && outer->has_seed()) graph.set_seed(outer->seed());
   function->add_arguments(dtypes, shapes);
-  function->results_ = builder(graph, function->arguments_);
-  function->check_results();
+  for (const Output& result : builder(graph, function->arguments_)) {
+    if (!result) invalid_argument("A function of a dataset must return tensors.");
+    // the only objects among elements are datasets
+    if (result.dtype() == DType::kVariant) {
+      fail(Code::kUnimplemented, "A function of a dataset cannot return '", result.name(),
+           "', which is no tensor of values.");
+    }
+    function->results_.push_back(graph.capture(result));
+  }
+  function->check_variables();
   graph.finalize();
   for (const auto& op : graph.operations()) {
     const auto is_host_function = [](const Operation& x) { return x.def().is_host_function; };
@@ -45,16 +52,12 @@ void DatasetFunction::add_arguments(const std::vector<DType>& dtypes,
 }
 
 bool DatasetFunction::is_argument(const Operation& op) const {
-  return std::any_of(arguments_.begin(), arguments_.end(),
+  const std::vector<Output> all = feeds();
+  return std::any_of(all.begin(), all.end(),
                      [&](const Output& argument) { return argument.op == &op; });
 }
 
-void DatasetFunction::check_results() const {
-  for (const Output& result : results_) {
-    if (result && &result.graph() == graph_.get()) continue;
-    invalid_argument(
-        "A function of a dataset must return tensors that it has made of its arguments.");
-  }
+void DatasetFunction::check_variables() const {
   if (!graph_->collection(collection_keys::kGlobalVariables).empty() ||
       !graph_->collection(collection_keys::kLocalVariables).empty()) {
     fail(Code::kUnimplemented, "A function of a dataset cannot have variables.");
@@ -73,8 +76,28 @@ std::vector<Shape> DatasetFunction::shapes() const {
   return all;
 }
 
-std::vector<Fetch> DatasetFunction::fetches() const {
-  return std::vector<Fetch>(results_.begin(), results_.end());
+std::vector<Output> DatasetFunction::feeds() const {
+  std::vector<Output> all = arguments_;
+  all.insert(all.end(), graph_->inside().begin(), graph_->inside().end());
+  return all;
+}
+
+std::vector<Output> DatasetFunction::unknowns() const {
+  return captured_.empty() ? graph_->outside() : std::vector<Output>();
+}
+
+std::shared_ptr<const DatasetFunction> DatasetFunction::with_values(
+    const KnownValues& known) const {
+  Components values;
+  for (const Output& unknown : unknowns()) {
+    const Tensor* value = known.find(unknown);
+    if (!value) return shared_from_this();  // they belong to the graph around that one
+    values.push_back(*value);
+  }
+  if (values.empty()) return shared_from_this();
+  std::shared_ptr<DatasetFunction> other(new DatasetFunction(*this));
+  other->captured_ = std::move(values);
+  return other;
 }
 
 std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate(
@@ -85,9 +108,16 @@ std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate(
 DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> function,
                                     IteratorContext& context)
     : function_(std::move(function)), session_(function_->graph_) {
-  if (!function_->results_.empty()) {
-    executor_ = session_.executor(function_->fetches(), function_->arguments_);
+  if (!function_->unknowns().empty()) {
+    fail(Code::kInternal, "A function of a dataset has begun without '",
+         function_->unknowns()[0].name(), "'.");
   }
+  const std::vector<Output>& results = function_->results_;
+  if (!results.empty()) {
+    executor_ = session_.executor({results.begin(), results.end()}, function_->feeds());
+  }
+  stays_.assign(function_->arguments_.size(), false);
+  stays_.resize(function_->feeds().size(), true);
   std::optional<uint64_t> second;
   const SeedsFrom seeds([&context, &second] {
     if (second) return *std::exchange(second, std::nullopt);
@@ -103,11 +133,12 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
 Components DatasetFunction::Instance::run(const Components& arguments) {
   if (!executor_) return {};
   const std::lock_guard<std::mutex> one(mutex_);
-  Components in_graph;
+  fed_.clear();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (function_->is_in_graph_[i]) in_graph.push_back(arguments[i]);
+    if (function_->is_in_graph_[i]) fed_.push_back(&arguments[i]);
   }
-  executor_->run(in_graph);
+  for (const Tensor& value : function_->captured_) fed_.push_back(&value);
+  executor_->run(fed_, stays_);
   Components results;
   for (size_t i = 0; i < executor_->num_results(); ++i) {
     results.push_back(executor_->result(i));
@@ -137,7 +168,12 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
 
 std::shared_ptr<const Dataset> DatasetMaker::make(const Components& values,
                                                   const Components& arguments) const {
-  return pattern_->with_values({function_->results(), values, arguments, &function_->graph()});
+  return pattern_->with_values({unknowns_, values, &arguments, &function_->graph()});
+}
+
+std::shared_ptr<const DatasetMaker> DatasetMaker::with_values(const KnownValues& known) const {
+  return std::shared_ptr<const DatasetMaker>(
+      new DatasetMaker(function_->with_values(known), pattern_->with_values(known), unknowns_));
 }
 
 namespace {
@@ -155,11 +191,12 @@ class ArgumentDataset : public Dataset {
   std::string description() const override {
     return str_cat("argument ", static_cast<unsigned long>(k_));
   }
+  bool is_known() const override { return false; }
 
  private:
   std::shared_ptr<const Dataset> replaced(const KnownValues& known) const override {
     if (known.graph != graph_) return nullptr;  // that of another function
-    return std::static_pointer_cast<const Dataset>(known.arguments[k_].object());
+    return std::static_pointer_cast<const Dataset>((*known.arguments)[k_].object());
   }
   const Graph* graph_;
   size_t k_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/element_graph.h"
 #include "session/session.h"
 
 namespace runhooks {
@@ -23,12 +24,11 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;
 
   // For elements of these types and shapes; components that are datasets do not get into the graph.
-  // `set_up` may give the new graph a seed.
-  static std::shared_ptr<const DatasetFunction> make(
-      const std::vector<DType>& dtypes,
-      const std::vector<Shape>& shapes,
-      const Builder& builder,
-      const std::function<void(Graph&)>& set_up = {});
+  // It has the seed of `outer`, and may use its tensors.
+  static std::shared_ptr<const DatasetFunction> make(const std::vector<DType>& dtypes,
+                                                     const std::vector<Shape>& shapes,
+                                                     const Builder& builder,
+                                                     Graph* outer = nullptr);
 
   std::vector<DType> dtypes() const;
   std::vector<Shape> shapes() const;
@@ -38,8 +38,11 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   bool runs_on_main_thread() const { return runs_on_main_thread_; }
   // TRUE where a call depends on those before it.
   bool is_stateful() const { return is_stateful_; }
-  const std::vector<Output>& results() const { return results_; }
   const Graph& graph() const { return *graph_; }
+  // The tensors from outside whose values it does not know yet, and those that it knows.
+  std::vector<Output> unknowns() const;
+  const Components& captured() const { return captured_; }
+  std::shared_ptr<const DatasetFunction> with_values(const KnownValues& known) const;
 
   // The function at work: a session of its own with its plan and what its operations keep, random
   // generators above all. Any thread may call it, one at a time.
@@ -56,18 +59,21 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
     mutable std::mutex mutex_;
     mutable Session session_;
     std::shared_ptr<Executor> executor_;
+    std::vector<const Tensor*> fed_;  // in a call: the arguments, then what was captured
+    std::vector<bool> stays_;
   };
   std::unique_ptr<Instance> instantiate(IteratorContext& context) const;
 
  private:
-  DatasetFunction() : graph_(std::make_shared<Graph>()) {}
+  explicit DatasetFunction(Graph* outer) : graph_(std::make_shared<ElementGraph>(outer)) {}
   void add_arguments(const std::vector<DType>& dtypes, const std::vector<Shape>& shapes);
   bool is_argument(const Operation& op) const;
-  void check_results() const;
-  std::vector<Fetch> fetches() const;
+  void check_variables() const;
+  std::vector<Output> feeds() const;
 
-  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<ElementGraph> graph_;
   std::vector<Output> arguments_, results_;
+  Components captured_;  // values of what the graph has captured, once they are known
   uint64_t fingerprint_ = 0;
   std::vector<bool> is_in_graph_;  // by component
   bool runs_on_main_thread_ = false, is_stateful_ = false;
@@ -76,19 +82,28 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
 // A function whose value is a dataset.
 class DatasetMaker : public Made {
  public:
-  // `pattern` may have tensors of the function's graph, which are its results, as arguments.
+  // The function's results are the values of the pattern's unknowns.
   DatasetMaker(std::shared_ptr<const DatasetFunction> function,
                std::shared_ptr<const Dataset> pattern)
-      : function_(std::move(function)), pattern_(std::move(pattern)) {}
+      : DatasetMaker(std::move(function), pattern, pattern->unknowns()) {}
   const char* kind() const override { return "a function that gives datasets"; }
   const DatasetFunction& function() const { return *function_; }
   const Dataset& pattern() const { return *pattern_; }
   // Of what the function gave for these arguments.
   std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
+  std::shared_ptr<const DatasetMaker> with_values(const KnownValues& known) const;
 
  private:
+  DatasetMaker(std::shared_ptr<const DatasetFunction> function,
+               std::shared_ptr<const Dataset> pattern,
+               std::vector<Output> unknowns)
+      : function_(std::move(function)),
+        pattern_(std::move(pattern)),
+        unknowns_(std::move(unknowns)) {}
+
   std::shared_ptr<const DatasetFunction> function_;
   std::shared_ptr<const Dataset> pattern_;
+  std::vector<Output> unknowns_;
 };
 
 // Stands for argument k of the function that is this graph, a dataset like `like`.

@@ -35,15 +35,24 @@ std::string describe_tensor(const Tensor& tensor, Words how) {
   return str_cat(type, " ", static_cast<unsigned long>(content.fingerprint()));
 }
 
+// With what it has captured.
+std::string describe_function(const DatasetFunction& function, Words how) {
+  const std::string name = str_cat("function ", static_cast<unsigned long>(function.fingerprint()));
+  if (function.captured().empty()) return name;
+  return str_cat(name, " with ", describe_all(function.captured(), [how](const Tensor& value) {
+                   return describe_tensor(value, how);
+                 }));
+}
+
 std::string describe_made(const Made& made, Words how) {
   if (const auto* dataset = dynamic_cast<const Dataset*>(&made)) return words_of(*dataset, how);
   if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
-    return str_cat("function ", static_cast<unsigned long>(function->fingerprint()));
+    return describe_function(*function, how);
   }
   const auto* maker = dynamic_cast<const DatasetMaker*>(&made);
   if (!maker || how == Words::kPeople) return made.kind();
-  return str_cat("function ", static_cast<unsigned long>(maker->function().fingerprint()),
-                 " giving ", words_of(maker->pattern(), how));
+  return str_cat(describe_function(maker->function(), how), " giving ",
+                 words_of(maker->pattern(), how));
 }
 
 std::string describe(const Value& value, Words how) {

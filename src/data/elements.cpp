@@ -115,12 +115,19 @@ class ElementsDataset : public Dataset {
  public:
   ElementsDataset(std::vector<Components> elements,
                   std::vector<DType> dtypes,
-                  std::vector<Shape> shapes)
-      : elements_(std::move(elements)), dtypes_(std::move(dtypes)), shapes_(std::move(shapes)) {}
+                  std::vector<Shape> shapes,
+                  std::shared_ptr<const Dataset> inner)
+      : elements_(std::move(elements)),
+        dtypes_(std::move(dtypes)),
+        shapes_(std::move(shapes)),
+        inner_(std::move(inner)) {}
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override { return "Elements()"; }
+  std::shared_ptr<const Dataset> inner(size_t k) const override {
+    return inner_ ? inner_ : Dataset::inner(k);
+  }
   const std::vector<Components>& elements() const { return elements_; }
   int64_t num_rows() const { return static_cast<int64_t>(elements_.size()); }
   void put(int64_t number, ElementSink& sink) const {
@@ -131,6 +138,7 @@ class ElementsDataset : public Dataset {
   std::vector<Components> elements_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
+  std::shared_ptr<const Dataset> inner_;
 };
 
 std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) const {
@@ -148,24 +156,26 @@ NamedTensors save_dataset(const Tensor& variant) {
   return state;
 }
 
-Tensor restored_dataset(const NamedTensors& state) {
-  std::vector<DType> dtypes;
-  for (const int64_t dtype : state_integers(state, "dtypes")) {
-    dtypes.push_back(static_cast<DType>(dtype));
+Tensor restored_dataset(const NamedTensors& state, const Dataset& of) {
+  const std::vector<DType> dtypes = of.dtypes();
+  std::vector<int64_t> numbers;
+  for (const DType dtype : dtypes) numbers.push_back(static_cast<int64_t>(dtype));
+  if (state_integers(state, "dtypes") != numbers) {
+    fail(Code::kDataLoss, "An element that is a dataset has elements of other types.");
   }
-  const std::vector<Shape> shapes(dtypes.size(), Shape::unknown());
-  std::vector<Components> elements = read_elements(state, dtypes, shapes);
-  return Tensor::variant(std::const_pointer_cast<Dataset>(
-      elements_dataset(std::move(elements), std::move(dtypes), shapes)));
+  const bool is_nested = dtypes.size() == 1 && dtypes[0] == DType::kVariant;
+  return Tensor::variant(std::const_pointer_cast<Dataset>(elements_dataset(
+      read_elements(state, of), dtypes, of.shapes(), is_nested ? of.inner(0) : nullptr)));
 }
 
 }  // namespace
 
 std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
                                                 std::vector<DType> dtypes,
-                                                std::vector<Shape> shapes) {
+                                                std::vector<Shape> shapes,
+                                                std::shared_ptr<const Dataset> inner) {
   return std::make_shared<ElementsDataset>(std::move(elements), std::move(dtypes),
-                                           std::move(shapes));
+                                           std::move(shapes), std::move(inner));
 }
 
 // --- elements as a part of a state
@@ -191,8 +201,22 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-Tensor read_component(const NamedTensors& state, size_t k, size_t i, size_t size, DType dtype) {
-  if (dtype == DType::kVariant) return restored_dataset(subtree(state, element_name(k, i) + "/"));
+// Elements without any values in them may be many in a small file.
+constexpr int64_t kMostEmpty = int64_t{1} << 20;
+
+// More than a state of this size holds.
+bool is_too_many(int64_t size, const NamedTensors& state) {
+  int64_t held = kMostEmpty;
+  for (const auto& item : state) held += item.second.num_elements();
+  return size > held;
+}
+
+Tensor read_component(
+    const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& of) {
+  const DType dtype = of.dtypes()[k];
+  if (dtype == DType::kVariant) {
+    return restored_dataset(subtree(state, element_name(k, i) + "/"), *of.inner(k));
+  }
   const auto all = state.find(component_name(k));
   if (all != state.end()) {
     const Tensor& tensor = all->second;
@@ -207,18 +231,21 @@ Tensor read_component(const NamedTensors& state, size_t k, size_t i, size_t size
 }  // namespace
 
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const std::vector<DType>& dtypes,
-                                      const std::vector<Shape>& shapes) {
-  const int64_t size = state_integer(state, "size");
+                                      const Dataset& of,
+                                      int64_t most) {
+  const std::vector<DType> dtypes = of.dtypes();
+  const std::vector<Shape> shapes = of.shapes();
+  const int64_t size = state_count(state, "size", most);
   std::vector<Components> elements;
   // each has tensors of its own, or a row of one
-  const bool is_empty = dtypes.empty() && size > 1;
-  if (size < 0 || is_empty) fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
+  if ((dtypes.empty() && size > 1) || is_too_many(size, state)) {
+    fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
+  }
   for (int64_t i = 0; i < size; ++i) {
     Components element;
     for (size_t k = 0; k < dtypes.size(); ++k) {
       Tensor value =
-          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), dtypes[k]);
+          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), of);
       if (!value.is_valid() || value.dtype() != dtypes[k] ||
           !shapes[k].is_compatible_with(value.shape())) {
         fail(Code::kDataLoss, "A queued element has no component ", static_cast<unsigned long>(k),

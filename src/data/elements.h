@@ -3,6 +3,8 @@
 // What it must not know: where elements come from, R.
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,10 +21,12 @@ Tensor stack_component(const std::vector<const Components*>& elements, size_t k)
 // Row `i` of a tensor, in memory of its own.
 Tensor row_of(const Tensor& tensor, int64_t i);
 
-// A dataset of elements at hand, such as a window is.
+// A dataset of elements at hand, such as a window is; `inner`: what its only component is of, where
+// that is a dataset.
 std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
                                                 std::vector<DType> dtypes,
-                                                std::vector<Shape> shapes);
+                                                std::vector<Shape> shapes,
+                                                std::shared_ptr<const Dataset> inner = nullptr);
 
 // What component `k` is called in a state.
 std::string component_name(size_t k);
@@ -30,9 +34,9 @@ std::string component_name(size_t k);
 // Elements as they are kept in a state: component by component, in one tensor where all have one
 // shape. Components that are datasets must be of elements at hand.
 NamedTensors save_elements(const std::vector<const Components*>& elements);
-// Those of another type or shape are kDataLoss.
+// Elements of this dataset. Those of another type or shape, or more than `most`, are kDataLoss.
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const std::vector<DType>& dtypes,
-                                      const std::vector<Shape>& shapes);
+                                      const Dataset& of,
+                                      int64_t most = std::numeric_limits<int64_t>::max());
 
 }  // namespace runhooks

@@ -62,13 +62,14 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
             {"rows_seen", Tensor::scalar(rows_seen_)}};
   }
   void restore_own(const NamedTensors& state) override {
-    const int64_t mode = state_count(state, "mode"), position = state_count(state, "position");
-    if (mode > static_cast<int64_t>(Mode::kOver)) fail(Code::kDataLoss, "A cache is damaged.");
+    const int64_t mode = state_count(state, "mode", static_cast<int64_t>(Mode::kOver)),
+                  position = state_count(state, "position"),
+                  rows_seen = state_count(state, "rows_seen");
     writer_.reset();
     reader_.reset();
     mode_ = static_cast<Mode>(mode);
     position_ = position;
-    rows_seen_ = state_count(state, "rows_seen");
+    rows_seen_ = rows_seen;
     // the rest of this pass is read from the input; the next one writes the file
     if (mode_ == Mode::kWriting) mode_ = Mode::kPassing;
     if (mode_ != Mode::kReading) return;

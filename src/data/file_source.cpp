@@ -13,12 +13,16 @@ namespace {
 // not known yet.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
-  if (value && value->get_if<Output>()) return {};
+  const Output* unknown = value ? value->get_if<Output>() : nullptr;
   const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
-  if (!tensor) return args.texts(name);
-  if (tensor->dtype() != DType::kString) {
-    invalid_argument("`", name, "` of ", args.owner(), " must be strings.");
+  if (!unknown && !tensor) return args.texts(name);
+  const DType dtype = unknown ? unknown->dtype() : tensor->dtype();
+  const Shape& shape = unknown ? unknown->shape() : tensor->shape();
+  if (dtype != DType::kString || (shape.has_rank() && shape.rank() > 1)) {
+    invalid_argument(args.label(name), " must be one string or a vector of them, not ",
+                     dtype_name(dtype), " of shape ", shape, ".");
   }
+  if (unknown) return {};
   std::vector<std::string> all;
   for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
   return all;
@@ -115,27 +119,35 @@ void FileCursor::restore(const NamedTensors& state) {
     fail(Code::kDataLoss, "There is no file number ", file, " of ", count, ".");
   }
   rewind();
-  file_ = static_cast<size_t>(file);
-  if (!is_open) return;
+  if (!is_open) {
+    file_ = static_cast<size_t>(file);
+    return;
+  }
   FilePlace place;
   place.offset = static_cast<uint64_t>(state_count(state, "offset"));
   place.records = state_count(state, "records");
   place.lines = state_count(state, "lines");
-  open();
   const auto size = static_cast<uint64_t>(state_count(state, "size")),
              fingerprint = static_cast<uint64_t>(state_integer(state, "fingerprint"));
+  const int64_t skipped = state_count(state, "skipped");
+  const auto text = state.find("first_skipped");
+  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
+                       text->second.num_elements() == 1;
+  if (!is_text) fail(Code::kDataLoss, "The state has no text 'first_skipped'.");
+  file_ = static_cast<size_t>(file);
+  open();
   if (size != size_ || fingerprint != fingerprint_) {
     records_.reset();
     fail(Code::kFailedPrecondition, "'", source_.files()[file_],
          "' is not the file that was read: it had ", size, " bytes and has ", size_,
          size == size_ ? ", others than before" : "", ".");
   }
+  if (source_.compression() == Compression::kNone && place.offset > size_) {
+    fail(Code::kDataLoss, "'", source_.files()[file_], "' has ", size_, " bytes, not ",
+         place.offset, ".");
+  }
   records_->seek(place);
-  skipped_ = state_count(state, "skipped");
-  const auto text = state.find("first_skipped");
-  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
-                       text->second.num_elements() == 1;
-  if (!is_text) fail(Code::kDataLoss, "The state has no text 'first_skipped'.");
+  skipped_ = skipped;
   first_skipped_ = text->second.string_at(0);
 }
 
@@ -154,8 +166,9 @@ NamedTensors FileIterator::save() const {
 }
 
 void FileIterator::restore(const NamedTensors& state) {
-  rows_seen_ = state_count(state, "rows_seen");
+  const int64_t rows_seen = state_count(state, "rows_seen");
   cursor_.restore(state);
+  rows_seen_ = rows_seen;
 }
 
 std::unique_ptr<DatasetIterator> FileSource::iterator(IteratorContext&) const {

@@ -63,15 +63,17 @@ class GeneratorIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
-    is_over_ = state_flag(state, "is_over");
-    has_begun_ = state_flag(state, "has_begun");
-    if (has_begun_) {
+    const int64_t position = state_count(state, "position"),
+                  rows_seen = state_count(state, "rows_seen");
+    const bool is_over = state_flag(state, "is_over"), has_begun = state_flag(state, "has_begun");
+    if (has_begun) {
       if (!stream_) stream_ = dataset_->open();
       stream_->restore(subtree(state, "source/"));
     }
     position_ = position;
+    rows_seen_ = rows_seen;
+    is_over_ = is_over;
+    has_begun_ = has_begun;
   }
   int64_t rows_seen() const override { return rows_seen_; }
 

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "data/data_content.h"
+#include "data/one_input_dataset.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -111,12 +112,13 @@ class InMemoryIterator : public DatasetIterator {
             {"seed", Tensor::scalar(static_cast<int64_t>(seed_))}};
   }
   void restore(const NamedTensors& state) override {
-    const int64_t epoch = state_integer(state, "epoch"), seed = state_integer(state, "seed"),
+    const int64_t epoch = state_count(state, "epoch"), seed = state_integer(state, "seed"),
                   position = state_integer(state, "position"),
-                  first_epoch = state_integer(state, "first_epoch"),
-                  rows_seen = state_integer(state, "rows_seen");
-    if (first_epoch < 0 || epoch < first_epoch || position < 0 || position > dataset_->rows() ||
-        rows_seen < 0) {
+                  first_epoch = state_count(state, "first_epoch"),
+                  rows_seen = state_count(state, "rows_seen"),
+                  epochs = dataset_->options().num_epochs;
+    const bool is_behind = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
+    if (epoch < first_epoch || is_behind || position < 0 || position > dataset_->rows()) {
       fail(Code::kDataLoss, "There is no row ", position, " of epoch ", epoch, " in ",
            dataset_->rows(), " rows of data.");
     }

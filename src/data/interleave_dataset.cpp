@@ -91,19 +91,18 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const int64_t lane = state_count(state, "lane");
-    if (lane >= static_cast<int64_t>(lanes_.size())) {
-      fail(Code::kDataLoss, "There is no dataset ", lane, " of ",
-           static_cast<unsigned long>(lanes_.size()), " that are read in turn.");
-    }
+    const int64_t lane = state_count(state, "lane", static_cast<int64_t>(lanes_.size()) - 1),
+                  in_block = state_count(state, "in_block", dataset_->block_length() - 1),
+                  rows_seen = state_count(state, "rows_seen");
+    const bool is_over = state_flag(state, "is_over");
     function_->restore(subtree(state, "function/"));
     rewind_own();
     for (size_t i = 0; i < lanes_.size(); ++i) restore_lane(i, subtree(state, lane_path(i)));
     context_.restore(subtree(state, "seeds/"));
     lane_ = static_cast<size_t>(lane);
-    in_block_ = state_count(state, "in_block");
-    is_over_ = state_flag(state, "is_over");
-    rows_seen_ = state_count(state, "rows_seen");
+    in_block_ = in_block;
+    is_over_ = is_over;
+    rows_seen_ = rows_seen;
   }
 
  private:
@@ -197,11 +196,11 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane.values = function_->run(lane.element);
   }
   void restore_element(Lane& lane, const NamedTensors& state) {
-    std::vector<Components> element = read_elements(
-        subtree(state, "element/"), dataset_->input().dtypes(), dataset_->input().shapes());
+    std::vector<Components> element =
+        read_elements(subtree(state, "element/"), dataset_->input(), 1);
     const DatasetFunction& function = dataset_->maker().function();
-    std::vector<Components> values =
-        read_elements(subtree(state, "values/"), function.dtypes(), function.shapes());
+    std::vector<Components> values = read_elements(
+        subtree(state, "values/"), *elements_dataset({}, function.dtypes(), function.shapes()), 1);
     if (element.size() != 1 || values.size() != 1) {
       fail(Code::kDataLoss, "A dataset that is read in turn is damaged.");
     }

@@ -20,7 +20,12 @@ class IteratorKernel : public Kernel {
 class InitializeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    c.input_resource<IteratorResource>(0).begin(dataset_of(c.op()), c.op().graph());
+    std::shared_ptr<const Dataset> dataset = dataset_of(c.op());
+    const std::vector<Output> tensors = dataset->unknowns();
+    Components values;
+    for (int i = 1; i < c.num_inputs(); ++i) values.push_back(c.input(i).copy());
+    c.input_resource<IteratorResource>(0).begin(dataset->with_values({tensors, values}),
+                                                c.op().graph());
   }
 };
 
@@ -93,6 +98,8 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
 // Ours: TensorFlow's takes the dataset as a tensor, and there is none here.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
+    .input("captured: Tcaptured")
+    .attr("Tcaptured: list(type) >= 0")
     .shape(no_outputs)
     .kernel(kernel_of<InitializeKernel>())
     .lower(lower_make_iterator)
@@ -108,12 +115,13 @@ Output make_iterator_op(Graph& graph,
     throw Error(Code::kUnimplemented, "The elements of the dataset are datasets.",
                 {"dataset_flat_map() makes tensors of them."});
   }
+  const std::shared_ptr<const Dataset> known = dataset ? with_constants(dataset) : nullptr;
   Operation* handle = graph.op("IteratorV2")
                           .attr("shared_name", "")
                           .attr("container", "")
                           .attr("output_types", dtypes)
                           .attr("output_shapes", shapes);
-  handle->payload = std::const_pointer_cast<Dataset>(dataset);
+  handle->payload = std::const_pointer_cast<Dataset>(known);
   graph.add_to_collection("iterators", handle->output(0));
   return handle->output(0);
 }
@@ -131,7 +139,9 @@ Operation* make_iterator_initializer(const Output& iterator,
         "The elements of the dataset have other types or shapes than those of the "
         "iterator.");
   }
-  Operation* op = iterator.graph().op("_MakeIterator", {iterator}).named(name);
+  std::vector<Output> inputs = dataset->unknowns();
+  inputs.insert(inputs.begin(), iterator);
+  Operation* op = iterator.graph().op("_MakeIterator", inputs).named(name);
   op->payload = std::const_pointer_cast<Dataset>(dataset);
   return op;
 }

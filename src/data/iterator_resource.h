@@ -3,6 +3,7 @@
 // What it must not know: particular datasets, R.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,12 +18,20 @@ class IteratorResource : public Resource {
   // At the first element of the dataset.
   void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
     IteratorContext context(graph);
-    iterator = of->iterator(context);
+    std::shared_ptr<DatasetIterator> made = of->iterator(context);
+    if (take_up) {
+      if (auto restored = take_up(of)) made = std::move(restored);
+      take_up = nullptr;
+    }
+    iterator = std::move(made);
     dataset = std::move(of);
   }
 
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
+  // Where a position was restored before there was a dataset: the iterator that goes on there, or
+  // NULL for one that begins anew. Asked by the next initializer.
+  std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
   // How long steps have waited for elements, in this session.
   int64_t waited_ns = 0;
 };

@@ -70,10 +70,7 @@ class IteratorSaveable : public StateSaveable {
       const auto* own = resources.find<IteratorResource>(op_.name());
       if (own) dataset = own->dataset;
     }
-    if (!dataset) {
-      fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
-           "' must be initialized before its position is restored from checkpoint ", where, ".");
-    }
+    if (!dataset) return when_initialized(state, where);
     std::shared_ptr<DatasetIterator> iterator = restored(dataset, state, where);
     if (!iterator) return {};
     return [this, dataset, iterator](ResourceManager& resources) {
@@ -84,6 +81,17 @@ class IteratorSaveable : public StateSaveable {
   }
 
  private:
+  // Its dataset may depend on tensors: only the initializer can say whether the position is one of
+  // it.
+  Assign when_initialized(const NamedTensors& state, const std::string& where) const {
+    const auto kept = std::make_shared<const IteratorSaveable>(op_, on_other_data_);
+    return [this, kept, state, where](ResourceManager& resources) {
+      iterator_resource(resources, op_).take_up =
+          [kept, state, where](const std::shared_ptr<const Dataset>& dataset) {
+            return kept->restored(dataset, state, where);
+          };
+    };
+  }
   std::string position_in(const std::string& where) const {
     return str_cat("The position of iterator '", op_.name(), "' in checkpoint ", where);
   }

@@ -36,12 +36,13 @@ class NumberedIterator : public DatasetIterator {
     return {{"position", Tensor::scalar(position_)}, {"rows_seen", Tensor::scalar(rows_seen_)}};
   }
   void restore(const NamedTensors& state) override {
-    const int64_t position = state_count(state, "position");
-    rows_seen_ = state_count(state, "rows_seen");
+    const int64_t position = state_count(state, "position"),
+                  rows_seen = state_count(state, "rows_seen");
     if (position > dataset_->num_rows()) {
       fail(Code::kDataLoss, "There is no element ", position, " in ", dataset_->num_rows(), ".");
     }
     position_ = position;
+    rows_seen_ = rows_seen;
   }
   int64_t rows_seen() const override { return rows_seen_; }
 

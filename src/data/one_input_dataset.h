@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ class TransformationIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     restore_own(state);
     input_->restore(subtree(state, "input/"));
+    check_restored();
   }
   int64_t rows_seen() const override { return input_->rows_seen(); }
   int64_t epoch() const override { return input_->epoch(); }
@@ -68,27 +70,41 @@ class TransformationIterator : public DatasetIterator {
   virtual void rewind_own() {}
   virtual NamedTensors save_own() const { return {}; }
   virtual void restore_own(const NamedTensors& /*state*/) {}
+  // What depends on where the input stands.
+  virtual void check_restored() const {}
 
   std::shared_ptr<const D> dataset_;
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// Shapes of elements with a dimension of `size` before them.
-inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes, int64_t size) {
+// Shapes of elements with a dimension of `size` before them, which may not be known.
+inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
+                                         std::optional<int64_t> size) {
   std::vector<Shape> all;
   for (const Shape& shape : shapes) {
     Shape batch = shape;
-    if (shape.has_rank()) batch = {size};
+    if (shape.has_rank()) batch = {size.value_or(Shape::kUnknownDim)};
     for (int d = 0; shape.has_rank() && d < shape.rank(); ++d) batch.append(shape.dim(d));
     all.push_back(batch);
   }
   return all;
 }
 
-// An integer of a state that must not be below 0.
-inline int64_t state_count(const NamedTensors& state, const std::string& name) {
+// What nothing has been counted up to; one more, and sums of a thousand, are still numbers.
+constexpr int64_t kMostCounted = int64_t{1} << 53;
+
+inline void check_state_count(int64_t count, const std::string& name, int64_t most = kMostCounted) {
+  if (count >= 0 && count <= most) return;
+  fail(Code::kDataLoss, "'", name, "' cannot be ", count,
+       most < kMostCounted && count > 0 ? str_cat(", which is above ", most) : "", ".");
+}
+
+// An integer of a state that counts something, of which there are `most`.
+inline int64_t state_count(const NamedTensors& state,
+                           const std::string& name,
+                           int64_t most = kMostCounted) {
   const int64_t count = state_integer(state, name);
-  if (count < 0) fail(Code::kDataLoss, "'", name, "' cannot be ", count, ".");
+  check_state_count(count, name, most);
   return count;
 }
 
@@ -97,6 +113,13 @@ inline std::vector<int64_t> state_integers(const NamedTensors& state, const std:
   const bool is_there = found != state.end() && found->second.dtype() == DType::kInt64;
   if (!is_there) fail(Code::kDataLoss, "The state has no integers '", name, "'.");
   return found->second.integers();
+}
+
+// Several counts.
+inline std::vector<int64_t> state_counts(const NamedTensors& state, const std::string& name) {
+  std::vector<int64_t> counts = state_integers(state, name);
+  for (const int64_t count : counts) check_state_count(count, name);
+  return counts;
 }
 
 inline bool state_flag(const NamedTensors& state, const std::string& name) {

@@ -10,19 +10,27 @@ namespace {
 
 // TensorFlow's: 0, FALSE or "".
 Tensor padding_value(const Value& value, DType dtype, const Args& args) {
-  double number = 0;
-  const auto* text = value.get_if<std::string>();
   const auto* tensor = value.get_if<Tensor>();
-  if (dtype == DType::kString) return Tensor::string_scalar(text ? *text : "");
+  const auto* unknown = value.get_if<Output>();
+  const auto* text = value.get_if<std::string>();
   const auto* flag = value.get_if<bool>();
-  if (flag) number = *flag;
-  if (tensor && tensor->num_elements() == 1) {
-    number = tensor->number_at(0);
-  } else if (text || (!value.is_null() && !flag && !value_number(value, &number))) {
-    invalid_argument("`padding_values` of ", args.owner(), " must be single values of type ",
-                     dtype_name(dtype), ", not ", value.kind(), ".");
+  double number = 0;
+  const bool is_string = dtype == DType::kString;
+  if (value.is_null() || unknown) {
+    if (!unknown || unknown->dtype() == dtype) return Tensor::zeros(dtype, Shape());
+  } else if (tensor && tensor->num_elements() == 1) {
+    if (tensor->dtype() == dtype) return tensor->reshaped(Shape());
+    if (!is_string && tensor->dtype() != DType::kString) {
+      return Tensor::number(dtype, tensor->number_at(0));
+    }
+  } else if (is_string && text) {
+    return Tensor::string_scalar(*text);
+  } else if (!is_string && (flag || value_number(value, &number))) {
+    return Tensor::number(dtype, flag ? *flag : number);
   }
-  return Tensor::number(dtype, number);
+  invalid_argument("`padding_values` of ", args.owner(), " must be single values of type ",
+                   dtype_name(dtype), ", not ",
+                   unknown ? dtype_name(unknown->dtype()) : value.kind(), ".");
 }
 
 // NULL: as long as the longest; -1 and NA, too.
@@ -70,7 +78,7 @@ class PaddedBatchDataset : public Transformation {
     }
   }
   std::vector<Shape> shapes() const override {
-    return batched_shapes(shapes_, drop_remainder_ ? batch_size_ : Shape::kUnknownDim);
+    return batched_shapes(shapes_, drop_remainder_ ? number_so_far("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
@@ -191,9 +199,11 @@ class PaddedBatchIterator : public TransformationIterator<PaddedBatchDataset> {
     switch (dtype_size(value.dtype())) {
       case 1:
         return copy_padded<uint8_t>(elements, k, value, shape, batch);
+      case 2:
+        return copy_padded<uint16_t>(elements, k, value, shape, batch);
       case 4:
         return copy_padded<uint32_t>(elements, k, value, shape, batch);
-      default:
+      default:  // 8
         return copy_padded<uint64_t>(elements, k, value, shape, batch);
     }
   }

@@ -18,6 +18,7 @@ class RepeatDataset : public Transformation {
   // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
   bool begins_pass_behind_last() const { return count_ != 1 && !input().is_repeated_as_one(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
+  int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
 
  private:
   int64_t count_;
@@ -57,7 +58,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
             {"has_element", Tensor::scalar(has_element_)}};
   }
   void restore_own(const NamedTensors& state) override {
-    epoch_ = state_count(state, "epoch");
+    epoch_ = state_count(state, "epoch", dataset_->epochs());
     passes_ = state_count(state, "passes");
     has_element_ = state_flag(state, "has_element");
   }

@@ -11,17 +11,19 @@ class ShardDataset : public Transformation {
   explicit ShardDataset(const Args& args)
       : Transformation(dataset_argument(args)),
         num_shards_(args.integer("num_shards")),
-        index_(args.integer("index")) {
-    if (index_ >= num_shards_) {
-      invalid_argument("`index` of ", args.owner(), " must be less than `num_shards`, ",
-                       num_shards_, ", not ", index_, ".");
-    }
-  }
+        index_(args.integer("index")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
   bool has(int64_t position) const { return position % num_shards_ == index_; }
 
  private:
+  void check_together(const Args& args) const override {
+    if (index_ >= num_shards_) {
+      invalid_argument("`index` of ", args.owner(), " must be less than `num_shards`, ",
+                       num_shards_, ", not ", index_, ".");
+    }
+  }
+
   int64_t num_shards_, index_;
 };
 

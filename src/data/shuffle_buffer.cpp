@@ -8,18 +8,18 @@ namespace runhooks {
 
 namespace {
 
-std::vector<int64_t> numbers_up_to(int64_t n) {
-  std::vector<int64_t> all(static_cast<size_t>(n));
-  std::iota(all.begin(), all.end(), int64_t{0});
-  return all;
+void check_waiting(int64_t n, int64_t buffer_size) {
+  if (n <= buffer_size) return;
+  fail(Code::kDataLoss, n, " elements cannot wait in a buffer of ", buffer_size, ".");
 }
 
 }  // namespace
 
 // --- rows
 
-std::vector<int64_t> BufferedRows::restore(const NamedTensors& state) {
+std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t buffer_size) {
   std::vector<int64_t> numbers = state_integers(state, "numbers");
+  check_waiting(static_cast<int64_t>(numbers.size()), buffer_size);
   const int64_t rows = table_.num_rows();
   for (const int64_t number : numbers) {
     if (number < 0 || number >= rows) {
@@ -39,15 +39,25 @@ void ElementPlaces::save(const std::vector<int64_t>& places, NamedTensors& state
   state["rows"] = Tensor::vector(rows);
 }
 
-std::vector<int64_t> ElementPlaces::restore(const NamedTensors& state, int64_t n) {
-  const std::vector<int64_t> rows = state_integers(state, "rows");
+ElementPlaces ElementPlaces::restored(const NamedTensors& state, int64_t n, int64_t buffer_size) {
+  const std::vector<int64_t> rows = state_counts(state, "rows");
   if (static_cast<int64_t>(rows.size()) != n) {
     fail(Code::kDataLoss, "The buffer of a shuffle is damaged.");
   }
-  clear();
-  size_ = n;
-  for (int64_t i = 0; i < n; ++i) come(i, rows[static_cast<size_t>(i)]);
-  return numbers_up_to(n);
+  check_waiting(n, buffer_size);
+  ElementPlaces places;
+  places.size_ = n;
+  for (int64_t i = 0; i < n; ++i) {
+    places.come(i, rows[static_cast<size_t>(i)]);
+    check_state_count(places.waiting_, "rows");
+  }
+  return places;
+}
+
+std::vector<int64_t> ElementPlaces::all() const {
+  std::vector<int64_t> numbers(static_cast<size_t>(size_));
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  return numbers;
 }
 
 // --- elements of any kind
@@ -94,12 +104,13 @@ NamedTensors BufferedElements::save(const std::vector<int64_t>& waiting) const {
   return state;
 }
 
-std::vector<int64_t> BufferedElements::restore(const NamedTensors& state) {
-  std::vector<Components> elements = read_elements(subtree(state, "buffer/"), dtypes_, shapes_);
-  std::vector<int64_t> numbers = places_.restore(state, static_cast<int64_t>(elements.size()));
+std::vector<int64_t> BufferedElements::restore(const NamedTensors& state, int64_t buffer_size) {
+  std::vector<Components> elements =
+      read_elements(subtree(state, "buffer/"), dataset_, buffer_size);
+  places_ = ElementPlaces::restored(state, static_cast<int64_t>(elements.size()), buffer_size);
   elements_ = std::move(elements);
   drawn_.clear();
-  return numbers;
+  return places_.all();
 }
 
 }  // namespace runhooks

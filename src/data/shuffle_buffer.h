@@ -59,8 +59,8 @@ class BufferedRows {
   NamedTensors save(const std::vector<int64_t>& waiting) const {
     return {{"numbers", Tensor::vector(waiting)}};
   }
-  // The numbers under which they wait now.
-  std::vector<int64_t> restore(const NamedTensors& state);
+  // The numbers under which they wait now, in a buffer of this size.
+  std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
   const RowTable& table_;
@@ -86,9 +86,10 @@ class ElementPlaces {
   }
   void go(int64_t place) { waiting_ -= rows_[static_cast<size_t>(place)]; }
   int64_t rows_waiting() const { return waiting_; }
-  // Of the state: the rows of these places, and back as places 0, 1, ...
+  // Of the state: the rows of these places, and back as places 0, 1, ... of a buffer.
   void save(const std::vector<int64_t>& places, NamedTensors& state) const;
-  std::vector<int64_t> restore(const NamedTensors& state, int64_t n);
+  static ElementPlaces restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
+  std::vector<int64_t> all() const;
   void clear() { *this = ElementPlaces(); }
 
  private:
@@ -98,8 +99,7 @@ class ElementPlaces {
 
 class BufferedElements {
  public:
-  explicit BufferedElements(const Dataset& dataset)
-      : dtypes_(dataset.dtypes()), shapes_(dataset.shapes()) {}
+  explicit BufferedElements(const Dataset& dataset) : dataset_(dataset) {}
   int64_t read(DatasetIterator& input, int64_t n);
   int64_t begin_in(int64_t) { return places_.begin_in(); }
   void free(int64_t place) { places_.free(place); }
@@ -113,11 +113,10 @@ class BufferedElements {
   }
   int64_t rows_waiting() const { return places_.rows_waiting(); }
   NamedTensors save(const std::vector<int64_t>& waiting) const;
-  std::vector<int64_t> restore(const NamedTensors& state);
+  std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
-  std::vector<DType> dtypes_;
-  std::vector<Shape> shapes_;
+  const Dataset& dataset_;
   ElementPlaces places_;
   Components read_;  // the element that was read last
   int64_t rows_read_ = 0;

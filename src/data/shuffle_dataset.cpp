@@ -83,9 +83,12 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    order_.restore(state, buffer_.restore(state));
-    is_over_ = state_flag(state, "is_over");
+    const bool is_over = state_flag(state, "is_over");
+    const auto size = static_cast<int64_t>(dataset_->buffer_size());
+    order_.restore(state, buffer_.restore(state, size));
+    is_over_ = is_over;
   }
+  void check_restored() const override { check_state_count(rows_seen(), "rows_seen"); }
 
  private:
   // The next `n` elements; returns how many there are.

@@ -31,9 +31,6 @@ void ShuffleOrder::restore(const NamedTensors& state, std::vector<int64_t> numbe
   const RandomStream parent = RandomStream::restored(subtree(state, "parent/")),
                      own = RandomStream::restored(subtree(state, "random/"));
   const auto waiting = static_cast<int64_t>(numbers.size());
-  if (waiting > size_) {
-    fail(Code::kDataLoss, waiting, " elements cannot wait in a buffer of ", size_, ".");
-  }
   parent_ = parent;
   own_ = own;
   buffer_ = std::move(numbers);

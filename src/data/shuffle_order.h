@@ -51,7 +51,8 @@ class ShuffleOrder {
   // All that wait, in their order.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
-  // With the numbers that numbers() gave when it was saved, or others in their place.
+  // With the numbers that numbers() gave when it was saved, or others in their place: of no more
+  // than fit into the buffer.
   void restore(const NamedTensors& state, std::vector<int64_t> numbers);
 
  private:

@@ -1,4 +1,6 @@
 // The input without its first elements.
+#include <algorithm>
+
 #include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
@@ -35,7 +37,9 @@ class SkipIterator : public TransformationIterator<SkipDataset> {
  protected:
   void rewind_own() override { skipped_ = 0; }
   NamedTensors save_own() const override { return {{"skipped", Tensor::scalar(skipped_)}}; }
-  void restore_own(const NamedTensors& state) override { skipped_ = state_count(state, "skipped"); }
+  void restore_own(const NamedTensors& state) override {
+    skipped_ = state_count(state, "skipped", std::max<int64_t>(dataset_->count(), 0));
+  }
 
  private:
   int64_t skipped_ = 0;

@@ -14,6 +14,7 @@ class TakeDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
+  int64_t most() const { return count_ < 0 ? kMostCounted : count_; }
   // Of `n` elements so many as may be taken after `taken` ones.
   int64_t left(int64_t n, int64_t taken) const {
     return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);
@@ -41,7 +42,9 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
  protected:
   void rewind_own() override { taken_ = 0; }
   NamedTensors save_own() const override { return {{"taken", Tensor::scalar(taken_)}}; }
-  void restore_own(const NamedTensors& state) override { taken_ = state_count(state, "taken"); }
+  void restore_own(const NamedTensors& state) override {
+    taken_ = state_count(state, "taken", dataset_->most());
+  }
 
  private:
   int64_t taken_ = 0;

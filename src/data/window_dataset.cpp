@@ -25,13 +25,19 @@ class WindowDataset : public Transformation {
     return std::vector<Shape>(input().dtypes().size(), Shape());
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
-    return elements_dataset({}, {input().dtypes()[k]}, {input().shapes()[k]});
+    return elements_dataset({}, {input().dtypes()[k]}, {input().shapes()[k]}, inner_of(k));
+  }
+  // Of what component k of the input is, where that is a dataset itself.
+  std::shared_ptr<const Dataset> inner_of(size_t k) const {
+    return input().dtypes()[k] == DType::kVariant ? input().inner(k) : nullptr;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t size() const { return static_cast<size_t>(size_); }
   size_t shift() const { return static_cast<size_t>(shift_); }
   size_t stride() const { return static_cast<size_t>(stride_); }
   bool drops_remainder() const { return drop_remainder_; }
+  // From the first element of a window to its last.
+  size_t span() const { return (size() - 1) * stride() + 1; }
 
  private:
   int64_t size_, shift_, stride_;
@@ -42,10 +48,11 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    const size_t span = (dataset_->size() - 1) * dataset_->stride() + 1;
+    const size_t span = dataset_->span();
     InterruptPoll poll;
-    while (skips_ > 0 && pull()) {
+    while (skips_ > 0) {
       poll();
+      if (!pull()) break;
       buffer_.pop_back();
       --skips_;
     }
@@ -73,9 +80,15 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   }
   void restore_own(const NamedTensors& state) override {
     const std::vector<Components> elements = read_elements(
-        subtree(state, "buffer/"), dataset_->input().dtypes(), dataset_->input().shapes());
-    skips_ = state_count(state, "skips");
+        subtree(state, "buffer/"), dataset_->input(), static_cast<int64_t>(dataset_->span()) - 1);
+    // a window has at least one element, and what lies behind it until the next one is skipped
+    const int64_t skips =
+        state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
+    if (skips > 0 && !elements.empty()) {
+      fail(Code::kDataLoss, "Elements wait for a window that has not begun.");
+    }
     is_over_ = state_flag(state, "is_over");
+    skips_ = skips;
     buffer_.assign(elements.begin(), elements.end());
   }
 
@@ -96,7 +109,8 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
         column.push_back({buffer_[i * dataset_->stride()][k]});
       }
       const auto window = elements_dataset(std::move(column), {dataset_->input().dtypes()[k]},
-                                           {dataset_->input().shapes()[k]});
+                                           {dataset_->input().shapes()[k]},
+                                           dataset_->inner_of(k));
       sink.put(static_cast<int>(k), Tensor::variant(std::const_pointer_cast<Dataset>(window)));
     }
   }

@@ -187,7 +187,12 @@ class ConcatenateIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const int64_t current = state_count(state, "current"), begun = state_count(state, "begun");
+    const auto all = static_cast<int64_t>(inputs_.size());
+    const int64_t current = state_count(state, "current", all),
+                  begun = state_count(state, "begun", all);
+    if (begun < std::min(current + 1, all)) {
+      fail(Code::kDataLoss, "Dataset ", current, " is read, and only ", begun, " were begun.");
+    }
     inputs_.restore(state);
     current_ = current;
     begun_ = begun;
@@ -286,7 +291,7 @@ class SampleIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const std::vector<int64_t> is_over = state_integers(state, "is_over");
+    const std::vector<int64_t> is_over = state_counts(state, "is_over");
     if (is_over.size() != inputs_.size()) {
       fail(Code::kDataLoss, "The state is one of another number of datasets.");
     }

@@ -324,7 +324,8 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
 
 std::string Estimator::checkpoint_for(const std::string& given, const char* purpose) const {
   if (!given.empty()) return given;
-  const std::string newest = newest_checkpoint(config_.model_dir);
+  const std::string newest =
+      newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));

@@ -1,25 +1,21 @@
 #include "estimators/export.h"
 
-#include <filesystem>
-
 #include "base/log.h"
+#include "estimators/export_folder.h"
 #include "graph/collection_item.h"
 #include "graph/lowering.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/graphs/graph_def.h"
 #include "io/proto/text_format.h"
 #include "training/export_saver.h"
+#include "training/saved_step.h"
 
 namespace runhooks {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kMainOp = "saved_model_main_op";
 constexpr const char* kModel = "saved_model.pb";
 constexpr const char* kModelText = "saved_model.pbtxt";
-constexpr const char* kFolders[] = {"variables", "assets", "assets.extra"};
 
 void copy_file(const std::string& from, const std::string& to) {
   create_directories(parent_folder(to));
@@ -69,10 +65,18 @@ Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaff
   return lowered.group(ops);
 }
 
+// What an export has beside its assets, by name: who replaces it knows these files for its own.
+CollectionDef extra_files(const ExportOptions& options) {
+  CollectionDef names;
+  names.kind = CollectionDef::Kind::kBytesList;
+  for (const auto& file : options.assets_extra) names.strings.push_back(file.first);
+  return names;
+}
+
 std::string meta_graph_of(const Graph& graph,
                           const Scaffold& scaffold,
                           std::map<std::string, SignatureDef> signatures,
-                          bool strip_default_attrs,
+                          const ExportOptions& options,
                           const std::string& folder) {
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   Operation* main_op = add_main_op(*lowered, graph, scaffold);
@@ -86,13 +90,16 @@ std::string meta_graph_of(const Graph& graph,
   if (!assets.files().empty()) {
     meta_graph.collections["saved_model_assets"] = asset_collection(assets.files());
   }
+  if (!options.assets_extra.empty()) {
+    meta_graph.collections[kExtraFiles] = extra_files(options);
+  }
   meta_graph.saver_def = add_saver(*lowered, exported_saveables_in(graph));
   meta_graph.signatures = std::move(signatures);
-  meta_graph.stripped_default_attrs = strip_default_attrs;
-  GraphDefOptions options;
-  options.strip_default_attrs = strip_default_attrs;
+  meta_graph.stripped_default_attrs = options.strip_default_attrs;
+  GraphDefOptions written;
+  written.strip_default_attrs = options.strip_default_attrs;
   meta_graph.op_list = write_op_list(*lowered);
-  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, options));
+  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, written));
   return write_meta_graph(meta_graph);
 }
 
@@ -124,9 +131,8 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
                                    const std::string& folder) const {
   std::string checkpoint = options.checkpoint_path;
   if (checkpoint.empty()) {
-    std::vector<std::string> warnings;
-    checkpoint = latest_checkpoint(config_.model_dir, &warnings);
-    for (const std::string& text : warnings) warn("checkpoint", text);
+    checkpoint =
+        newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
   }
   if (checkpoint.empty()) {
     fail(Code::kInvalidArgument, "Couldn't find trained model at ", config_.model_dir, ".");
@@ -141,8 +147,7 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
   auto signatures = signatures_of(built.spec, receivers);
   write_variables(built.graph, *built.spec.scaffold, checkpoint, join_path(folder, "variables"));
   const std::string meta_graph =
-      meta_graph_of(*built.graph, *built.spec.scaffold, std::move(signatures),
-                    options.strip_default_attrs, folder);
+      meta_graph_of(*built.graph, *built.spec.scaffold, std::move(signatures), options, folder);
   copy_extra(options, folder);
   const std::string model = write_saved_model({meta_graph});
   if (options.as_text) {
@@ -151,25 +156,6 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
   } else {
     write_file_atomically(join_path(folder, kModel), model);
   }
-}
-
-void replace_saved_model(const std::string& from, const std::string& folder) {
-  create_directories(folder);
-  // A folder without its graph is no model: nobody loads a mixture of two.
-  for (const char* name : {kModel, kModelText}) remove_file(join_path(folder, name));
-  for (const char* name : kFolders) {
-    std::error_code error;
-    fs::remove_all(join_path(folder, name), error);
-    if (error) fail_system("Cannot replace", join_path(folder, name), error.value());
-    if (file_exists(join_path(from, name)))
-      rename_file(join_path(from, name), join_path(folder, name));
-  }
-  for (const char* name : {kModel, kModelText}) {
-    if (file_exists(join_path(from, name)))
-      rename_file(join_path(from, name), join_path(folder, name));
-  }
-  std::error_code ignored;
-  fs::remove(from, ignored);
 }
 
 }  // namespace runhooks

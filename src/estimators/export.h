@@ -32,8 +32,4 @@ struct ExportOptions {
 std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
                                                   const Named<Feature>& receivers);
 
-// Puts the files of a complete export in the place of those in `folder`, and lets alone what is no
-// part of one.
-void replace_saved_model(const std::string& from, const std::string& folder);
-
 }  // namespace runhooks

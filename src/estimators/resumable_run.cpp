@@ -66,9 +66,15 @@ class RandomPositions : public StateSaveable {
   const Graph& graph_;
 };
 
-// One that an initializer begins would begin anew after it was restored.
+// One that a session begins with takes its position up then; what else initializes it would begin
+// anew after it was restored.
 void check_begins(const Operation& iterator) {
   if (iterator.payload) return;
+  const Graph& graph = iterator.graph();
+  for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
+    const auto* op = std::get_if<Operation*>(&item);
+    if (op && !(*op)->inputs().empty() && (*op)->input(0).op == &iterator) return;
+  }
   throw Error(
       Code::kInvalidArgument,
       str_cat("Where iterator '", iterator.name(),

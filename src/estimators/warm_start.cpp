@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/pattern.h"
 #include "io/checkpoint/checkpoint_state.h"
+#include "training/saved_step.h"
 #include "training/saver.h"
 
 namespace runhooks {
@@ -13,8 +14,8 @@ namespace {
 
 std::string checkpoint_of(const std::string& path) {
   if (checkpoint_exists(path)) return path;
-  std::vector<std::string> warnings;
-  const std::string newest = latest_checkpoint(path, &warnings);
+  const std::string newest =
+      newest_checkpoint(path, kCheckpointStateName, CheckpointLook::kContent);
   if (newest.empty()) {
     fail(Code::kNotFound, "There is no checkpoint to start from: '", path, "'.");
   }
@@ -24,8 +25,10 @@ std::string checkpoint_of(const std::string& path) {
 Pattern pattern_of(const std::string& text) {
   try {
     return Pattern(text);
-  } catch (const Error&) {
-    invalid_argument("`vars_to_warm_start` is no regular expression: \"", text, "\".");
+  } catch (const Error& error) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("`vars_to_warm_start` is no regular expression: \"", text, "\"."),
+                {error.message()});
   }
 }
 

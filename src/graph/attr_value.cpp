@@ -1,5 +1,7 @@
 #include "graph/attr_value.h"
 
+#include <algorithm>
+
 namespace runhooks {
 
 const char* attr_type_name(const AttrValue& value) {
@@ -39,6 +41,8 @@ void AttrMap::set(const std::string& name, AttrValue value) {
       return;
     }
   }
+  // an operation has several: moving them along as the vector grows by one and two costs more
+  if (items_.size() == items_.capacity()) items_.reserve(std::max<size_t>(8, 2 * items_.size()));
   items_.emplace_back(name, std::move(value));
 }
 

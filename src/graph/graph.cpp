@@ -1,7 +1,6 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 
 #include "base/looks.h"
@@ -14,8 +13,15 @@ namespace runhooks {
 
 namespace {
 
+// Names are ASCII; the C library would ask for the locale at each letter.
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
   return text;
 }
 
@@ -24,11 +30,10 @@ constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
 void check_op_name(const std::string& name) {
-  bool good =
-      !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '.');
+  bool good = !name.empty() && (is_letter_or_digit(name[0]) || name[0] == '.');
   for (char c : name) {
-    good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
-                    c == '-' || c == '/' || c == '\\' || c == '>');
+    good = good && (is_letter_or_digit(c) || c == '_' || c == '.' || c == '-' || c == '/' ||
+                    c == '\\' || c == '>');
   }
   if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");
 }
@@ -92,7 +97,7 @@ void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs
                      " that does not match type ", dtype_name(*known), " of attribute '",
                      arg.type_attr, "'.");
   }
-  attrs.set(arg.type_attr, given);
+  if (!known) attrs.set(arg.type_attr, given);
 }
 
 // Returns the argument that each input belongs to.
@@ -101,8 +106,10 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
                                        AttrMap& attrs) {
   const std::vector<size_t> counts = match_inputs(def, inputs.size(), attrs);
   std::vector<const ArgDef*> args;
+  args.reserve(inputs.size());
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     const ArgDef& arg = def.inputs[a];
+    const bool is_type_list = !arg.type_list_attr.empty();
     std::vector<DType> types;
     for (size_t k = 0; k < counts[a]; ++k) {
       const Output& input = inputs[args.size()];
@@ -111,11 +118,14 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
         invalid_argument("Input '", arg.name, "' of '", def.type, "' Op must be a variable; got '",
                          input.name(), "'.");
       }
-      types.push_back(input.dtype());
-      if (arg.type_list_attr.empty()) infer_type(def, arg, input.dtype(), attrs);
+      if (is_type_list) {
+        types.push_back(input.dtype());
+      } else {
+        infer_type(def, arg, input.dtype(), attrs);
+      }
     }
     if (!arg.number_attr.empty()) attrs.set(arg.number_attr, static_cast<int64_t>(counts[a]));
-    if (!arg.type_list_attr.empty()) {
+    if (is_type_list) {
       const auto* known = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
       if (known && *known != types) {
         invalid_argument("The inputs '", arg.name, "' of '", def.type,
@@ -192,8 +202,24 @@ void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
   check_attr_range(def, attr, value);
 }
 
+// Whether the attributes are those of the definition in its order, as those of an operation are.
+bool is_complete(const OpDef& def, const AttrMap& attrs) {
+  const auto& items = attrs.items();
+  if (items.size() != def.attrs.size()) return false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].first != def.attrs[i].name) return false;
+  }
+  return true;
+}
+
 // The attributes in the order of the definition, with defaults.
-AttrMap complete_attrs(const OpDef& def, const AttrMap& given) {
+AttrMap complete_attrs(const OpDef& def, AttrMap given) {
+  if (is_complete(def, given)) {
+    for (size_t i = 0; i < def.attrs.size(); ++i) {
+      check_attr(def, def.attrs[i], given.items()[i].second);
+    }
+    return given;
+  }
   AttrMap attrs;
   for (const AttrDef& attr : def.attrs) {
     const AttrValue* value = given.find(attr.name);
@@ -305,11 +331,10 @@ Operation* Graph::create_op(const std::string& type,
   auto op = std::unique_ptr<Operation>(new Operation);
   AttrMap inferred = attrs;
   op->input_args_ = infer_attrs(def, inputs, inferred);
-  op->attrs_ = complete_attrs(def, inferred);
+  op->attrs_ = complete_attrs(def, std::move(inferred));
   op->type_ = type;
   op->def_ = &def;
   op->graph_ = this;
-  op->inputs_ = inputs;
   op->control_inputs_ = all_control_inputs(control_inputs, inputs);
   for (const ArgDef& arg : def.outputs) {
     int64_t count = 1;
@@ -331,10 +356,13 @@ Operation* Graph::create_op(const std::string& type,
   }
   std::vector<Shape> shapes;
   std::vector<const Tensor*> values;
+  shapes.reserve(inputs.size());
+  values.reserve(inputs.size());
   for (const Output& input : inputs) {
     shapes.push_back(input.shape());
     values.push_back(constant_value(input));
   }
+  op->inputs_ = std::move(inputs);
   const bool is_exact = !name.empty() && name.back() == '/';
   const std::string wanted =
       is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
@@ -351,7 +379,7 @@ Operation* Graph::create_op(const std::string& type,
   }
   if (is_exact) {
     if (by_name_.count(op->name_)) invalid_argument("Duplicate op name '", op->name_, "'.");
-    root_->names_in_use_.emplace(lower(op->name_), 1);
+    root_->names_in_use_.try_emplace(lower(op->name_), 1);
   } else {
     op->name_ = unique_name(wanted);
   }
@@ -493,9 +521,9 @@ std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
   const std::string full = name_scope_ + name;
   const std::string key = lower(full);
   std::unordered_map<std::string, int>& names = root_->names_in_use_;
-  auto found = names.find(key);
+  if (mark_as_used && names.try_emplace(key, 1).second) return full;
+  const auto found = names.find(key);
   int count = found == names.end() ? 0 : found->second;
-  if (mark_as_used) names[key] = count + 1;
   if (count == 0) return full;
   std::string candidate, candidate_key;
   do {

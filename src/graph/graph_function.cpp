@@ -124,6 +124,7 @@ Output variable_value(Graph& graph, const Variable& variable) {
 Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {
   if (const auto* tensor = value.get_if<Output>()) return *tensor;
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_value(graph, **variable);
+  if (const Gradient* rows = rows_in(value)) return dense_gradient(graph, *rows);
   if (const auto* array = value.get_if<Tensor>()) {
     return graph.constant(in_type(*array, dtype), name);
   }
@@ -143,7 +144,7 @@ bool has_tensor(const Value& value) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     return std::any_of((*list)->begin(), (*list)->end(), has_tensor);
   }
-  return value.get_if<Output>() || value.get_if<VariablePtr>();
+  return value.get_if<Output>() || value.get_if<VariablePtr>() || rows_in(value);
 }
 
 Shape known_shape(const Value& value) {
@@ -161,6 +162,17 @@ Output tensor_argument(Graph& graph, const Args& args, const std::string& name, 
   const Value* value = args.find(name);
   if (!value) invalid_argument("`", name, "` of ", args.owner(), " is missing.");
   return tensor_of_value(graph, *value, name, dtype);
+}
+
+Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name) {
+  if (value.is_null()) return {};
+  const Gradient* rows = rows_in(value);
+  return rows ? *rows : Gradient(tensor_of_value(graph, value, name));
+}
+
+Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name) {
+  const Value* value = args.find(name);
+  return value && rows_in(*value) ? *rows_in(*value) : Gradient(tensor_argument(graph, args, name));
 }
 
 Output tensor_argument_or_none(Graph& graph,

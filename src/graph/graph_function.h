@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/args.h"
+#include "graph/indexed_slices.h"
 #include "graph/signature.h"
 
 namespace runhooks {
@@ -54,6 +55,9 @@ Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
+// The same, but IndexedSlices are left such; without a value where it is NULL.
+Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name);
+Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name);
 // The value of a variable in this graph. In a function a resource variable is read where it is
 // used, since the function may have changed it.
 Output variable_value(Graph& graph, const Variable& variable);

@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "data/dataset.h"
 #include "hooks/hook_registry.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
+#include "training/saved_step.h"
 #include "training/saver.h"
 #include "training/summary_writer.h"
 
@@ -63,7 +63,6 @@ class CheckpointInputPipelineHook : public RunHook {
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
-    remove_stale_files(checkpoint_dir_, {kStateName, str_cat(kInputName, "-")});
     writer_ = summary_writer(checkpoint_dir_, graph);
   }
   // Here and not when the session is made: initializers that other hooks run come before it.
@@ -95,9 +94,8 @@ class CheckpointInputPipelineHook : public RunHook {
 
  private:
   void restore_or_save(Session& session) {
-    std::vector<std::string> warnings;
-    const std::string newest = latest_checkpoint(checkpoint_dir_, &warnings, kStateName);
-    for (const std::string& warning : warnings) log(LogLevel::kWarn, warning);
+    const std::string newest =
+        newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);
     const int64_t step = step_.now(session);
     if (newest.empty()) {
       save(session, step);

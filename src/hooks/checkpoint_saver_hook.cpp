@@ -32,7 +32,7 @@ void CheckpointSaverHook::begin(Graph& graph) {
   step_.find(graph, name());
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
-  remove_stale_files(checkpoint_dir_, {"checkpoint", "graph.pbtxt", checkpoint_basename_ + "-"});
+  remove_stale_files(checkpoint_dir_, {"graph.pbtxt"});
   writer_ = summary_writer(checkpoint_dir_, graph);
   for (const ListenerPtr& listener : listeners_) listener->begin(graph);
 }

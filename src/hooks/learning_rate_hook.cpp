@@ -77,6 +77,11 @@ class Plateau {
     state.best = number_in(saved, "best");
     state.best_step = state_integer(saved, "best_step");
     state.since = state_integer(saved, "since");
+    constexpr int64_t kLastStep = int64_t{1} << 62;
+    if (state.best_step < -1 || state.since < 0 || state.best_step > kLastStep ||
+        state.since > kLastStep) {
+      fail(Code::kDataLoss, "There are no steps ", state.best_step, " and ", state.since, ".");
+    }
     if (!(state.scale >= 0 && state.scale <= 1)) {
       fail(Code::kDataLoss, "A learning rate is multiplied by a number from 0 to 1, not by ",
            state.scale, ".");

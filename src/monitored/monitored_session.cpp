@@ -268,6 +268,10 @@ bool MonitoredSession::should_stop() {
 // A hook that ran the session it belongs to would be called again, and so on.
 void MonitoredSession::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  check_caller();
+}
+
+void MonitoredSession::check_caller() const {
   if (is_running_) {
     fail(Code::kFailedPrecondition, "A session cannot be run or closed by what it runs.");
   }
@@ -341,8 +345,8 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
 }
 
 void MonitoredSession::close() {
+  check_caller();
   if (closed_) return;
-  check_open();
   closed_ = true;
   struct Finish {
     MonitoredSession& self;

@@ -81,6 +81,8 @@ class MonitoredSession {
 
  private:
   // What runs it, or a hook that it calls, must not make it give up its session.
+  // The session is neither running nor calling a hook.
+  void check_caller() const;
   bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);

@@ -85,20 +85,54 @@ void ChiefSessionCreator::check_ready(const std::string& missing, const char* pu
 }
 
 bool ChiefSessionCreator::restore(Session& session) const {
-  std::string path = checkpoint_path_;
-  std::vector<std::string> known;
-  if (path.empty() && !checkpoint_dir_.empty()) {
-    std::vector<std::string> warnings;
-    const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
-    for (const std::string& warning : warnings) warn("checkpoint", warning);
-    if (!state) return false;
-    path = state->model_checkpoint_path;
-    known = state->all_model_checkpoint_paths;
+  if (!checkpoint_path_.empty()) {
+    scaffold_->saver->restore(session, checkpoint_path_);
+    scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, {});
+    return true;
   }
-  if (path.empty()) return false;
-  scaffold_->saver->restore(session, path);
+  if (checkpoint_dir_.empty()) return false;
+  std::vector<std::string> warnings;
+  const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
+  for (const std::string& warning : warnings) warn("checkpoint", warning);
+  if (!state) return false;
+  std::vector<std::string> passed, known = state->all_model_checkpoint_paths;
+  restore_first(session, newest_first(*state), &passed);
+  known.erase(std::remove_if(known.begin(), known.end(),
+                             [&passed](const std::string& path) {
+                               return std::count(passed.begin(), passed.end(), path) > 0;
+                             }),
+              known.end());
   scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, known);
   return true;
+}
+
+// One that does not fit the model is an error: those before it would not either.
+void ChiefSessionCreator::restore_first(Session& session,
+                                        const std::vector<std::string>& paths,
+                                        std::vector<std::string>* passed) const {
+  std::vector<std::string> problems;
+  for (const std::string& path : paths) {
+    std::string problem;
+    if (!checkpoint_exists(path)) {
+      problem = "its files are gone.";
+    } else {
+      problem = checkpoint_problem(path, CheckpointLook::kFiles);
+    }
+    if (problem.empty()) {
+      try {
+        scaffold_->saver->restore(session, path);
+        for (const std::string& one : problems) warn("checkpoint", one + goes_back_to(path));
+        return;
+      } catch (const Error& error) {
+        if (error.code() != Code::kDataLoss) throw;
+        problem = error.message();
+      }
+    }
+    problems.push_back(str_cat("Checkpoint ", path, " cannot be restored: ", problem));
+    passed->push_back(path);
+  }
+  for (size_t i = 1; i < problems.size(); ++i) warn("checkpoint", problems[i]);
+  scaffold_->saver->restore(session, paths.front());  // says what is wrong with the newest
 }
 
 ChiefSession::ChiefSession(Session& session) : session_(session) {
@@ -135,7 +169,8 @@ void WorkerSessionCreator::take_over(Session& session) const {
     return;
   }
   if (checkpoint_dir_.empty()) return;
-  const std::string path = newest_checkpoint(checkpoint_dir_);
+  const std::string path =
+      newest_checkpoint(checkpoint_dir_, kCheckpointStateName, CheckpointLook::kContent);
   if (checkpoint_exists(path)) scaffold_->saver->restore_model(session, path);
 }
 

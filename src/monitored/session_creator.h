@@ -24,6 +24,7 @@ class SessionCreator {
 
 // tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
 // checkpoint of `checkpoint_dir` (or `checkpoint_path`), where there is one, else runs the init op.
+// Where the newest is damaged or gone it goes back along those that the folder's state file lists.
 class ChiefSessionCreator : public SessionCreator {
  public:
   ChiefSessionCreator(std::shared_ptr<Graph> graph,
@@ -37,6 +38,10 @@ class ChiefSessionCreator : public SessionCreator {
   void check_ready(const std::string& missing, const char* purpose) const;
   // TRUE where there was a checkpoint.
   bool restore(Session& session) const;
+  // Restores the first of these that can be; `passed` gets those before it.
+  void restore_first(Session& session,
+                     const std::vector<std::string>& paths,
+                     std::vector<std::string>* passed) const;
 
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;

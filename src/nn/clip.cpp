@@ -64,9 +64,11 @@ namespace {
 // --- what scripts call
 
 Value call_clip_by_norm(Graph& graph, const Args& args) {
-  const Output t = tensor_argument(graph, args, "t");
-  const Output limit = tensor_argument(graph, args, "clip_norm", t.dtype());
-  return Value::of(clip_by_norm(graph, t, limit, whole_numbers(args, "axes")));
+  const Gradient t = gradient_argument(graph, args, "t");
+  const Output limit = tensor_argument(graph, args, "clip_norm", t.values.dtype());
+  return gradient_value(change_values(t, [&](const Output& values) {
+    return clip_by_norm(graph, values, limit, whole_numbers(args, "axes"));
+  }));
 }
 
 Value call_clip_by_average_norm(Graph& graph, const Args& args) {
@@ -78,11 +80,7 @@ Value call_clip_by_average_norm(Graph& graph, const Args& args) {
 std::vector<Gradient> tensors_argument(Graph& graph, const Args& args) {
   std::vector<Gradient> tensors;
   for (const Value& value : values_argument(args, "t_list")) {
-    if (value.is_null()) {
-      tensors.emplace_back();
-    } else {
-      tensors.emplace_back(tensor_of_value(graph, value, "t_list"));
-    }
+    tensors.push_back(gradient_of_value(graph, value, "t_list"));
   }
   if (tensors.empty()) invalid_argument("`t_list` of ", args.owner(), " must not be empty.");
   return tensors;
@@ -107,7 +105,7 @@ Value call_clip_by_global_norm(Graph& graph, const Args& args) {
       graph, tensors, limit, tensor_argument_or_none(graph, args, "use_norm", dtype));
   auto list = std::make_shared<ValueList>(), result = std::make_shared<ValueList>();
   for (const Gradient& gradient : clipped.gradients) {
-    list->push_back(gradient.is_none() ? Value() : Value::of(gradient.values));
+    list->push_back(gradient_value(gradient));
   }
   result->push_back(Value::of(list));
   result->push_back(Value::of(clipped.norm));

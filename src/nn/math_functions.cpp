@@ -68,12 +68,13 @@ Value gather(Graph& g, const Args& args) {
 }
 
 Value clip_by_value(Graph& g, const Args& args) {
-  const Output t = tensor_argument(g, args, "t");
-  const Output largest = tensor_argument(g, args, "clip_value_max", t.dtype());
-  const Output smallest = tensor_argument(g, args, "clip_value_min", t.dtype());
-  const Output below = g.op("Minimum", {t, largest});
-  return Value::of(
-      static_cast<Output>(g.op("Maximum", {below, smallest}).named(args.text("name", "Maximum"))));
+  const Gradient t = gradient_argument(g, args, "t");
+  const Output largest = tensor_argument(g, args, "clip_value_max", t.values.dtype());
+  const Output smallest = tensor_argument(g, args, "clip_value_min", t.values.dtype());
+  return gradient_value(change_values(t, [&](const Output& values) -> Output {
+    const Output below = g.op("Minimum", {values, largest});
+    return g.op("Maximum", {below, smallest}).named(args.text("name", "Maximum"));
+  }));
 }
 
 // --- filled with one number

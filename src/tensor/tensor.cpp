@@ -1,6 +1,9 @@
 #include "tensor/tensor.h"
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <new>
 
 #include "base/memory.h"
@@ -92,6 +95,57 @@ Tensor Tensor::strings(const Shape& shape, const std::vector<std::string>& value
   return t;
 }
 
+namespace {
+
+template <typename T>
+Tensor with_bits(DType dtype, T bits) {
+  Tensor number(dtype, Shape());
+  *number.data<T>() = bits;
+  return number;
+}
+
+// Of a type that nothing is computed in.
+template <typename T>
+Tensor small(DType dtype, double value) {
+  const bool fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                    value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
+                    value == std::floor(value);
+  if (!fits) invalid_argument(value, " is no number of type ", dtype_name(dtype), ".");
+  return with_bits(dtype, static_cast<T>(value));
+}
+
+uint32_t bits_of(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// To the nearest, and to even where there are two.
+uint32_t rounded_shift(uint32_t bits, int by) {
+  return (bits + (uint32_t{1} << (by - 1)) - 1 + ((bits >> by) & 1)) >> by;
+}
+
+uint16_t bfloat16_bits(float x) {
+  return static_cast<uint16_t>(std::isnan(x) ? 0x7fc0 : rounded_shift(bits_of(x), 16));
+}
+
+uint16_t float16_bits(float x) {
+  const uint32_t sign = (bits_of(x) >> 16) & 0x8000;
+  const float size = std::abs(x);
+  constexpr float kSmallestNormal = 1.0f / 16384, kUnits = 16777216;
+  uint32_t rest = 0x7c00;  // infinity, also for what rounds beyond the largest number
+  if (std::isnan(x)) {
+    rest = 0x7e00;
+  } else if (size < kSmallestNormal) {
+    rest = static_cast<uint32_t>(std::nearbyint(size * kUnits));
+  } else if (size < 65520) {
+    rest = rounded_shift(bits_of(size), 13) - (uint32_t{112} << 10);
+  }
+  return static_cast<uint16_t>(sign | rest);
+}
+
+}  // namespace
+
 Tensor Tensor::number(DType dtype, double value) {
   switch (dtype) {
     case DType::kFloat32:
@@ -104,6 +158,22 @@ Tensor Tensor::number(DType dtype, double value) {
       return scalar<int64_t>(static_cast<int64_t>(value));
     case DType::kBool:
       return scalar<bool>(value != 0);
+    case DType::kInt8:
+      return small<int8_t>(dtype, value);
+    case DType::kUint8:
+      return small<uint8_t>(dtype, value);
+    case DType::kInt16:
+      return small<int16_t>(dtype, value);
+    case DType::kUint16:
+      return small<uint16_t>(dtype, value);
+    case DType::kUint32:
+      return small<uint32_t>(dtype, value);
+    case DType::kUint64:
+      return small<uint64_t>(dtype, value);
+    case DType::kFloat16:
+      return with_bits(dtype, float16_bits(static_cast<float>(value)));
+    case DType::kBfloat16:
+      return with_bits(dtype, bfloat16_bits(static_cast<float>(value)));
     default:
       invalid_argument("Cannot make a number of type ", dtype_name(dtype), ".");
   }

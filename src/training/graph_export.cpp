@@ -13,7 +13,8 @@ void GraphExport::update(const Graph& graph) {
   GraphDefOptions options;
   options.add_shapes = true;
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
-  graph_def_ = write_graph_def(make_graph_def(*lowered, options));
+  GraphDefWriter writer(*lowered, options);
+  graph_def_ = writer.bytes();
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(*lowered);
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph);
@@ -24,7 +25,7 @@ void GraphExport::update(const Graph& graph) {
     savers.strings = {write_saver_def(*meta_graph.saver_def)};
   }
   meta_graph.op_list = write_op_list(*lowered);
-  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, options));
+  meta_graph.graph_def = writer.bytes();  // with what the saver has added
   meta_graph_ = write_meta_graph(meta_graph);
   version_ = graph.version();
   collections_version_ = graph.collections_version();

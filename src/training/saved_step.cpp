@@ -8,9 +8,11 @@
 
 namespace runhooks {
 
-std::string newest_checkpoint(const std::string& model_dir, const std::string& state_name) {
+std::string newest_checkpoint(const std::string& model_dir,
+                              const std::string& state_name,
+                              CheckpointLook look) {
   std::vector<std::string> warnings;
-  const std::string path = latest_checkpoint(model_dir, &warnings, state_name);
+  const std::string path = latest_checkpoint(model_dir, &warnings, state_name, look);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }
@@ -22,8 +24,15 @@ int64_t step_in(const std::string& checkpoint, int64_t otherwise) {
 }
 
 int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
-  const std::string path = newest_checkpoint(model_dir);
-  return path.empty() ? otherwise : step_in(path, otherwise);
+  std::string path = newest_checkpoint(model_dir);
+  if (path.empty()) return otherwise;
+  try {
+    return step_in(path, otherwise);
+  } catch (const Error& error) {
+    if (error.code() != Code::kDataLoss) throw;
+    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointLook::kContent);
+    return step_in(path, otherwise);
+  }
 }
 
 }  // namespace runhooks

@@ -7,6 +7,7 @@
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
+#include "io/files/stale_files.h"
 
 namespace runhooks {
 
@@ -46,16 +47,89 @@ class BundleSource : public TensorSource {
   BundleReader reader_;
 };
 
+// Without its index it is none any more.
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
+  remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
   for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
-    const bool belongs = name == base + ".index" || name == base + "." + meta_suffix ||
-                         name.rfind(base + ".data-", 0) == 0;
+    const bool belongs = name == base + "." + meta_suffix || name.rfind(base + ".data-", 0) == 0;
     if (belongs) remove_file(join_path(folder, name));
   }
 }
 
+void write_if_other(const std::string& path, const std::string& bytes) {
+  const bool is_same = file_exists(path) && !is_directory(path) &&
+                       file_size(path) == bytes.size() && read_whole_file(path) == bytes;
+  if (!is_same) write_file_atomically(path, bytes);
+}
+
+// --- what is left by a process that is killed while it saves
+
+std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
+
+// While it lives a temporary file names the checkpoints that will be in the way if this process is
+// killed: the new one, until the state file lists it, and the old ones from then on.
+class Note {
+ public:
+  Note(const std::string& path, const std::string& state, const std::vector<std::string>& old)
+      : file_(join_path(folder_for(path), note_name(state))) {
+    std::vector<std::string> names;
+    for (const std::string& one : old) {
+      if (parent_folder(one) == parent_folder(path)) names.push_back(base_name(one));
+    }
+    file_.write(checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
+    file_.finish();
+  }
+
+ private:
+  static std::string folder_for(const std::string& path) {
+    const std::string folder = parent_folder(path);
+    create_directories(folder);
+    return folder;
+  }
+  AtomicFile file_;
+};
+
+// Removes the checkpoints that a note names and the state does not.
+void follow_note(const std::string& note,
+                 const std::string& folder,
+                 const std::vector<std::string>& listed) {
+  CheckpointState left;
+  std::string problem;
+  if (!parse_checkpoint_state(read_whole_file(note), &left, &problem)) return;
+  for (const std::string& name : left.all_model_checkpoint_paths) {
+    if (name != base_name(name)) continue;  // none of ours
+    const std::string path = join_path(folder, name);
+    const bool is_listed = std::any_of(listed.begin(), listed.end(), [&](const std::string& one) {
+      return is_same_path(one, path);
+    });
+    if (is_listed) {
+      remove_unused_data_files(path);
+    } else {
+      delete_checkpoint(path, "meta");
+    }
+  }
+}
+
 }  // namespace
+
+void remove_leftovers(const std::string& folder,
+                      const std::string& basename,
+                      const std::string& state_name) {
+  const std::vector<std::string> notes = stale_files(folder, {note_name(state_name)});
+  if (!notes.empty()) {
+    std::vector<std::string> warnings;  // whoever restores says them
+    const auto state = read_checkpoint_state(folder, &warnings, state_name);
+    std::vector<std::string> listed;
+    if (state) listed = newest_first(*state);
+    // of one that cannot be read nobody knows what it lists
+    const bool is_known = state || !file_exists(join_path(folder, state_name));
+    for (const std::string& note : notes) {
+      if (is_known) follow_note(note, folder, listed);
+    }
+  }
+  remove_stale_files(folder, {state_name + ".", basename});
+}
 
 std::unique_ptr<TensorSource> open_checkpoint(const std::string& path) {
   return std::make_unique<BundleSource>(path);
@@ -103,17 +177,51 @@ std::string Saver::save(Session& session,
   std::string step = str_cat(global_step);
   if (options_.pad_step_number && step.size() < 8) step.insert(0, 8 - step.size(), '0');
   const std::string path = global_step < 0 ? prefix : str_cat(prefix, "-", step);
+  if (!with_state) {
+    write(session, path, with_graph, names);
+    return path;
+  }
+  const std::string state = names.state.empty() ? options_.state_name : names.state;
+  if (tidied_ != prefix + state) {
+    const std::string folder = parent_folder(prefix);
+    remove_leftovers(folder.empty() ? "." : folder, base_name(prefix), state);
+    tidied_ = prefix + state;
+  }
+  const Checkpoints last = last_with(path);
+  double next_kept_time = next_kept_time_;
+  const std::vector<std::string> old = too_old(last, &next_kept_time);
+  const Note note(path, state, old);
+  const bool stands = checkpoint_exists(path);
+  try {
+    write(session, path, with_graph, names);
+    write_state(path, state, last);
+  } catch (...) {
+    if (!stands) forget(path, names);
+    throw;
+  }
+  last_ = last;
+  next_kept_time_ = next_kept_time;
+  for (const std::string& one : old) forget(one, names);
+  return path;
+}
+
+void Saver::write(Session& session,
+                  const std::string& path,
+                  bool with_graph,
+                  const SaveNames& names) {
   write_bundle(path, all_saveables(), session.resources());
   if (with_graph) {
-    write_file_atomically(path + "." + names.meta_suffix,
-                          graph_export_.meta_graph(session.graph()));
+    write_if_other(path + "." + names.meta_suffix, graph_export_.meta_graph(session.graph()));
   }
-  if (with_state) {
-    note_checkpoint(path);
-    write_state(path, names.state.empty() ? options_.state_name : names.state);
-    delete_old(names.meta_suffix);
+}
+
+// What stays only takes room.
+void Saver::forget(const std::string& path, const SaveNames& names) {
+  try {
+    delete_checkpoint(path, names.meta_suffix);
+  } catch (const Error& error) {
+    warn("checkpoint", str_cat("An old checkpoint stays: ", error.message()));
   }
-  return path;
 }
 
 void Saver::restore(Session& session, const std::string& path) {
@@ -149,34 +257,44 @@ std::vector<std::string> Saver::last_checkpoints() const {
   return paths;
 }
 
-void Saver::note_checkpoint(const std::string& path) {
-  if (options_.max_to_keep <= 0) return;
-  last_.erase(std::remove_if(last_.begin(), last_.end(),
-                             [&path](const auto& checkpoint) { return checkpoint.first == path; }),
-              last_.end());
-  last_.emplace_back(path, now_seconds());
-  while (static_cast<int64_t>(last_.size()) > options_.max_to_keep) {
-    to_delete_.push_back(last_.front());
-    last_.erase(last_.begin());
-  }
+// The list with this one as the newest.
+Saver::Checkpoints Saver::last_with(const std::string& path) const {
+  Checkpoints last = last_;
+  if (options_.max_to_keep <= 0) return last;
+  last.erase(std::remove_if(last.begin(), last.end(),
+                            [&path](const auto& checkpoint) { return checkpoint.first == path; }),
+             last.end());
+  last.emplace_back(path, now_seconds());
+  const auto kept = static_cast<size_t>(options_.max_to_keep);
+  if (last.size() > kept) last.erase(last.begin(), last.end() - static_cast<long>(kept));
+  return last;
 }
 
-void Saver::write_state(const std::string& path, const std::string& name) const {
-  const std::string folder = parent_folder(path);
-  write_checkpoint_state(
-      folder, make_checkpoint_state(folder, path, last_checkpoints(), options_.save_relative_paths),
-      name);
-}
-
-void Saver::delete_old(const std::string& meta_suffix) {
-  for (const auto& checkpoint : to_delete_) {
-    if (checkpoint.second > next_kept_time_) {
-      next_kept_time_ += options_.keep_checkpoint_every_n_hours * 3600;
-      continue;
+// Those of the list that are not in the new one any more, but for one every n hours.
+std::vector<std::string> Saver::too_old(const Checkpoints& now, double* next_kept_time) const {
+  std::vector<std::string> old;
+  for (const auto& checkpoint : last_) {
+    const bool stays = std::any_of(now.begin(), now.end(), [&checkpoint](const auto& other) {
+      return other.first == checkpoint.first;
+    });
+    if (stays) continue;
+    if (checkpoint.second > *next_kept_time) {
+      *next_kept_time += options_.keep_checkpoint_every_n_hours * 3600;
+    } else {
+      old.push_back(checkpoint.first);
     }
-    delete_checkpoint(checkpoint.first, meta_suffix);
   }
-  to_delete_.clear();
+  return old;
+}
+
+void Saver::write_state(const std::string& path,
+                        const std::string& name,
+                        const Checkpoints& last) const {
+  const std::string folder = parent_folder(path);
+  std::vector<std::string> paths;
+  for (const auto& checkpoint : last) paths.push_back(checkpoint.first);
+  write_checkpoint_state(
+      folder, make_checkpoint_state(folder, path, paths, options_.save_relative_paths), name);
 }
 
 }  // namespace runhooks

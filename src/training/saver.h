@@ -32,6 +32,13 @@ struct SaveNames {
 // What has been saved at this path.
 std::unique_ptr<TensorSource> open_checkpoint(const std::string& path);
 
+// Removes what a saver that was killed left in a folder: temporary files, and checkpoints that its
+// state file did not list yet, or did not list any more. `basename`: what its checkpoints' names
+// begin with.
+void remove_leftovers(const std::string& folder,
+                      const std::string& basename,
+                      const std::string& state_name);
+
 // Writes the values of these as one checkpoint, without a graph and a state file.
 void write_bundle(const std::string& prefix,
                   const std::vector<SaveablePtr>& saveables,
@@ -50,7 +57,9 @@ class Saver {
 
   // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then
   // the state file `checkpoint` beside it, then deletes what is too old. Returns the path of the
-  // checkpoint. A process that is killed at any moment leaves the old state or the new one.
+  // checkpoint. A process that is killed at any moment leaves the old state or the new one, and a
+  // note of what else it left for remove_leftovers(). A checkpoint of this name that holds the same
+  // is not written again.
   std::string save(Session& session,
                    const std::string& prefix,
                    int64_t global_step,
@@ -82,17 +91,21 @@ class Saver {
   const SaverOptions& options() const { return options_; }
 
  private:
+  using Checkpoints = std::vector<std::pair<std::string, double>>;  // times of writing, oldest first
+
   std::vector<SaveablePtr> all_saveables() const;
-  void note_checkpoint(const std::string& path);
-  void write_state(const std::string& path, const std::string& name) const;
-  void delete_old(const std::string& meta_suffix);
+  void write(Session& session, const std::string& path, bool with_graph, const SaveNames& names);
+  Checkpoints last_with(const std::string& path) const;
+  std::vector<std::string> too_old(const Checkpoints& now, double* next_kept_time) const;
+  void write_state(const std::string& path, const std::string& name, const Checkpoints& last) const;
+  static void forget(const std::string& path, const SaveNames& names);
 
   SaverOptions options_;
   bool built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
   GraphExport graph_export_;
-  std::vector<std::pair<std::string, double>> last_;  // with the time of writing, oldest first
-  std::vector<std::pair<std::string, double>> to_delete_;
+  std::string tidied_;  // where it has removed what others left
+  Checkpoints last_;
   double next_kept_time_;
 };
 

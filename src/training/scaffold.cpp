@@ -51,6 +51,15 @@ Operation* get_or_group(Graph& graph,
   return op;
 }
 
+// What begins with a session: tables, and iterators whose datasets depend on variables.
+std::vector<Operation*> table_initializers(const Graph& graph) {
+  std::vector<Operation*> all;
+  for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
+    all.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
+  }
+  return all;
+}
+
 std::shared_ptr<Saver> get_or_make_saver(Graph& graph) {
   const std::vector<CollectionItem> items = graph.collection(collection_keys::kSavers);
   if (const CollectionItem* item = only_item(items, collection_keys::kSavers)) {
@@ -72,8 +81,9 @@ void Scaffold::finalize(Graph& graph) {
                              "init", resource_initializers(graph));
     }
     if (!local_init_op) {
-      local_init_op = get_or_group(graph, collection_keys::kLocalInitOp,
-                                   collection_keys::kLocalVariables, "local_init", {});
+      local_init_op =
+          get_or_group(graph, collection_keys::kLocalInitOp, collection_keys::kLocalVariables,
+                       "local_init", table_initializers(graph));
     }
     if (!summary_op) summary_op = merge_all_summaries(graph);
     if (summary_op) graph.add_to_collection(kSummaryOpCollection, summary_op);

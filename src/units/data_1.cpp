@@ -10,4 +10,5 @@
 #include "data/dataset_function.cpp"
 #include "data/decode_csv_op.cpp"
 #include "data/decode_delim_dataset.cpp"
+#include "data/element_graph.cpp"
 #include "data/elements.cpp"

@@ -1,2 +1,2 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "ops/linalg/matmul.cpp"
+#include "ops/linalg/linalg_solve.cpp"

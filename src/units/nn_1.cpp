@@ -2,6 +2,7 @@
 #include "nn/array_functions.cpp"
 #include "nn/clip.cpp"
 #include "nn/conv_functions.cpp"
+#include "nn/fused_batch_norm.cpp"
 #include "nn/initializer.cpp"
 #include "nn/layers.cpp"
 #include "nn/learning_rate.cpp"

@@ -4,6 +4,7 @@
 #include "nn/metric_functions.cpp"
 #include "nn/metric_thresholds.cpp"
 #include "nn/nn_functions.cpp"
+#include "nn/pad.cpp"
 #include "nn/parse_functions.cpp"
 #include "nn/random_functions.cpp"
 #include "nn/shape_functions.cpp"

@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "ops/array/pad.cpp"
 #include "ops/sparse/sparse_cross.cpp"
 #include "ops/sparse/sparse_product.cpp"
 #include "ops/sparse/sparse_slice.cpp"

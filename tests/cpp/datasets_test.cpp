@@ -6,7 +6,13 @@ using namespace runhooks;
 
 namespace runhooks_test {
 
+std::set<std::string>& types_made() {
+  static std::set<std::string> all;
+  return all;
+}
+
 DatasetPtr dataset_of(const std::string& type, const NamedValues& args, DatasetPtr input) {
+  types_made().insert(type);
   Args all(type);
   if (input) all.set("dataset", Value::of(std::shared_ptr<Made>(std::move(input))));
   for (const auto& [name, value] : args) all.set(name, value);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ using NamedValues = std::vector<std::pair<std::string, runhooks::Value>>;
 // A dataset of this kind; `input` is what it reads from, if it does.
 DatasetPtr dataset_of(const std::string& type, const NamedValues& args, DatasetPtr input = nullptr);
 DatasetPtr range_of(int64_t n);
+// Those that were asked for so far.
+std::set<std::string>& types_made();
 
 // At most `limit` elements that are left.
 std::vector<runhooks::Components> elements_of(runhooks::DatasetIterator& iterator,

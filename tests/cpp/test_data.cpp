@@ -275,7 +275,7 @@ TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
   };
   CHECK_THROWS(
       make([&](Graph&, const std::vector<Output>&) { return std::vector<Output>{foreign}; }),
-      Code::kInvalidArgument, "tensors that it has made of its arguments");
+      Code::kInvalidArgument, "is not an element of this graph");
   CHECK_THROWS(make([](Graph& g, const std::vector<Output>&) {
                  VariableOptions variable;
                  variable.initializer = zeros_initializer();

@@ -1,124 +1,17 @@
 // Kinds of datasets: what they give, and that their iterators go on where they stopped.
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "data/data_content.h"
 #include "data/dataset_function.h"
-#include "datasets_test.h"
+#include "dataset_kinds.h"
 #include "test.h"
 
 using namespace runhooks;
 using namespace runhooks_test;
 
-namespace {
-
-Value number(int64_t x) { return Value::of(x); }
-
-DatasetPtr rows_of(int64_t n) {
-  const auto components = std::make_shared<ValueList>();
-  Tensor numbers(DType::kFloat32, Shape{n, 2});
-  std::vector<std::string> words;
-  for (int64_t i = 0; i < n; ++i) {
-    numbers.data<float>()[2 * i] = static_cast<float>(i);
-    numbers.data<float>()[2 * i + 1] = static_cast<float>(-i);
-    words.push_back(str_cat("w", i % 5));
-  }
-  components->push_back(Value::of(numbers));
-  components->push_back(Value::of(Tensor::strings({n}, words)));
-  return dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
-}
-
 using Numbers = std::vector<double>;
-
-Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
-  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<DatasetFunction>(function)));
-}
-
-// The first component twice as large, with noise where asked for; the others as they are.
-DatasetPtr doubled(const DatasetPtr& of, int64_t calls = 1, bool noisy = false) {
-  const auto builder = [noisy](Graph& g, const std::vector<Output>& args) {
-    std::vector<Output> results = args;
-    results[0] = g.op("Add", {args[0], args[0]});
-    if (noisy) {
-      const Output shape = g.op("Shape", {args[0]}).attr("out_type", DType::kInt32);
-      const Output noise = g.op("RandomUniform", {shape}).attr("dtype", DType::kFloat32);
-      results[0] = g.op("Add", {results[0], g.op("Cast", {noise}).attr("DstT", args[0].dtype())});
-    }
-    return results;
-  };
-  return dataset_of(
-      "MapDataset",
-      {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
-}
-
-// Elements of which the sum is not negative after something is taken off.
-DatasetPtr filtered(const DatasetPtr& of, double least) {
-  const auto builder = [least](Graph& g, const std::vector<Output>& args) {
-    const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
-    const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
-    const Output axis = g.constant(Tensor::scalar<int32_t>(0));
-    const Output most = g.op("Max", {all, axis});
-    return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
-  };
-  return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
-}
-
-// Each element becomes a dataset of itself, as often as `count` says.
-Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
-  std::shared_ptr<const Dataset> pattern;
-  const auto builder = [&](Graph&, const std::vector<Output>& args) {
-    const auto components = std::make_shared<ValueList>();
-    for (const Output& argument : args) components->push_back(Value::of(argument));
-    DatasetPtr made = dataset_of("TensorDataset", {{"components", Value::of(components)}});
-    made = dataset_of("RepeatDataset", {{"count", number(count)}}, made);
-    if (shuffles) made = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, made);
-    pattern = made;
-    return made->unknowns();
-  };
-  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)));
-}
-
-DatasetPtr flat_mapped(const DatasetPtr& of) {
-  return dataset_of("FlatMapDataset", {{"map_func", maker_of(of, 2, false)}}, of);
-}
-
-DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block) {
-  return dataset_of("InterleaveDataset",
-                    {{"map_func", maker_of(of, 3, true)},
-                     {"cycle_length", number(cycle)},
-                     {"block_length", number(block)}},
-                    of);
-}
-
-Value list_of(const std::vector<DatasetPtr>& datasets) {
-  const auto list = std::make_shared<ValueList>();
-  for (const DatasetPtr& dataset : datasets) {
-    list->push_back(Value::of(std::shared_ptr<Made>(dataset)));
-  }
-  return Value::of(list);
-}
-
-// Windows of elements with one component, as batches.
-DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched) {
-  const auto window =
-      dataset_of("WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
-  if (!batched) return window;
-  std::shared_ptr<const Dataset> pattern;
-  const auto builder = [&](Graph& g, const std::vector<Output>&) {
-    pattern = dataset_of("BatchDataset", {{"batch_size", number(size)}},
-                         argument_dataset(g, 0, window->inner(0)));
-    return std::vector<Output>();
-  };
-  const auto function = DatasetFunction::make(window->dtypes(), window->shapes(), builder);
-  return dataset_of(
-      "FlatMapDataset",
-      {{"map_func",
-        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)))}},
-      window);
-}
-
-}  // namespace
 
 TEST(datasets_of_counts) {
   CHECK(numbers_of(*dataset_of("TakeDataset", {{"count", number(2)}}, range_of(5))) ==
@@ -131,46 +24,52 @@ TEST(datasets_of_counts) {
 }
 
 TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
-  const std::vector<DatasetPtr> all = {
-      range_of(20),
-      rows_of(20),
-      dataset_of("BatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
-      dataset_of("TakeDataset", {{"count", number(12)}}, rows_of(20)),
-      dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
-      dataset_of("RepeatDataset", {}, rows_of(7)),
-      dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
-      dataset_of("RepeatDataset", {{"count", number(3)}},
-                 dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
-      dataset_of("ShuffleAndRepeatDataset", {{"buffer_size", number(5)}, {"count", number(3)}},
-                 rows_of(7)),
-      doubled(rows_of(20)),
-      doubled(rows_of(20), 1, true),
-      doubled(rows_of(20), 3),
-      filtered(rows_of(20), 6),
-      flat_mapped(rows_of(20)),
-      interleaved(rows_of(20), 3, 2),
-      interleaved(interleaved(rows_of(20), 2, 1), 3, 2),
-      dataset_of("PrefetchDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true)),
-      dataset_of("ShardDataset", {{"num_shards", number(3)}, {"index", number(1)}}, rows_of(20)),
-      dataset_of("PaddedBatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
-      dataset_of("ZipDataset",
-                 {{"datasets",
-                   list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
-                                                    range_of(15))})}}),
-      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
-                 range_of(7)),
-      dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
-      dataset_of(
-          "RepeatDataset", {{"count", number(3)}},
-          dataset_of("CacheDataset", {},
-                     dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
-      windows(range_of(20), 3, 2, false),
-      windows(range_of(20), 3, 5, true),
-      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
-                 windows(range_of(20), 3, 2, false))};
-  for (const DatasetPtr& dataset : all) {
+  for (const DatasetPtr& dataset : kinds_in_memory()) {
     for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
   }
+}
+
+// Two elements, of one and of two components, of any type.
+TEST(elements_of_all_types_are_padded) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat16,
+        DType::kBfloat16, DType::kInt32, DType::kUint32, DType::kInt64, DType::kUint64,
+        DType::kFloat32, DType::kFloat64, DType::kBool}) {
+    const auto filled = [dtype](int64_t n) {
+      Tensor x(dtype, Shape{n});
+      std::memset(x.raw(), 1, x.num_bytes());
+      const auto components = std::make_shared<ValueList>();
+      components->push_back(Value::of(x));
+      return dataset_of("TensorDataset", {{"components", Value::of(components)}});
+    };
+    const auto both = dataset_of(
+        "ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(filled(2)))}}, filled(1));
+    for (const bool has_value : {false, true}) {
+      const auto values = std::make_shared<ValueList>();
+      values->push_back(has_value ? Value::of(1.0) : Value());
+      const auto padded =
+          dataset_of("PaddedBatchDataset",
+                     {{"batch_size", number(2)}, {"padding_values", Value::of(values)}}, both);
+      ComponentsSink sink;
+      CHECK(padded->make_iterator()->next(sink));
+      const Tensor batch = sink.take()[0];
+      CHECK(batch.shape() == (Shape{2, 2}));
+      const Tensor pad = Tensor::number(dtype, has_value ? 1 : 0);
+      const size_t size = dtype_size(dtype);
+      const auto* bytes = static_cast<const unsigned char*>(batch.raw());
+      const std::vector<unsigned char> ones(size, 1);
+      for (const size_t k : {0, 2, 3}) {
+        CHECK(std::memcmp(bytes + k * size, ones.data(), size) == 0);
+      }
+      CHECK(std::memcmp(bytes + size, pad.raw(), size) == 0);
+    }
+  }
+  CHECK_EQ(*Tensor::number(DType::kFloat16, -1.5).data<uint16_t>(), 0xbe00);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, 65519).data<uint16_t>(), 0x7bff);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, 65520).data<uint16_t>(), 0x7c00);
+  CHECK_EQ(*Tensor::number(DType::kFloat16, std::ldexp(1.0, -24)).data<uint16_t>(), 1);
+  CHECK_EQ(*Tensor::number(DType::kBfloat16, 1).data<uint16_t>(), 0x3f80);
+  CHECK_THROWS(Tensor::number(DType::kUint8, 256), Code::kInvalidArgument, "no number of type");
 }
 
 TEST(shuffles_refuse_states_that_do_not_fit) {

@@ -1,4 +1,5 @@
 #include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -105,7 +106,23 @@ TEST(io_latest_checkpoint_must_be_there) {
   CHECK_EQ(latest_checkpoint(folder, &warnings), "");
   CHECK(warnings == Paths{"Couldn't match files for checkpoint " + folder + "/m-2"});
   CHECK_EQ(read_checkpoint_state(folder, nullptr)->model_checkpoint_path, folder + "/m-2");
+  // what is damaged is the newest as long as no other can be read
   write_bytes(folder + "/m-2.index", "");
+  warnings.clear();
   CHECK_EQ(latest_checkpoint(folder, &warnings), folder + "/m-2");
+  BundleWriter older(folder + "/m-1");
+  older.add("w", Tensor::scalar<float>(1));
+  older.finish();
+  CHECK_EQ(latest_checkpoint(folder, &warnings), folder + "/m-1");
+  CHECK(warnings.size() == 1 && warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
+  CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is taken.") !=
+        std::string::npos);
+  // one bit of its tensors
+  std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");
+  data[0] ^= 1;
+  write_file_atomically(folder + "/m-1.data-00000-of-00001", data);
+  CHECK_EQ(checkpoint_problem(folder + "/m-1", CheckpointLook::kFiles), "");
+  CHECK(checkpoint_problem(folder + "/m-1", CheckpointLook::kContent).find("checksum") !=
+        std::string::npos);
   CHECK_EQ(latest_checkpoint(golden_file("bundle"), nullptr), golden_file("bundle/mixed.ckpt-7"));
 }

@@ -30,8 +30,11 @@ const NodeDef& node(const GraphDef& graph, const std::string& name) {
 }
 
 AttrValue attr_round_trip(const AttrValue& value, const std::string& type = "") {
-  const std::string bytes = write_attr(value).take();
-  return *read_attr(WireReader(bytes, "x"), type);
+  WireWriter out;
+  put_attr(out, 1, value);
+  WireReader field(out.bytes(), "x");
+  CHECK(field.next());
+  return *read_attr(field.message(), type);
 }
 
 }  // namespace

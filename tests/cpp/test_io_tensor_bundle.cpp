@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 
 #include "io/checkpoint/tensor_bundle.h"
@@ -282,9 +283,41 @@ TEST(io_bundle_that_does_not_fit_leaves_the_old_one) {
   }
   setrlimit(RLIMIT_FSIZE, &unlimited);
   std::signal(SIGXFSZ, handler);
-  CHECK(message.find("resource_exhausted: Cannot write '" + prefix + ".data-00000-of-00001'") == 0);
+  CHECK(message.find("resource_exhausted: Cannot write '" + prefix + ".data-00000-of-00002'") == 0);
   CHECK_EQ(list_directory(folder).size(), 2u);
   CHECK(BundleReader(prefix).read("w").equals(Tensor::vector<float>({1, 2})));
+}
+
+// Who is killed between the two files must leave one bundle or the other.
+TEST(io_bundle_never_writes_to_data_that_are_in_use) {
+  const std::string folder = fresh_folder("again"), prefix = folder + "/x";
+  const auto write = [&prefix](float value) {
+    BundleWriter writer(prefix);
+    writer.add("w", Tensor::vector<float>({value, 2}));
+    writer.add("words", Tensor::strings({2}, {"a", "b"}));
+    writer.finish();
+    CHECK_EQ(BundleReader(prefix).read("w").number_at(0), static_cast<double>(value));
+    return str_join(list_directory(parent_folder(prefix)), " ");
+  };
+  const std::string first = "x.data-00000-of-00001 x.index";
+  const std::string second = "x.data-00000-of-00002 x.data-00001-of-00002 x.index";
+  CHECK_EQ(write(1), first);
+  CHECK_EQ(write(3), second);
+  CHECK_EQ(write(4), first);
+  // what a killed writer has left beside it
+  write_file_atomically(prefix + ".data-00000-of-00002", "half");
+  const std::string index = read_whole_file(prefix + ".index");
+  CHECK_EQ(write(5), second);
+  // the same is not written again
+  const auto written = std::filesystem::last_write_time(prefix + ".index");
+  write_file_atomically(prefix + ".other", index);
+  CHECK_EQ(write(5), second + " x.other");
+  CHECK(std::filesystem::last_write_time(prefix + ".index") == written);
+  // one whose data are gone is
+  remove_file(prefix + ".data-00000-of-00002");
+  CHECK(!bundle_problem(prefix, false).empty());
+  CHECK_EQ(write(5), first + " x.other");
+  CHECK_EQ(bundle_problem(prefix, true), "");
 }
 
 TEST(io_bundle_reports_any_damage) {

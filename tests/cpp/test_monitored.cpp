@@ -437,6 +437,23 @@ TEST(loop_hooks_cannot_run_their_own_session) {
                "The session that calls hook `A` cannot be run or closed by it.");
 }
 
+TEST(loop_hooks_cannot_close_their_own_session) {
+  for (const char* in : {"after", "end"}) {
+    Loop loop;
+    auto session = loop.open();
+    loop.a->act = [&](const std::string& method, int) {
+      if (method == in) session->close();
+    };
+    CHECK_THROWS(
+        {
+          session->run(loop.run_args);
+          session->close();
+        },
+        Code::kFailedPrecondition,
+        "The session that calls hook `A` cannot be run or closed by it.");
+  }
+}
+
 TEST(loop_workers_do_not_wait_for_nobody) {
   Loop loop;
   WorkerSessionCreator creator(loop.graph, nullptr, "", 7200);

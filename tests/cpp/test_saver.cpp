@@ -1,5 +1,8 @@
 // Checkpoints of sessions: what is written comes back, what does not fit is refused before anything
 // is changed.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
 #include "test.h"
@@ -173,4 +176,41 @@ TEST(saver_goes_over_all_saveables_and_changes_none_where_one_does_not_fit) {
   CHECK_THROWS(other.saver.restore(*other.session, folder("s") + "/bad"), Code::kDataLoss,
                "no integer 'count'");
   CHECK_EQ(other.first(), 1.5);
+}
+
+TEST(saver_removes_what_a_killed_one_has_left) {
+  const std::string place = folder("killed");
+  create_directories(place);
+  Model one({2, 3}, 1.5);
+  SaverOptions options;
+  options.max_to_keep = 2;
+  one.saver = Saver(options);
+  one.saver.build(*one.graph);
+  for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, place + "/model.ckpt", step);
+  const std::string before = str_join(list_directory(place), " ");
+  const std::string state = read_whole_file(place + "/checkpoint");
+  // the next save, but for its end
+  const pid_t child = fork();
+  if (child == 0) {
+    one.saver.save(*one.session, place + "/model.ckpt", 4);
+    write_file_atomically(place + "/checkpoint", state);  // as if it had not come so far
+    // no process has this number
+    write_file_atomically(place + "/checkpoint.saving.tmp999999999-0123456789abcdef",
+                          "model_checkpoint_path: \"model.ckpt-4\"\n"
+                          "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
+                          "all_model_checkpoint_paths: \"model.ckpt-4\"\n");
+    write_file_atomically(place + "/model.ckpt-5.index.tmp999999999-0123456789abcdef", "half");
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  write_file_atomically(place + "/model.ckpt-9.index", "somebody's");
+  CHECK(str_join(list_directory(place), " ") != before);
+  Saver next(options);
+  next.build(*one.graph);
+  next.recover_last_checkpoints(place, {place + "/model.ckpt-2", place + "/model.ckpt-3"});
+  next.save(*one.session, place + "/model.ckpt", 3);
+  remove_file(place + "/model.ckpt-9.index");
+  // number 2 is listed, but the killed one had removed it
+  CHECK_EQ(str_join(list_directory(place), " "),
+           "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }

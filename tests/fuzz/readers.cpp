@@ -33,6 +33,7 @@
 #include "io/proto/proto_schema.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/text_format.h"
+#include "states.h"
 #include "training/import_meta_graph.h"
 
 namespace runhooks_fuzz {
@@ -377,6 +378,7 @@ const std::vector<Reader>& readers() {
       {"PNG", [](const std::string& b) { read_png(b, 0, 1 << 20); }},
       {"strings of a bundle", read_strings},
       {"bundle", read_bundle},
+      {"state of an iterator", read_state_of_iterator},
   };
   return all;
 }

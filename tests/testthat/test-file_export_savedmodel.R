@@ -132,6 +132,51 @@ test_that("an export has its files", {
   expect_setequal(list.files(file.path(base, "v")), basename(c(first, second)))
 })
 
+test_that("an export takes the place of an older one and nobody else's", {
+  made <- trained("linear_regressor")
+  base <- withr::local_tempfile()
+  extra <- withr::local_tempfile(lines = "note")
+  export_savedmodel(made$model, base, assets_extra = list("a/note.txt" = extra))
+  others <- file.path(base, c("notes", "assets/mine", "variables/mine", "assets.extra/mine", "b/c/d"))
+  dir.create(dirname(others[[5]]), recursive = TRUE)
+  for (path in others) writeLines(basename(path), path)
+  # by a link to it, too
+  link <- withr::local_tempfile()
+  file.symlink(base, link)
+  for (place in c(base, link)) {
+    export_savedmodel(made$model, place)
+    expect_equal(vapply(others, readLines, ""), basename(others), ignore_attr = TRUE)
+    expect_false(file.exists(file.path(base, "assets.extra/a/note.txt")))
+    expect_s3_class(load_savedmodel(place), "runhooks_saved_model")
+    expect_identical(list.files(dirname(base), paste0("^", basename(base)), all.files = TRUE), basename(base))
+  }
+  # a folder that is no export is left alone, an empty one is filled
+  for (name in c("variables/mine", "assets/mine", "temp")) {
+    folder <- withr::local_tempfile()
+    dir.create(dirname(file.path(folder, name)), recursive = TRUE)
+    writeLines("mine", file.path(folder, name))
+    expect_error(
+      export_savedmodel(made$model, folder), "is a folder of other files and no export",
+      class = "runhooks_error_already_exists"
+    )
+    expect_identical(list.files(folder, recursive = TRUE), name)
+  }
+  export_savedmodel(made$model, withr::local_tempdir())
+})
+
+test_that("an export that fails leaves the older one, and no folder", {
+  made <- trained("linear_regressor")
+  base <- withr::local_tempfile()
+  export_savedmodel(made$model, base)
+  before <- tools::md5sum(list.files(base, recursive = TRUE, full.names = TRUE))
+  stops <- function() stop("no receiver")
+  expect_error(export_savedmodel(made$model, base, stops), "no receiver")
+  expect_identical(tools::md5sum(list.files(base, recursive = TRUE, full.names = TRUE)), before)
+  deep <- file.path(withr::local_tempdir(), "a", "b")
+  expect_error(export_savedmodel(made$model, deep, stops), "no receiver")
+  expect_false(dir.exists(dirname(deep)))
+})
+
 test_that("what is exported does not need the vocabulary's file any more", {
   made <- trained("linear_regressor")
   path <- export_savedmodel(made$model, withr::local_tempfile())

@@ -407,3 +407,21 @@ test_that("options of several hooks are merged, and all see the same metadata", 
 test_that("no scenario is left out", {
   expect_all_replayed(goldens)
 })
+
+test_that("a hook cannot close the session that calls it, and R stays", {
+  for (method in c("end", "after_run")) {
+    tf$reset_default_graph()
+    tf$train$get_or_create_global_step()
+    hook <- do.call(session_run_hook, stats::setNames(list(function(...) session$close()), method))
+    session <- tf$train$MonitoredSession(hooks = list(hook))
+    expect_error(
+      {
+        session$run(tf$train$get_global_step())
+        session$close()
+      },
+      "cannot be run or closed by it", class = "runhooks_error_failed_precondition"
+    )
+    try(session$close(), silent = TRUE)
+    expect_true(session$should_stop())
+  }
+})

@@ -180,3 +180,84 @@ test_that("a session that takes the place of a lost one goes on where its checkp
   expect_equal(sort(unique(seen)), 1:30)
   expect_equal(utils::tail(seen, 2), 29:30)
 })
+
+# --- checkpoints that are damaged, or were written by a run that was killed
+
+saving_model <- function(model_dir) {
+  linear_regressor(
+    column_numeric("x"), model_dir = model_dir,
+    config = run_config(tf_random_seed = 1, save_checkpoints_steps = 2, keep_checkpoint_max = 3)
+  )
+}
+
+damage <- list(
+  "its files are gone|Couldn't match files" = function(path) unlink(paste0(path, ".index")),
+  "data-00000" = function(path) unlink(paste0(path, ".data-00000-of-00001")),
+  "cut off" = function(path) {
+    file <- paste0(path, ".data-00000-of-00001")
+    writeBin(readBin(file, "raw", file.size(file) - 1), file)
+  },
+  "checksum" = function(path) {
+    file <- paste0(path, ".data-00000-of-00001")
+    bytes <- readBin(file, "raw", file.size(file))
+    bytes[[1]] <- xor(bytes[[1]], as.raw(1))
+    writeBin(bytes, file)
+  }
+)
+
+test_that("whoever restores goes back to the checkpoint before a damaged one, with a warning", {
+  here <- withr::local_tempdir()
+  whole <- file.path(here, "whole")
+  train(saving_model(whole), resume_input(num_epochs = NULL), steps = 6)
+  expect_equal(basename(latest_checkpoint(whole)), "model.ckpt-6")
+  for (problem in names(damage)) {
+    folder <- file.path(here, "damaged")
+    unlink(folder, recursive = TRUE)
+    dir.create(folder)
+    file.copy(list.files(whole, full.names = TRUE), folder)
+    damage[[problem]](file.path(folder, "model.ckpt-6"))
+    goes_back <- function(expr) {
+      said <- testthat::capture_warnings(value <- expr)
+      expect_match(said, "The checkpoint before it, .*model.ckpt-4, is taken", all = FALSE)
+      expect_match(said, problem, all = FALSE)
+      value
+    }
+    model <- saving_model(folder)
+    result <- goes_back(evaluate(model, resume_input()))
+    expect_equal(result$global_step, 4)
+    goes_back(predict(model, resume_input()))
+    goes_back(export_savedmodel(model, file.path(here, "export")))
+    goes_back(train(model, resume_input(num_epochs = NULL), steps = 2))
+    # and is whole from then on
+    expect_silent(result <- evaluate(model, resume_input()))
+    expect_equal(result$global_step, 6)
+    state <- readLines(file.path(folder, "checkpoint"))
+    expect_equal(sum(grepl("model.ckpt-6", state)), 2)
+  }
+})
+
+test_that("a step is not saved again where nothing has changed, and never over what stands", {
+  folder <- withr::local_tempdir()
+  model <- saving_model(folder)
+  train(model, resume_input(num_epochs = NULL), steps = 2)
+  files <- function() sort(list.files(folder, "^model.ckpt"))
+  times <- function() file.info(list.files(folder, "^model.ckpt-2", full.names = TRUE))$mtime
+  before <- times()
+  Sys.sleep(0.01)
+  train(model, resume_input(num_epochs = NULL), max_steps = 2)
+  seen <- session_run_hook()
+  train(model, resume_input(num_epochs = NULL), steps = 1, hooks = seen)
+  expect_identical(times(), before)
+  # a hook that has something to save at a step that is saved
+  keeper <- session_run_hook(
+    save_state = function() list(at = 1), restore_state = function(state) NULL
+  )
+  train(model, resume_input(num_epochs = NULL), max_steps = 3, hooks = list(keeper = keeper))
+  train(model, resume_input(num_epochs = NULL), steps = 1, hooks = list(keeper = keeper))
+  expect_true(all(c(
+    "model.ckpt-3.data-00000-of-00002", "model.ckpt-3.data-00001-of-00002", "model.ckpt-3.index"
+  ) %in% files()))
+  expect_false("model.ckpt-3.data-00000-of-00001" %in% files())
+  path <- file.path(folder, "model.ckpt-3")
+  expect_true(any(grepl("hook_state.*keeper", cpp_checkpoint_names(path))))
+})

@@ -113,7 +113,8 @@ bool resolve_slices(const std::string& name, BundleEntry& entry) {
 
 std::string write_bundle_entry(const BundleEntry& entry) {
   WireWriter out;
-  out.add_int(1, static_cast<int>(entry.dtype)).put_message(2, write_shape(entry.shape));
+  out.add_int(1, static_cast<int>(entry.dtype));
+  put_shape(out, 2, entry.shape);
   out.add_int(3, entry.shard).add_int(4, entry.offset).add_int(5, entry.size);
   out.add_fixed32(6, entry.masked_crc);
   for (const TensorSlice& slice : entry.slices) out.put_message(7, write_slice(slice));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
 #include "io/proto/text_format.h"
 #include "io/proto/wire.h"
@@ -114,17 +115,51 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
   return state;
 }
 
+std::string goes_back_to(const std::string& path) {
+  return str_cat(" The checkpoint before it, ", path, ", is taken.");
+}
+
+std::string checkpoint_problem(const std::string& prefix, CheckpointLook look) {
+  const bool is_bundle = file_exists(prefix + ".index");
+  // version 1 is one file
+  return is_bundle ? bundle_problem(prefix, look == CheckpointLook::kContent) : "";
+}
+
 bool checkpoint_exists(const std::string& prefix) {
   return file_exists(prefix + ".index") || (file_exists(prefix) && !is_directory(prefix));
 }
 
+std::vector<std::string> newest_first(const CheckpointState& state) {
+  std::vector<std::string> all = {state.model_checkpoint_path};
+  const auto& paths = state.all_model_checkpoint_paths;
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    if (std::find(all.begin(), all.end(), *path) == all.end()) all.push_back(*path);
+  }
+  return all;
+}
+
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
-                              const std::string& name) {
+                              const std::string& name,
+                              CheckpointLook look) {
   const auto state = read_checkpoint_state(dir, warnings, name);
   if (!state) return "";
+  std::vector<std::string> passed;
+  for (const std::string& path : newest_first(*state)) {
+    if (!checkpoint_exists(path)) {
+      passed.push_back("Couldn't match files for checkpoint " + path);
+      continue;
+    }
+    const std::string problem = checkpoint_problem(path, look);
+    if (problem.empty()) {
+      for (const std::string& one : passed) warn(warnings, one + goes_back_to(path));
+      return path;
+    }
+    passed.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
+  }
+  // whoever uses a damaged one is told what is wrong
   if (checkpoint_exists(state->model_checkpoint_path)) return state->model_checkpoint_path;
-  warn(warnings, "Couldn't match files for checkpoint " + state->model_checkpoint_path);
+  warn(warnings, passed.front());
   return "";
 }
 

@@ -45,11 +45,21 @@ std::optional<CheckpointState> read_checkpoint_state(
 
 // A checkpoint of this prefix is there: its index, or the one file of version 1.
 bool checkpoint_exists(const std::string& prefix);
+// How closely a checkpoint is looked at: whether its files are whole, or all that they hold, too.
+enum class CheckpointLook { kFiles, kContent };
+// Why one that is there cannot be read; "" where it can.
+std::string checkpoint_problem(const std::string& prefix, CheckpointLook look);
+// What is said where another one, `path`, is restored instead of the newest.
+std::string goes_back_to(const std::string& path);
 
-// The prefix of the newest checkpoint that the state names; "" where there is none, with a warning
-// where only its files are missing.
+// All that the state names, the newest first.
+std::vector<std::string> newest_first(const CheckpointState& state);
+
+// The prefix of the newest checkpoint that the state names and that can be read: whoever passes one
+// over says so in *warnings. "" where there is none.
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
-                              const std::string& name = kCheckpointStateName);
+                              const std::string& name = kCheckpointStateName,
+                              CheckpointLook look = CheckpointLook::kFiles);
 
 }  // namespace runhooks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/near_names.h"
 #include "io/checkpoint/table.h"
@@ -63,54 +64,139 @@ void BundleWriter::add_slice(const std::string& name,
 
 namespace {
 
-// Writes a tensor's bytes and fills in where they are.
-void write_data(AtomicFile& file, const Tensor& tensor, BundleEntry& entry) {
-  entry.offset = static_cast<int64_t>(file.bytes_written());
-  uint32_t crc;
-  if (tensor.dtype() == DType::kString) {
-    const EncodedStrings strings = encode_strings(tensor);
-    file.write(strings.bytes);
-    crc = strings.crc;
-  } else {
-    Tensor copy;
-    const std::string_view bytes = tensor_bytes(tensor, copy);
-    file.write(bytes);
-    crc = crc32c(bytes);
+// What is there under this name and can be read.
+std::unique_ptr<BundleReader> standing_bundle(const std::string& prefix) {
+  try {
+    if (!file_exists(bundle_index_path(prefix))) return nullptr;
+    auto standing = std::make_unique<BundleReader>(prefix);
+    standing->check_data_files();
+    return standing;
+  } catch (const Error&) {
+    return nullptr;
   }
-  entry.size = static_cast<int64_t>(file.bytes_written()) - entry.offset;
-  entry.masked_crc = mask_crc(crc);
+}
+
+void remove_data_files(const std::string& prefix, int num_shards) {
+  for (int i = 0; i < num_shards; ++i) {
+    std::error_code ignored;  // the error on its way says more
+    std::filesystem::remove(bundle_data_path(prefix, i, num_shards), ignored);
+  }
+}
+
+// Its entry, but for where it lies; `use` gets its bytes.
+template <typename Use>
+BundleEntry describe(const Tensor& tensor, Use use) {
+  BundleEntry entry;
+  entry.dtype = tensor.dtype();
+  entry.shape = tensor.shape();
+  EncodedStrings strings;
+  Tensor copy;
+  std::string_view bytes;
+  if (tensor.dtype() == DType::kString) {
+    strings = encode_strings(tensor);
+    bytes = strings.bytes;
+  } else {
+    bytes = tensor_bytes(tensor, copy);
+    strings.crc = crc32c(bytes);
+  }
+  entry.size = static_cast<int64_t>(bytes.size());
+  entry.masked_crc = mask_crc(strings.crc);
+  use(bytes);
+  return entry;
 }
 
 }  // namespace
 
+// As they will be, but for where they lie.
+std::map<std::string, BundleEntry> BundleWriter::entries() const {
+  std::map<std::string, BundleEntry> all = sliced_;
+  for (const Item& item : items_) all[item.key] = describe(item.tensor, [](std::string_view) {});
+  return all;
+}
+
 void BundleWriter::finish() {
   create_directories(parent_folder(prefix_));
-  AtomicFile data(bundle_data_path(prefix_, 0, 1)), index(bundle_index_path(prefix_));
   // The Saver gives its tensors sorted by name, the parts of one in their order.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Item& a, const Item& b) { return a.name < b.name; });
+  const bool stood = file_exists(bundle_index_path(prefix_));
+  const std::unique_ptr<BundleReader> standing = standing_bundle(prefix_);
+  // what stands is trusted after it has been read
+  const bool is_written =
+      standing && standing->has_same(entries()) && bundle_problem(prefix_, true).empty();
+  if (!is_written) {
+    const int now = standing && standing->num_shards() == 1 ? 2 : 1;
+    write(now);
+    if (stood || file_exists(bundle_data_path(prefix_, 0, 3 - now))) {
+      remove_unused_data_files(prefix_);
+    }
+  }
+  finished_ = true;
+  items_.clear();
+}
+
+// All data go to the first of the files, which are two where one of that name is in use.
+void BundleWriter::write(int num_shards) {
+  AtomicFile data(bundle_data_path(prefix_, 0, num_shards)), index(bundle_index_path(prefix_));
   std::map<std::string, std::string> entries;
   for (const Item& item : items_) {
-    BundleEntry entry;
-    entry.dtype = item.tensor.dtype();
-    entry.shape = item.tensor.shape();
-    write_data(data, item.tensor, entry);
+    const auto offset = static_cast<int64_t>(data.bytes_written());
+    BundleEntry entry =
+        describe(item.tensor, [&data](std::string_view bytes) { data.write(bytes); });
+    entry.offset = offset;
     entries[item.key] = write_bundle_entry(entry);
   }
   for (const auto& sliced : sliced_) entries[sliced.first] = write_bundle_entry(sliced.second);
   TableBuilder table;
-  table.add("", write_bundle_header({}));
+  BundleHeader header;
+  header.num_shards = num_shards;
+  table.add("", write_bundle_header(header));
   for (const auto& entry : entries) table.add(entry.first, entry.second);
   index.write(table.finish());
   // A checkpoint is there when its index is: the data go first, and nothing can fail between the
   // two but the renaming.
   data.finish();
   index.finish();
-  data.commit();
-  index.commit();
+  try {
+    for (int i = 1; i < num_shards; ++i) {
+      write_file_atomically(bundle_data_path(prefix_, i, num_shards), "");
+    }
+    data.commit();
+    index.commit();
+  } catch (const Error&) {
+    remove_data_files(prefix_, num_shards);
+    throw;
+  }
   bytes_written_ = data.bytes_written() + index.bytes_written();
-  finished_ = true;
-  items_.clear();
+}
+
+std::string bundle_problem(const std::string& prefix, bool reads_all) {
+  try {
+    const BundleReader reader(prefix);
+    reader.check_data_files();
+    const auto all = reads_all ? reader.tensors() : std::vector<BundleReader::Info>();
+    for (const BundleReader::Info& tensor : all) reader.read(tensor.name);
+    return "";
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+void remove_unused_data_files(const std::string& prefix) {
+  std::set<std::string> used;
+  try {
+    const int num_shards = BundleReader(prefix).num_shards();
+    for (int i = 0; i < num_shards; ++i) {
+      used.insert(base_name(bundle_data_path(prefix, i, num_shards)));
+    }
+  } catch (const Error&) {
+    return;  // nobody knows
+  }
+  const std::string folder = parent_folder(prefix), begin = base_name(prefix) + ".data-";
+  for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
+    const bool is_data = name.rfind(begin, 0) == 0 && name.size() == used.begin()->size();
+    if (is_data && used.count(name) == 0) remove_file(join_path(folder, name));
+  }
 }
 
 // ---------------------------------------------------------------- reading
@@ -158,6 +244,26 @@ void BundleReader::find_shards(int num_shards) {
   for (int i = 0; i < num_shards; ++i) {
     const std::string path = rights_.readable(bundle_data_path(prefix_, i, num_shards));
     if (!file_exists(path)) fail_system("Cannot read", path, ENOENT);
+  }
+}
+
+bool BundleReader::has_same(const std::map<std::string, BundleEntry>& entries) const {
+  std::map<std::string, BundleEntry> own = entries_;
+  own.insert(parts_.begin(), parts_.end());
+  return std::equal(own.begin(), own.end(), entries.begin(), entries.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first && a.second.dtype == b.second.dtype &&
+                             a.second.shape == b.second.shape && a.second.size == b.second.size &&
+                             a.second.masked_crc == b.second.masked_crc &&
+                             a.second.slices == b.second.slices;
+                    });
+}
+
+void BundleReader::check_data_files() const {
+  for (const auto* entries : {&entries_, &parts_}) {
+    for (const auto& [name, entry] : *entries) {
+      if (entry.slices.empty()) file_of(name, entry);
+    }
   }
 }
 

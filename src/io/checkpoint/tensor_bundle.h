@@ -17,7 +17,9 @@ namespace runhooks {
 
 // Writes PREFIX.data-00000-of-00001 and PREFIX.index, the same bytes that TensorFlow's Saver
 // writes. The tensors are taken as they are when finish() runs; until then there is no file, and
-// one that fails leaves none.
+// one that fails leaves none. Where a bundle of this name stands, its data file is never written
+// to: one that holds the same stays as it is, and others get data files of other names
+// (PREFIX.data-00000-of-00002), which come into effect with the new index, all at once.
 class BundleWriter {
  public:
   explicit BundleWriter(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -39,6 +41,8 @@ class BundleWriter {
   };
   [[noreturn]] void fail_duplicate(const std::string& name) const;
   void add_item(const std::string& name, const std::string& key, const Tensor& tensor);
+  std::map<std::string, BundleEntry> entries() const;
+  void write(int num_shards);
 
   std::string prefix_;
   std::vector<Item> items_;
@@ -62,6 +66,11 @@ class BundleReader {
   explicit BundleReader(std::string prefix, FileRights rights = {});
 
   const std::string& prefix() const { return prefix_; }
+  int num_shards() const { return static_cast<int>(shards_.size()); }
+  // Whether it has just these entries, by their keys, wherever they lie.
+  bool has_same(const std::map<std::string, BundleEntry>& entries) const;
+  // Throws where a data file is shorter than the index says.
+  void check_data_files() const;
   // In the order of their names.
   std::vector<Info> tensors() const;
   bool contains(const std::string& name) const { return entries_.count(name) > 0; }
@@ -98,5 +107,11 @@ class BundleReader {
   std::map<std::string, BundleEntry> parts_;                // by the keys of slices
   mutable std::vector<std::unique_ptr<InputFile>> shards_;  // opened when first read from
 };
+
+// Why what stands under this name is no checkpoint that can be read; "" where it is one. With
+// `reads_all` all tensors are read.
+std::string bundle_problem(const std::string& prefix, bool reads_all);
+// Removes data files of this name that its index does not use.
+void remove_unused_data_files(const std::string& prefix);
 
 }  // namespace runhooks

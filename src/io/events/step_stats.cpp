@@ -11,7 +11,7 @@ WireWriter output_message(const NodeStats::Output& output) {
   WireWriter allocation, description, message;
   allocation.add_int(1, output.bytes).add_int(2, output.bytes).add_bytes(3, "cpu");
   description.add_int(1, static_cast<int>(output.dtype));
-  description.put_message(2, write_shape(output.shape));
+  put_shape(description, 2, output.shape);
   description.put_message(4, allocation);
   return message.add_int(1, output.slot).put_message(3, description);
 }

@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/without_signals.h"
+#include "io/files/stale_files.h"
 
 #if defined(_WIN32)
 #include <io.h>
@@ -280,16 +281,25 @@ bool can_write_in(const std::string& folder) {
   return remove_file(probe);
 }
 
-void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
-  if (!is_directory(folder)) return;
+std::string temporary_path(const std::string& path) { return temporary_name(path); }
+
+std::vector<std::string> stale_files(const std::string& folder,
+                                     const std::vector<std::string>& prefixes) {
+  std::vector<std::string> stale;
+  if (!is_directory(folder)) return stale;
   for (const std::string& name : list_directory(folder)) {
     const bool is_ours =
         std::any_of(prefixes.begin(), prefixes.end(),
                     [&name](const std::string& prefix) { return name.rfind(prefix, 0) == 0; });
     const int process = is_ours ? process_of_temporary(name) : 0;
     const std::string path = join_path(folder, name);
-    if (process > 0 && !may_be_in_use(path, process)) remove_file(path);
+    if (process > 0 && !may_be_in_use(path, process)) stale.push_back(path);
   }
+  return stale;
+}
+
+void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
+  for (const std::string& path : stale_files(folder, prefixes)) remove_file(path);
 }
 
 std::string read_whole_file(const std::string& path) {

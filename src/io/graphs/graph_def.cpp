@@ -16,6 +16,13 @@ namespace {
 
 constexpr const char* kOutputShapes = "_output_shapes";
 
+// An attribute as it is written: its value, or the bytes of its message.
+struct WrittenAttr {
+  std::string_view name;
+  const AttrValue* value;
+  std::string_view raw;
+};
+
 std::vector<std::string> input_names(const Operation& op) {
   std::vector<std::string> names;
   for (const Output& input : op.inputs()) {
@@ -34,20 +41,40 @@ bool has_default_value(const OpDef& def, const std::string& name, const AttrValu
          attr_equal(attr->default_value, value);
 }
 
+// What is written of an operation's attributes, and its shapes where they are asked for.
+class WrittenAttrs {
+ public:
+  WrittenAttrs(const Operation& op, const GraphDefOptions& options) {
+    for (const auto& attr : op.attrs().items()) {
+      const bool stripped =
+          options.strip_default_attrs && has_default_value(op.def(), attr.first, attr.second);
+      if (!stripped) items_.push_back({attr.first, &attr.second, {}});
+    }
+    if (!options.add_shapes || op.num_outputs() == 0) return;
+    std::vector<Shape> shapes;
+    for (int i = 0; i < op.num_outputs(); ++i) shapes.push_back(op.output_shape(i));
+    shapes_ = std::move(shapes);
+    const auto is_of_shapes = [](const WrittenAttr& attr) { return attr.name == kOutputShapes; };
+    items_.erase(std::remove_if(items_.begin(), items_.end(), is_of_shapes), items_.end());
+    items_.push_back({kOutputShapes, &shapes_, {}});
+  }
+  WrittenAttrs(const WrittenAttrs&) = delete;  // items point to the shapes
+  WrittenAttrs& operator=(const WrittenAttrs&) = delete;
+  const std::vector<WrittenAttr>& items() const { return items_; }
+
+ private:
+  std::vector<WrittenAttr> items_;
+  AttrValue shapes_;
+};
+
 NodeDef make_node(const Operation& op, const GraphDefOptions& options) {
   NodeDef node;
   node.name = op.name();
   node.op = op.type();
   node.inputs = input_names(op);
-  for (const auto& attr : op.attrs().items()) {
-    const bool stripped =
-        options.strip_default_attrs && has_default_value(op.def(), attr.first, attr.second);
-    if (!stripped) node.attrs.set(attr.first, attr.second);
-  }
-  if (options.add_shapes && op.num_outputs() > 0) {
-    std::vector<Shape> shapes;
-    for (int i = 0; i < op.num_outputs(); ++i) shapes.push_back(op.output_shape(i));
-    node.attrs.set(kOutputShapes, shapes);
+  const WrittenAttrs attrs(op, options);
+  for (const WrittenAttr& attr : attrs.items()) {
+    node.attrs.set(std::string(attr.name), *attr.value);
   }
   return node;
 }
@@ -92,18 +119,43 @@ void add_functions(const Graph& graph,
   }
 }
 
-WireWriter write_node(const NodeDef& node) {
-  WireWriter out;
-  out.add_bytes(1, node.name).add_bytes(2, node.op);
-  for (const std::string& input : node.inputs) out.put_bytes(3, input);
-  out.add_bytes(4, node.device);
-  std::map<std::string, std::string> attrs;
-  for (const auto& attr : node.attrs.items()) attrs[attr.first] = write_attr(attr.second).take();
-  for (const auto& attr : node.raw_attrs) attrs[attr.first] = attr.second;
-  for (const auto& attr : attrs) {
-    out.put_message(5, WireWriter().add_bytes(1, attr.first).put_bytes(2, attr.second));
+// Attributes come in the order of their names.
+void put_attrs(WireWriter& out, std::vector<WrittenAttr> attrs) {
+  const auto is_before = [](const auto& a, const auto& b) { return a.name < b.name; };
+  std::stable_sort(attrs.begin(), attrs.end(), is_before);
+  for (const WrittenAttr& attr : attrs) {
+    out.put_nested(5, [&] {
+      out.add_bytes(1, attr.name);
+      if (attr.value) {
+        put_attr(out, 2, *attr.value);
+      } else {
+        out.put_bytes(2, attr.raw);
+      }
+    });
   }
-  return out.append(node.other_fields);
+}
+
+void put_node(WireWriter& out, int field, const NodeDef& node) {
+  std::vector<WrittenAttr> attrs;
+  for (const auto& attr : node.attrs.items()) attrs.push_back({attr.first, &attr.second, {}});
+  for (const auto& attr : node.raw_attrs) attrs.push_back({attr.first, nullptr, attr.second});
+  out.put_nested(field, [&] {
+    out.add_bytes(1, node.name).add_bytes(2, node.op);
+    for (const std::string& input : node.inputs) out.put_bytes(3, input);
+    out.add_bytes(4, node.device);
+    put_attrs(out, attrs);
+    out.append(node.other_fields);
+  });
+}
+
+// The node that make_node() makes of the operation, without it.
+void put_node(WireWriter& out, int field, const Operation& op, const GraphDefOptions& options) {
+  const WrittenAttrs attrs(op, options);
+  out.put_nested(field, [&] {
+    out.add_bytes(1, op.name()).add_bytes(2, op.type());
+    for (const std::string& input : input_names(op)) out.put_bytes(3, input);
+    put_attrs(out, attrs.items());
+  });
 }
 
 WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options) {
@@ -140,10 +192,25 @@ WireWriter write_function(const FuncGraph& function, const GraphDefOptions& opti
     }
     const OpDef& def = op->def();
     is_stateful = is_stateful || def.is_stateful || def.holds_variable || def.reads_variable;
-    nodes.put_message(3, write_node(node));
+    put_node(nodes, 3, node);
   }
   signature.add_bool(17, is_stateful);
   return WireWriter().put_message(1, signature).append(nodes.bytes()).append(results.bytes());
+}
+
+// A FunctionDefLibrary of what the graph calls.
+std::string library_of(const Graph& graph, const GraphDefOptions& options) {
+  std::map<std::string, std::string> library;
+  add_functions(graph, options, library);
+  WireWriter functions;
+  for (const auto& function : library) functions.put_bytes(1, function.second);
+  return functions.take();
+}
+
+// What comes behind a graph's nodes.
+void put_end(WireWriter& out, const std::string& library, int producer, int min_consumer) {
+  out.add_bytes(2, library);
+  out.put_nested(4, [&] { out.add_int(1, producer).add_int(2, min_consumer); });
 }
 
 // The attributes of a node; their op's definition, if it is known, tells the types of empty lists.
@@ -186,21 +253,25 @@ NodeDef read_node(WireReader r) {
 GraphDef make_graph_def(const Graph& graph, const GraphDefOptions& options) {
   GraphDef def;
   for (const auto& op : graph.operations()) def.nodes.push_back(make_node(*op, options));
-  std::map<std::string, std::string> library;
-  add_functions(graph, options, library);
-  WireWriter functions;
-  for (const auto& function : library) functions.put_bytes(1, function.second);
-  def.library = functions.bytes();
+  def.library = library_of(graph, options);
   return def;
 }
 
 std::string write_graph_def(const GraphDef& graph) {
   WireWriter out;
-  for (const NodeDef& node : graph.nodes) out.put_message(1, write_node(node));
-  out.add_bytes(2, graph.library);
-  WireWriter versions;
-  versions.add_int(1, graph.producer).add_int(2, graph.min_consumer);
-  return out.put_message(4, versions).take();
+  for (const NodeDef& node : graph.nodes) put_node(out, 1, node);
+  put_end(out, graph.library, graph.producer, graph.min_consumer);
+  return out.take();
+}
+
+std::string GraphDefWriter::bytes() {
+  const auto& operations = graph_.operations();
+  for (; written_ < operations.size(); ++written_) {
+    put_node(nodes_, 1, *operations[written_], options_);
+  }
+  WireWriter out = nodes_;
+  put_end(out, library_of(graph_, options_), GraphDef::kProducer, 0);
+  return out.take();
 }
 
 // lint: allow caller (a part of the format, which real TensorFlow reads in tests)
@@ -239,11 +310,11 @@ WireWriter write_attr_def(const AttrDef& attr) {
   WireWriter out;
   out.add_bytes(1, attr.name).add_bytes(2, attr.type);
   if (!std::holds_alternative<std::monostate>(attr.default_value)) {
-    out.put_message(3, write_attr(attr.default_value));
+    put_attr(out, 3, attr.default_value);
   }
   out.add_bool(5, attr.range.has_minimum).add_int(6, attr.range.minimum);
-  if (!attr.allowed_types.empty()) out.put_message(7, write_attr(attr.allowed_types));
-  if (!attr.allowed_strings.empty()) out.put_message(7, write_attr(attr.allowed_strings));
+  if (!attr.allowed_types.empty()) put_attr(out, 7, attr.allowed_types);
+  if (!attr.allowed_strings.empty()) put_attr(out, 7, attr.allowed_strings);
   return out;
 }
 

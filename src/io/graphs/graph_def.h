@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "io/proto/wire.h"
 
 namespace runhooks {
 
@@ -50,6 +51,20 @@ std::string write_graph_def(const GraphDef& graph);
 GraphDef read_graph_def(std::string_view bytes, const std::string& where);
 // As tf.train.write_graph() writes graph.pbtxt.
 std::string graph_def_text(const GraphDef& graph);
+
+// A graph that grows, as the bytes of make_graph_def(): what has been written is not written again.
+class GraphDefWriter {
+ public:
+  GraphDefWriter(const Graph& graph, const GraphDefOptions& options)
+      : graph_(graph), options_(options) {}
+  std::string bytes();
+
+ private:
+  const Graph& graph_;
+  const GraphDefOptions options_;
+  WireWriter nodes_;
+  size_t written_ = 0;  // operations
+};
 
 // The definitions of the graph's ops, in the order of their names: an OpList.
 std::string write_op_list(const Graph& graph);

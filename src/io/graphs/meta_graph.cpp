@@ -16,7 +16,7 @@ WireWriter write_tensor_info(const TensorInfo& info) {
   const bool is_sparse = info.name.empty() && !info.values_name.empty();
   if (!is_sparse) out.put_bytes(1, info.name);
   out.add_int(2, static_cast<int>(info.dtype));
-  if (info.shape) out.put_message(3, write_shape(*info.shape));
+  if (info.shape) put_shape(out, 3, *info.shape);
   if (is_sparse) {
     WireWriter sparse;
     sparse.add_bytes(1, info.values_name).add_bytes(2, info.indices_name);

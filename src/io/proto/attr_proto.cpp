@@ -20,50 +20,47 @@ enum AttrField : int {
   kAttrFunction = 10,
 };
 
-struct AttrWriter {
-  WireWriter operator()(std::monostate) const { return {}; }
-  WireWriter operator()(int64_t x) const { return WireWriter().put_int(kAttrInt, x); }
-  WireWriter operator()(float x) const { return WireWriter().put_float(kAttrFloat, x); }
-  WireWriter operator()(bool x) const { return WireWriter().put_int(kAttrBool, x); }
-  WireWriter operator()(const std::string& x) const {
-    return WireWriter().put_bytes(kAttrString, x);
+// Adds the field that holds the value.
+class AttrWriter {
+ public:
+  explicit AttrWriter(WireWriter& out) : out_(out) {}
+  void operator()(std::monostate) const {}
+  void operator()(int64_t x) const { out_.put_int(kAttrInt, x); }
+  void operator()(float x) const { out_.put_float(kAttrFloat, x); }
+  void operator()(bool x) const { out_.put_int(kAttrBool, x); }
+  void operator()(const std::string& x) const { out_.put_bytes(kAttrString, x); }
+  void operator()(DType x) const { out_.put_int(kAttrType, static_cast<int>(x)); }
+  void operator()(const Shape& x) const { put_shape(out_, kAttrShape, x); }
+  void operator()(const Tensor& x) const { out_.put_message(kAttrTensor, write_tensor(x)); }
+  void operator()(const std::vector<int64_t>& x) const {
+    put_list([&] { out_.add_packed_ints(kAttrInt, x); });
   }
-  WireWriter operator()(DType x) const {
-    return WireWriter().put_int(kAttrType, static_cast<int>(x));
+  void operator()(const std::vector<float>& x) const {
+    put_list([&] { out_.add_packed_floats(kAttrFloat, x.data(), x.size()); });
   }
-  WireWriter operator()(const Shape& x) const {
-    return WireWriter().put_message(kAttrShape, write_shape(x));
+  void operator()(const std::vector<std::string>& x) const {
+    put_list([&] {
+      for (const std::string& item : x) out_.put_bytes(kAttrString, item);
+    });
   }
-  WireWriter operator()(const Tensor& x) const {
-    return WireWriter().put_message(kAttrTensor, write_tensor(x));
+  void operator()(const std::vector<DType>& x) const {
+    put_list([&] { out_.add_packed_ints(kAttrType, x); });
   }
-  WireWriter operator()(const std::vector<int64_t>& x) const {
-    return list(WireWriter().add_packed_ints(kAttrInt, x));
+  void operator()(const std::vector<Shape>& x) const {
+    put_list([&] {
+      for (const Shape& item : x) put_shape(out_, kAttrShape, item);
+    });
   }
-  WireWriter operator()(const std::vector<float>& x) const {
-    return list(WireWriter().add_packed_floats(kAttrFloat, x.data(), x.size()));
-  }
-  WireWriter operator()(const std::vector<std::string>& x) const {
-    WireWriter items;
-    for (const std::string& item : x) items.put_bytes(kAttrString, item);
-    return list(items);
-  }
-  WireWriter operator()(const std::vector<DType>& x) const {
-    return list(WireWriter().add_packed_ints(kAttrType, x));
-  }
-  WireWriter operator()(const std::vector<Shape>& x) const {
-    WireWriter items;
-    for (const Shape& item : x) items.put_message(kAttrShape, write_shape(item));
-    return list(items);
-  }
-  WireWriter operator()(const FunctionPtr& x) const {
-    return WireWriter().put_message(kAttrFunction, WireWriter().put_bytes(1, x->function_name()));
+  void operator()(const FunctionPtr& x) const {
+    out_.put_nested(kAttrFunction, [&] { out_.put_bytes(1, x->function_name()); });
   }
 
  private:
-  static WireWriter list(const WireWriter& items) {
-    return WireWriter().put_message(kAttrList, items);
+  template <typename Write>
+  void put_list(const Write& write) const {
+    out_.put_nested(kAttrList, write);
   }
+  WireWriter& out_;
 };
 
 AttrValue empty_list(const std::string& type) {
@@ -122,7 +119,9 @@ std::optional<AttrValue> read_tensor_attr(const WireReader& r) {
 
 }  // namespace
 
-WireWriter write_attr(const AttrValue& value) { return std::visit(AttrWriter(), value); }
+void put_attr(WireWriter& out, int field, const AttrValue& value) {
+  out.put_nested(field, [&] { std::visit(AttrWriter(out), value); });
+}
 
 std::optional<AttrValue> read_attr(WireReader r, const std::string& type) {
   std::optional<AttrValue> value = AttrValue();

@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-WireWriter write_attr(const AttrValue& value);
+void put_attr(WireWriter& out, int field, const AttrValue& value);
 
 // Nothing for what an AttrValue cannot hold: functions, placeholders, lists of booleans or tensors,
 // tensors of foreign types. An empty list does not say of what; `type` does ("list(string)", as in

@@ -241,11 +241,13 @@ void FilledBytes::add(int64_t bytes, const std::string& where) {
        " MB that are not in it: one element stands for many.");
 }
 
-WireWriter write_shape(const Shape& shape) {
-  WireWriter out;
-  if (!shape.has_rank()) return out.add_bool(3, true);
-  for (int i = 0; i < shape.rank(); ++i) out.put_message(2, WireWriter().add_int(1, shape.dim(i)));
-  return out;
+void put_shape(WireWriter& out, int field, const Shape& shape) {
+  out.put_nested(field, [&] {
+    if (!shape.has_rank()) out.add_bool(3, true);
+    for (int i = 0; shape.has_rank() && i < shape.rank(); ++i) {
+      out.put_nested(2, [&] { out.add_int(1, shape.dim(i)); });
+    }
+  });
 }
 
 Shape read_shape(WireReader r) {
@@ -301,7 +303,7 @@ int64_t checked_num_elements(const Shape& shape, const WireReader& r) {
 WireWriter write_tensor(const Tensor& tensor) {
   WireWriter out;
   out.put_int(kDType, static_cast<int>(tensor.dtype()));
-  out.put_message(kTensorShape, write_shape(tensor.shape()));
+  put_shape(out, kTensorShape, tensor.shape());
   const int64_t count = tensor.num_elements();
   const bool one_by_one =
       count <= 1 || tensor.dtype() == DType::kString || tensor.dtype() == DType::kBool;

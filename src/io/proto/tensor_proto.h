@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-WireWriter write_shape(const Shape& shape);
+void put_shape(WireWriter& out, int field, const Shape& shape);
 Shape read_shape(WireReader message);
 
 // As TensorFlow writes the value of a constant: strings, booleans and single elements one by one,

@@ -12,24 +12,34 @@
 
 namespace runhooks {
 
-std::string quote_text(std::string_view bytes) {
-  std::string out = "\"";
+namespace {
+
+void append_quoted(std::string& out, std::string_view bytes) {
+  out += '"';
   for (char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     constexpr std::string_view specials = "\n\r\t\"'\\", letters = "nrt\"'\\";
-    const size_t at = specials.find(c);
-    if (at != std::string_view::npos) {
+    const bool is_plain = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\'' && c != '\\';
+    const size_t at = is_plain ? std::string_view::npos : specials.find(c);
+    if (is_plain) {
+      out += c;
+    } else if (at != std::string_view::npos) {
       out += '\\';
       out += letters[at];
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
     } else {
-      char octal[5];
-      std::snprintf(octal, sizeof octal, "\\%03o", byte);
-      out += octal;
+      out += '\\';
+      for (int shift = 6; shift >= 0; shift -= 3) out += static_cast<char>('0' + (byte >> shift & 7));
     }
   }
-  return out + '"';
+  out += '"';
+}
+
+}  // namespace
+
+std::string quote_text(std::string_view bytes) {
+  std::string out;
+  append_quoted(out, bytes);
+  return out;
 }
 
 std::string double_text(double value) {
@@ -80,11 +90,13 @@ class TextWriter {
   }
 
  private:
-  // The values of one field in the order of the file.
-  struct Values {
-    std::vector<uint64_t> numbers;  // the bits
-    std::vector<std::string_view> bytes;
+  // A value of a field: its bits, or its bytes.
+  struct Value {
+    const ProtoField* field;
+    uint64_t bits;
+    std::string_view bytes;
   };
+  using Values = std::vector<Value>;
 
   static bool is_text(ProtoType type) {
     return type == ProtoType::kString || type == ProtoType::kBytes || type == ProtoType::kMessage ||
@@ -92,46 +104,55 @@ class TextWriter {
   }
 
   static void collect(const WireReader& r, const ProtoField& field, Values& values) {
+    const auto add_bits = [&](uint64_t bits) { values.push_back({&field, bits, {}}); };
     if (is_text(field.type)) {
-      values.bytes.push_back(r.bytes());
+      values.push_back({&field, 0, r.bytes()});
     } else if (field.type == ProtoType::kFixed32) {
-      values.numbers.push_back(r.fixed32());
-    } else if (field.type == ProtoType::kFloat || field.type == ProtoType::kDouble) {
-      collect_floats(r, field.type, values);
+      add_bits(r.fixed32());
+    } else if (field.type == ProtoType::kFloat) {
+      std::vector<float> floats;
+      r.append_floats(floats);
+      for (float value : floats) {
+        uint32_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        add_bits(bits);
+      }
+    } else if (field.type == ProtoType::kDouble) {
+      std::vector<double> doubles;
+      r.append_doubles(doubles);
+      for (double value : doubles) {
+        uint64_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        add_bits(bits);
+      }
+    } else if (r.type() == WireType::kVarint) {
+      add_bits(r.uint());
     } else {
       std::vector<int64_t> ints;
       r.append_ints(ints);
-      values.numbers.insert(values.numbers.end(), ints.begin(), ints.end());
+      for (int64_t value : ints) add_bits(static_cast<uint64_t>(value));
     }
   }
 
-  static void collect_floats(const WireReader& r, ProtoType type, Values& values) {
-    std::vector<float> floats;
-    std::vector<double> doubles;
-    if (type == ProtoType::kFloat)
-      r.append_floats(floats);
-    else
-      r.append_doubles(doubles);
-    for (float value : floats) {
-      uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      values.numbers.push_back(bits);
-    }
-    for (double value : doubles) {
-      uint64_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      values.numbers.push_back(bits);
-    }
-  }
-
+  // Fields by number, the values of each in the order of the file.
   void write_message(std::string_view bytes, const ProtoMessage& message) {
     if (message.name == "Any" && write_any(bytes)) return;
-    std::map<int, Values> fields;
+    Values values;
     for (WireReader r(bytes, where_); r.next();) {
-      const ProtoField* field = message.find(r.field());
-      if (field) collect(r, *field, fields[field->number]);
+      if (const ProtoField* field = message.find(r.field())) collect(r, *field, values);
     }
-    for (const auto& item : fields) write_field(*message.find(item.first), item.second);
+    const auto is_before = [](const Value& a, const Value& b) {
+      return a.field->number < b.field->number;
+    };
+    if (!std::is_sorted(values.begin(), values.end(), is_before)) {
+      std::stable_sort(values.begin(), values.end(), is_before);
+    }
+    for (auto first = values.begin(); first != values.end();) {
+      auto end = first;
+      while (end != values.end() && end->field == first->field) ++end;
+      write_field(*first->field, &*first, &*first + (end - first));
+      first = end;
+    }
   }
 
   // A message of a known type stands under the name of its type instead of in bytes.
@@ -147,26 +168,30 @@ class TextWriter {
     return message != nullptr;
   }
 
-  void write_field(const ProtoField& field, const Values& values) {
-    if (field.type == ProtoType::kMap) return write_map(field, values.bytes);
+  void write_field(const ProtoField& field, const Value* first, const Value* end) {
+    if (field.type == ProtoType::kMap) return write_map(field, first, end);
     if (field.type == ProtoType::kMessage) {
-      if (field.is_repeated) {
-        for (std::string_view bytes : values.bytes) write_block(field.name, bytes, *field.message);
+      if (field.is_repeated || end - first == 1) {
+        for (; first != end; ++first) write_block(field.name, first->bytes, *field.message);
       } else {
         // Parts of one message that come one by one are merged, which is to say joined.
         std::string joined;
-        for (std::string_view bytes : values.bytes) joined.append(bytes);
+        for (; first != end; ++first) joined.append(first->bytes);
         write_block(field.name, joined, *field.message);
       }
       return;
     }
-    const size_t count = is_text(field.type) ? values.bytes.size() : values.numbers.size();
-    for (size_t i = field.is_repeated || count == 0 ? 0 : count - 1; i < count; ++i) {
-      const bool is_default =
-          is_text(field.type) ? values.bytes[i].empty() : values.numbers[i] == 0;
+    for (const Value* value = field.is_repeated ? first : end - 1; value != end; ++value) {
+      const bool is_default = is_text(field.type) ? value->bytes.empty() : value->bits == 0;
       if (is_default && !field.is_repeated && !field.is_in_oneof) continue;
-      write_line(field, is_text(field.type) ? quote_text(values.bytes[i])
-                                            : number_text(field, values.numbers[i]));
+      indent();
+      out_.append(field.name).append(": ");
+      if (is_text(field.type)) {
+        append_quoted(out_, value->bytes);
+      } else {
+        out_ += number_text(field, value->bits);
+      }
+      out_ += '\n';
     }
   }
 
@@ -202,29 +227,23 @@ class TextWriter {
     }
   }
 
-  void write_map(const ProtoField& field, const std::vector<std::string_view>& entries) {
-    const ProtoField& key = field.message->fields[0];
-    const bool text_keys = is_text(key.type);
+  void write_map(const ProtoField& field, const Value* first, const Value* end) {
+    const bool text_keys = is_text(field.message->fields[0].type);
     // The last entry of a key counts. Numbers are padded so that they sort as numbers.
     std::map<std::string, std::string_view> sorted;
-    for (std::string_view entry : entries) {
+    for (; first != end; ++first) {
       std::string sort_key(text_keys ? 0 : 20, '0');
-      for (WireReader r(entry, where_); r.next();) {
+      for (WireReader r(first->bytes, where_); r.next();) {
         if (r.field() != 1) continue;
         const std::string number = text_keys ? "" : str_cat(r.uint());
         sort_key = text_keys ? r.text() : std::string(20 - number.size(), '0') + number;
       }
-      sorted[sort_key] = entry;
+      sorted[sort_key] = first->bytes;
     }
     for (const auto& entry : sorted) write_block(field.name, entry.second, *field.message, true);
   }
 
   void indent() { out_.append(static_cast<size_t>(2 * depth_), ' '); }
-
-  void write_line(const ProtoField& field, const std::string& value) {
-    indent();
-    out_ += field.name + ": " + value + "\n";
-  }
 
   void write_block(const std::string& name,
                    std::string_view bytes,
@@ -234,7 +253,7 @@ class TextWriter {
       fail(Code::kDataLoss, "Damaged message in '", std::string(where_), "': nested too deeply.");
     }
     indent();
-    out_ += name + " {\n";
+    out_.append(name).append(" {\n");
     ++depth_;
     write_message(bytes, message);
     // An entry's message is shown even if the bytes leave it out.

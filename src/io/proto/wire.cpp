@@ -47,6 +47,7 @@ const char* type_name(WireType type) {
 }  // namespace
 
 void append_varint(std::string& out, uint64_t value) {
+  if (value < 0x80) return out.push_back(static_cast<char>(value));
   char buffer[10];
   size_t n = 0;
   for (; value >= 0x80; value >>= 7) buffer[n++] = static_cast<char>((value & 0x7f) | 0x80);
@@ -117,6 +118,18 @@ WireWriter& WireWriter::put_bytes(int field, std::string_view value) {
   append_varint(bytes_, value.size());
   bytes_.append(value);
   return *this;
+}
+
+// Of the message that begins behind the byte at `start`.
+void WireWriter::set_length(size_t start) {
+  const size_t size = bytes_.size() - start - 1;
+  if (size < 0x80) {
+    bytes_[start] = static_cast<char>(size);
+    return;
+  }
+  std::string length;
+  append_varint(length, size);
+  bytes_.replace(start, 1, length);
 }
 
 WireWriter& WireWriter::add_float(int field, float value) {

@@ -55,6 +55,16 @@ class WireWriter {
   WireWriter& put_message(int field, const WireWriter& message) {
     return put_bytes(field, message.bytes());
   }
+  // A message whose fields `write` puts into this writer, so that nothing is copied.
+  template <typename Write>
+  WireWriter& put_nested(int field, const Write& write) {
+    key(field, WireType::kBytes);
+    const size_t start = bytes_.size();
+    bytes_.push_back(0);  // where its length comes, which takes one byte mostly
+    write();
+    set_length(start);
+    return *this;
+  }
 
   WireWriter& add_int(int field, int64_t value) { return value ? put_int(field, value) : *this; }
   WireWriter& add_bool(int field, bool value) { return value ? put_int(field, 1) : *this; }
@@ -92,6 +102,7 @@ class WireWriter {
   void key(int field, WireType type) {
     append_varint(bytes_, static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type));
   }
+  void set_length(size_t start);
   std::string bytes_;
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/array/copy_elements.h"
+#include "ops/array/copy_box.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -11,40 +11,6 @@ namespace {
 
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
-
-// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in a
-// tensor of shape `to`, which the copier fills.
-void copy_box(ElementCopier& copier,
-              const Tensor& from,
-              const std::vector<int64_t>& from_begin,
-              const Shape& to,
-              const std::vector<int64_t>& to_begin,
-              const Shape& box) {
-  if (box.num_elements() == 0) return;
-  const int rank = box.rank();
-  const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
-  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
-  const int64_t groups = box.num_elements() / run / rows;
-  const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
-  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-  auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
-    int64_t at = 0;
-    for (int i = 0; i < rank; ++i) {
-      const auto k = static_cast<size_t>(i);
-      at = at * shape.dim(i) + begin[k] + index[k];
-    }
-    return at;
-  };
-  for (int64_t group = 0; group < groups; ++group) {
-    copier.copy_rows(from, offset(from.shape(), from_begin), stride(from.shape()),
-                     offset(to, to_begin), stride(to), rows, run);
-    for (int i = rank - 3; i >= 0; --i) {
-      const auto k = static_cast<size_t>(i);
-      if (++index[k] < box.dim(i)) break;
-      index[k] = 0;
-    }
-  }
-}
 
 class SliceKernel : public Kernel {
  public:
@@ -82,42 +48,6 @@ void slice_shape(ShapeContext& c) {
                        ".");
     }
     out.append(n);
-  }
-  c.set_output(0, out);
-}
-
-class PadKernel : public Kernel {
- public:
-  void compute(KernelContext& c) override {
-    const std::vector<int64_t> paddings = c.input(1).integers();
-    std::vector<int64_t> before;
-    for (size_t i = 0; i < paddings.size(); i += 2) before.push_back(paddings[i]);
-    Tensor& out = c.output(0);
-    copier_.begin(out, c.input(0));
-    copier_.fill_with_nothing(0, out.num_elements());
-    copy_box(copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(), before,
-             c.input(0).shape());
-  }
-
- private:
-  ElementCopier copier_;
-};
-
-void pad_shape(ShapeContext& c) {
-  const Tensor* paddings = c.value(1);
-  const Shape& x = c.input(0);
-  if (x.has_rank() && !Shape{x.rank(), 2}.is_compatible_with(c.input(1))) {
-    invalid_argument("paddings must have shape (", x.rank(), ", 2); got ", c.input(1), ".");
-  }
-  if (!paddings || !x.has_rank()) {
-    c.set_output(0, x.has_rank() ? Shape::unknown_of_rank(x.rank()) : Shape::unknown());
-    return;
-  }
-  const std::vector<int64_t> sizes = paddings->integers();
-  Shape out;
-  for (int i = 0; i < x.rank(); ++i) {
-    const auto k = static_cast<size_t>(2 * i);
-    out.append(sum_of_dims(sum_of_dims(x.dim(i), sizes[k]), sizes[k + 1]));
   }
   c.set_output(0, out);
 }
@@ -303,22 +233,6 @@ RUNHOOKS_REGISTER_OP("Slice")
     .summary("The box of the given size that starts at begin; size -1 is up to the end.")
     .example("f[4,3] i{1,0} i{2,-1}")
     .example("f[4,3,2] i{1,2,0} i{2,1,2}");
-
-RUNHOOKS_REGISTER_OP("Pad")
-    .input("input: T")
-    .input("paddings: Tpaddings, rank 2, >= 0")
-    .output("output: T")
-    .attr("T: type")
-    .attr("Tpaddings: {int32, int64} = DT_INT32")
-    .shape(pad_shape)
-    .kernel(kernel_of<PadKernel>())
-    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
-      return {g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))}), Gradient()};
-    })
-    .r("pad(tensor as input, paddings, mode = 'CONSTANT', name = NULL, constant_values = 0)")
-    .summary("The tensor with zeros around it.")
-    .example("f[2,3] i[2,2]{1,0,0,2}");
 
 RUNHOOKS_REGISTER_OP("Unpack")
     .input("value: T, rank >= 1")

@@ -3,6 +3,8 @@
 // What it must not know: Eigen (only linalg_*.cpp includes it), sessions, R.
 #pragma once
 
+#include <algorithm>
+
 #include "graph/graph.h"
 
 namespace runhooks {
@@ -17,6 +19,15 @@ inline Shape outer_dims(const Shape& shape, int inner) {
 inline Shape with_dims(Shape outer, std::initializer_list<int64_t> inner) {
   for (int64_t dim : inner) outer.append(dim);
   return outer;
+}
+
+// The last two dimensions, and the smaller one; -1 where it is not known.
+struct MatrixSize {
+  int64_t m = -1, n = -1;
+  int64_t least() const { return m < 0 || n < 0 ? Shape::kUnknownDim : std::min(m, n); }
+};
+inline MatrixSize matrix_size(const Shape& x) {
+  return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)};
 }
 
 // Input i, of rank 2 or more by its definition: square.

@@ -3,8 +3,12 @@
 // What it must not know: which ops there are.
 #pragma once
 
-// Eigen's packets of SSE bring a warning for each template that takes one; what is computed here is
-// rare.
+#ifdef EIGEN_CORE_H
+#error "linalg_matrix.h comes before Eigen's headers, or they do not read what it says"
+#endif
+
+// Eigen's packets of SSE bring a warning for each template that takes one, thousands of lines; what
+// is computed here is rare.
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Core>
 #include <algorithm>

@@ -1,11 +1,13 @@
 // Cholesky, inverses, determinants and solutions of linear equations, by Eigen.
+// clang-format off: it comes before Eigen
+#include "ops/linalg/linalg_matrix.h"
+// clang-format on
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 #include "ops/linalg/linalg.h"
-#include "ops/linalg/linalg_matrix.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

@@ -25,7 +25,7 @@ class SumDuplicateRowsKernel : public Kernel {
     const int64_t rows = shape.dim(0), width = rows > 0 ? values.num_elements() / rows : 0;
     shape.set_dim(0, static_cast<int64_t>(distinct_.size()));
     Tensor& sums = c.allocate_output(0, values.dtype(), shape);
-    std::memset(sums.raw(), 0, sums.num_bytes());
+    if (sums.num_elements() > 0) std::memset(sums.raw(), 0, sums.num_bytes());
     for (int64_t i = 0; i < rows; ++i) {
       T* to = sums.data<T>() + places_[static_cast<size_t>(i)] * width;
       const T* from = values.data<T>() + i * width;
@@ -52,7 +52,7 @@ class SumDuplicateRowsKernel : public Kernel {
       }
       largest = std::max(largest, indices[i]);
     }
-    check_memory(largest, sizeof(int32_t));
+    check_memory(largest + 1, sizeof(int32_t));
     if (static_cast<size_t>(largest + 1) > place_.size()) {
       place_.resize(static_cast<size_t>(largest + 1), -1);
     }

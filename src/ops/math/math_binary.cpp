@@ -40,17 +40,17 @@ struct DivNoNanFn {
     return b == T(0) ? T(0) : a / b;
   }
 };
-// Where either is NaN the first one, as TensorFlow's.
+// NaN where either is, as TensorFlow 2's; 1.x gives the first one, so that a NaN may vanish.
 struct MaximumFn {
   template <typename T>
   static T apply(T a, T b) {
-    return a < b ? b : a;
+    return a < b || b != b ? b : a;
   }
 };
 struct MinimumFn {
   template <typename T>
   static T apply(T a, T b) {
-    return b < a ? b : a;
+    return b < a || b != b ? b : a;
   }
 };
 struct PowFn {

@@ -40,8 +40,9 @@ RUNHOOKS_UNARY_FN(SeluFn, x < T(0) ? T(kSeluScaleAlpha) * std::expm1(x) : T(kSel
 RUNHOOKS_UNARY_FN(SoftplusFn, softplus_of(x));
 RUNHOOKS_UNARY_FN(SoftsignFn, x / (T(1) + (x < T(0) ? -x : x)));
 
-RUNHOOKS_BINARY_FN(ReluGradFn, b > T(0) ? a : T(0));
-RUNHOOKS_BINARY_FN(Relu6GradFn, b > T(0) && b < T(6) ? a : T(0));
+// a product, as TensorFlow's: NaN and infinity do not vanish where the gradient is 0
+RUNHOOKS_BINARY_FN(ReluGradFn, a*(b > T(0) ? T(1) : T(0)));
+RUNHOOKS_BINARY_FN(Relu6GradFn, a*(b > T(0) && b < T(6) ? T(1) : T(0)));
 RUNHOOKS_BINARY_FN(EluGradFn, b < T(0) ? a * (b + T(1)) : a);
 RUNHOOKS_BINARY_FN(SeluGradFn, b < T(0) ? a * (b + T(kSeluScaleAlpha)) : a * T(kSeluScale));
 RUNHOOKS_BINARY_FN(SoftplusGradFn, a* sigmoid_of(b));

@@ -91,6 +91,16 @@ class ReserveKernel : public Kernel {
   }
 };
 
+class ResizeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int32_t n = *c.input(1).data<int32_t>();
+    if (n < 0) invalid_argument("The size of a list must not be negative; got ", n, ".");
+    check_memory(n, sizeof(Tensor));
+    c.output(0) = list_tensor(list_of_tensor(c.input(0)).resized(static_cast<size_t>(n)));
+  }
+};
+
 class PushBackKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -254,6 +264,18 @@ RUNHOOKS_LIST_OP("TensorListReserve")
     .kernel(kernel_of<ReserveKernel>())
     .not_differentiable()
     .summary("A list of elements that are not set.");
+
+RUNHOOKS_LIST_OP("TensorListResize")
+    .input("input_handle: variant")
+    .input("size: int32, scalar")
+    .output("output_handle: variant")
+    .shape(scalar_shape)
+    .kernel(kernel_of<ResizeKernel>())
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      const Output length = g.op("TensorListLength", {op.input(0)});
+      return {g.op("TensorListResize", {dy[0], length}), Gradient()};
+    })
+    .summary("A list of this size: elements are cut off, or are not set.");
 
 RUNHOOKS_LIST_OP("TensorListPushBack")
     .input("input_handle: variant")

@@ -223,27 +223,7 @@ class StringSplitKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// --- regular expressions. What RE2 writes as \1 the standard library has as $1.
-
-std::string rewrite_in_standard(const std::string& rewrite) {
-  std::string standard;
-  for (size_t i = 0; i < rewrite.size(); ++i) {
-    const char c = rewrite[i];
-    if (c == '$') {
-      standard += "$$";
-    } else if (c == '\\' && i + 1 < rewrite.size()) {
-      const char next = rewrite[++i];
-      if (std::isdigit(static_cast<unsigned char>(next))) {
-        standard += next == '0' ? std::string("$&") : std::string("$") + next;
-      } else {
-        standard += next;
-      }
-    } else {
-      standard += c;
-    }
-  }
-  return standard;
-}
+// --- regular expressions
 
 // An argument, which the ops called Static... have as an attribute.
 const std::string& text_of(KernelContext& c, int input, const char* attr) {
@@ -255,7 +235,8 @@ class RegexReplaceKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     const Pattern pattern(text_of(c, 1, "pattern"));
-    const std::string rewrite = rewrite_in_standard(text_of(c, 2, "rewrite"));
+    const std::string& rewrite = text_of(c, 2, "rewrite");
+    pattern.check_rewrite(rewrite);
     const bool is_global = c.op().attr_bool("replace_global");
     Tensor& out = c.output(0);
     out.set_dictionary(dictionary_.for_elements(x.num_elements()));

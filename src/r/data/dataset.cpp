@@ -157,8 +157,9 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
     const RList given(columns, "the tensors of a dataset");
     for (R_xlen_t i = 0; i < given.size(); ++i) {
       const DType wanted = wanted_type(dtypes, i);
-      if (is_tensor(given[i])) {  // of a function's graph
-        components->push_back(Value::of(tensor_of(given[i])));
+      if (is_tensor(given[i]) || is_variable(given[i])) {
+        components->push_back(
+            Value::of(is_tensor(given[i]) ? tensor_of(given[i]) : variable_of(given[i])->snapshot));
         continue;
       }
       if (!has_rows) {
@@ -175,6 +176,6 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
     }
     Args args(owner);
     args.set("components", Value::of(components));
-    return make_handle<Made>(make_dataset(type, args), kMade);
+    return dataset_handle(make_dataset(type, args));
   });
 }

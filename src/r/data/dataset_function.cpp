@@ -119,7 +119,6 @@ class RSource : public ElementSource {
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return border([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
-    const auto outer = default_graph();
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
@@ -129,9 +128,7 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
           for (R_xlen_t i = 0; i < given.size(); ++i) results.push_back(tensor_of(given[i]));
           return results;
         },
-        [&](Graph& graph) {
-          if (outer->has_seed()) graph.set_seed(outer->seed());
-        });
+        default_graph().get());
     return make_handle<Made>(std::const_pointer_cast<DatasetFunction>(function), kMade);
   });
 }
@@ -141,7 +138,6 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
 SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
   return border([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
-    const auto outer = default_graph();
     std::shared_ptr<const Dataset> pattern;
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
@@ -150,9 +146,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
           pattern = dataset_of_handle(result);
           return pattern->unknowns();
         },
-        [&](Graph& graph) {
-          if (outer->has_seed()) graph.set_seed(outer->seed());
-        });
+        default_graph().get());
     return make_handle<Made>(std::make_shared<DatasetMaker>(function, pattern), kMade);
   });
 }

@@ -3,6 +3,7 @@
 // What it must not know: how anything is computed.
 #pragma once
 
+#include "data/dataset.h"
 #include "graph/saveable.h"
 #include "r/values/values.h"
 
@@ -19,6 +20,8 @@ InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r/data/iterator.cpp
 
+// A handle that keeps the graphs of tensors that the dataset depends on.
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset);
 // NULL where it is none.
 SaveablePtr saveable_of(SEXP x);
 

@@ -46,13 +46,6 @@ SEXP component_to_r(const Tensor& component) {
   return make_handle<Made>(std::static_pointer_cast<Dataset>(component.object()), kMade);
 }
 
-// Throws for one that a function would return: it has no elements here.
-void check_known(const Dataset& dataset) {
-  if (dataset.unknowns().empty()) return;
-  throw Error(Code::kInvalidArgument, "The dataset depends on tensors of a graph.",
-              {"Functions of dataset_flat_map() and dataset_interleave() return such datasets."});
-}
-
 class MadeSaveable : public Made {
  public:
   explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
@@ -67,6 +60,18 @@ class MadeSaveable : public Made {
 
 namespace runhooks {
 namespace r {
+
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset) {
+  Rcpp::Shield<SEXP> handle(make_handle<Made>(dataset, kMade));
+  const std::vector<Output> unknowns = dataset->unknowns();
+  Rcpp::Shield<SEXP> graphs(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(unknowns.size())));
+  for (size_t i = 0; i < unknowns.size(); ++i) {
+    SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
+                   graph_handle(unknowns[i].graph().shared_from_this()));
+  }
+  R_SetExternalPtrProtected(handle, graphs);
+  return handle;
+}
 
 SaveablePtr saveable_of(SEXP x) {
   if (!is_handle(x, kMade)) return nullptr;
@@ -90,9 +95,8 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
 // `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
-  return border([&]() -> SEXP {
-    return make_handle<Made>(make_dataset(type, *args_from_r(args, owner)), kMade);
-  });
+  return border(
+      [&]() -> SEXP { return dataset_handle(make_dataset(type, *args_from_r(args, owner))); });
 }
 
 // What a dataset is, and the types and shapes of its components, also as text.
@@ -113,14 +117,18 @@ SEXP cpp_dataset_info(SEXP handle) {
   });
 }
 
+// Whether the dataset depends on no tensors but constants.
+// [[Rcpp::export(rng = false)]]
+bool cpp_dataset_is_constant(SEXP handle) {
+  return border([&] { return has_constants_only(*dataset_from_r(handle)); });
+}
+
 // The first `n` elements, each a list of its components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_collect(SEXP handle, double n) {
   return border([&]() -> SEXP {
     IteratorContext context(*default_graph());
-    const auto dataset = dataset_from_r(handle);
-    check_known(*dataset);
-    const auto iterator = dataset->iterator(context);
+    const auto iterator = with_constants(dataset_from_r(handle))->iterator(context);
     std::vector<Held> elements;
     ComponentsSink sink;
     while (static_cast<double>(elements.size()) < n && iterator->next(sink)) {
@@ -145,7 +153,6 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
   return border([&]() -> SEXP {
     const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
-    if (given) check_known(*given);
     return tensor_handle(
         make_iterator_op(*default_graph(), dtypes_from_r(dtypes), shapes_from_r(shapes), given));
   });

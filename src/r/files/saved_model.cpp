@@ -1,5 +1,6 @@
 // SavedModels in R: exports of estimators, and loaded models that answer.
 #include "estimators/export.h"
+#include "estimators/export_folder.h"
 #include "r/data/example.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
@@ -170,9 +171,15 @@ void cpp_estimator_export(SEXP spec,
   });
 }
 
+// Where an export for `folder`, or for a version in it, is made.
 // [[Rcpp::export(rng = false)]]
-void cpp_replace_saved_model(Text from, Text folder) {
-  border([&] { replace_saved_model(from, folder); });
+std::string cpp_unfinished_export(Text folder, bool versioned) {
+  return border([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_place_export(Text from, Text folder) {
+  border([&] { place_export(from, folder); });
 }
 
 // [[Rcpp::export(rng = false)]]

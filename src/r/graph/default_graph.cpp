@@ -1,4 +1,5 @@
 // The default graph in R, a stack: what functions add to where nobody says to which graph.
+#include "data/element_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 
@@ -43,8 +44,8 @@ std::shared_ptr<Graph> default_graph() {
 
 std::shared_ptr<Graph> graph_for(Graph& graph) {
   const std::shared_ptr<Graph> now = default_graph();
-  const bool is_inside = now->is_function() && &now->root() == &graph.root();
-  return is_inside || graph.is_function() ? now : graph.shared_from_this();
+  const bool is_function = graph.is_function() || dynamic_cast<const ElementGraph*>(&graph);
+  return is_function || is_around(graph, *now) ? now : graph.shared_from_this();
 }
 
 }  // namespace r

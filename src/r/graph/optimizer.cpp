@@ -107,19 +107,17 @@ Initializer initializer_from_r(SEXP x) {
   };
 }
 
-}  // namespace r
-}  // namespace runhooks
+bool is_indexed_slices(SEXP x) {
+  return TYPEOF(x) == VECSXP && Rf_inherits(x, "tensorflow.indexed_slices");
+}
 
-namespace {
-
-// A gradient of rows is a list of class tensorflow.indexed_slices.
 SEXP gradient_to_r(const Gradient& gradient) {
   if (gradient.is_none()) return R_NilValue;
   if (!gradient.is_indexed_slices()) return tensor_handle(gradient.values);
   Rcpp::Shield<SEXP> slices(named_list({"values", "indices", "dense_shape"}));
   SET_VECTOR_ELT(slices, 0, tensor_handle(gradient.values));
   SET_VECTOR_ELT(slices, 1, tensor_handle(gradient.indices));
-  SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
+  if (gradient.dense_shape) SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
   Rcpp::Shield<SEXP> name(Rf_mkString("tensorflow.indexed_slices"));
   Rf_setAttrib(slices, R_ClassSymbol, name);
   return slices;
@@ -127,7 +125,7 @@ SEXP gradient_to_r(const Gradient& gradient) {
 
 Gradient gradient_from_r(SEXP x) {
   if (x == R_NilValue) return Gradient();
-  if (!Rf_inherits(x, "tensorflow.indexed_slices")) return tensor_of(x);
+  if (!is_indexed_slices(x)) return tensor_of(x);
   Gradient gradient = tensor_of(list_element(x, "values"));
   gradient.indices = tensor_of(list_element(x, "indices"));
   SEXP shape = list_element(x, "dense_shape");
@@ -135,7 +133,8 @@ Gradient gradient_from_r(SEXP x) {
   return gradient;
 }
 
-}  // namespace
+}  // namespace r
+}  // namespace runhooks
 
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]

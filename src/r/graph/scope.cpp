@@ -35,6 +35,7 @@ Operation* operation_behind(SEXP x) {
   if (is_operation(x)) return operation_of(x);
   if (is_variable(x)) return variable_of(x)->snapshot.op;
   if (is_tensor(x)) return tensor_of(x).op;
+  if (is_indexed_slices(x)) return gradient_from_r(x).values.op;
   invalid_argument("Control inputs are operations, tensors or variables, not objects of type ",
                    Rf_type2char(TYPEOF(x)), ".");
 }

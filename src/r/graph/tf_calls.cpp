@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "graph/graph_function.h"
+#include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -22,6 +23,7 @@ Graph* graph_of_value(const Value& value) {
       if (Graph* graph = graph_of_value(element)) return graph;
     }
   }
+  if (const Gradient* rows = rows_in(value)) return &rows->values.graph();
   return nullptr;
 }
 
@@ -134,9 +136,19 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
   return nullptr;
 }
 
+// A gradient of rows is the tensor that it stands for.
+SEXP dense_input(SEXP x) {
+  const Gradient rows = gradient_from_r(x);
+  return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
+}
+
 // One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
 // that is added.
 void append_input(std::vector<Rcpp::RObject>& all, SEXP x, bool is_list) {
+  if (is_indexed_slices(x)) {
+    all.emplace_back(dense_input(x));
+    return;
+  }
   const bool is_nest =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_nest) {
@@ -152,10 +164,29 @@ void append_input(std::vector<Rcpp::RObject>& all, SEXP x, bool is_list) {
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
-  for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) all.emplace_back(VECTOR_ELT(elements, i));
+  for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) {
+    SEXP element = VECTOR_ELT(elements, i);
+    all.emplace_back(is_indexed_slices(element) ? dense_input(element) : element);
+  }
+}
+
+// The same rows once more, as tensors of their own.
+SEXP same_rows(SEXP rows, const std::string& name) {
+  Gradient same = gradient_from_r(rows);
+  const auto graph = graph_for(same.values.graph());
+  for (Output* part : {&same.values, &same.indices, &same.dense_shape}) {
+    if (*part) *part = graph->op("Identity", {*part}).named(name);
+  }
+  return gradient_to_r(same);
 }
 
 SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owner) {
+  const Bound* first = def.is_identity ? find_binding(bindings, def.inputs[0].name) : nullptr;
+  if (first && is_indexed_slices(first->value)) {
+    const Bound* name = find_binding(bindings, "name");
+    const bool is_named = name && name->value != R_NilValue;
+    return same_rows(first->value, is_named ? string_from_r(name->value) : "");
+  }
   std::vector<Rcpp::RObject> inputs;
   Rcpp::List attrs;
   Rcpp::CharacterVector attr_names;

@@ -51,7 +51,8 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
 struct Release {
   MonitoredBinding& binding;
   ~Release() {
-    if (binding.session->is_closed()) binding.session.reset();
+    // a call within this one may have done it
+    if (binding.session && binding.session->is_closed()) binding.session.reset();
   }
 };
 

@@ -4,6 +4,7 @@
 #include "r/loop/session.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
+#include "r/values/nesting.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -89,6 +90,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
                 x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
         {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
   }
+  const NestedList inside;
   Node node;
   node.is_leaf = false;
   node.source = x;

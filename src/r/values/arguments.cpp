@@ -1,8 +1,10 @@
 // Values: R objects to arguments of the core and back.
+#include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 #include "r/values/convert.h"
 #include "r/values/handles.h"
+#include "r/values/nesting.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -75,6 +77,7 @@ Value value_from_r(SEXP x) {
   if (is_operation(x)) return Value::of(operation_of(x));
   if (is_variable(x)) return Value::of(variable_of(x));
   if (is_handle(x, kMade)) return Value::of(from_handle<Made>(x, kMade));
+  if (is_indexed_slices(x)) return gradient_value(gradient_from_r(x));
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));
   }
@@ -88,6 +91,7 @@ Value value_from_r(SEXP x) {
     case STRSXP:
       return vector_value(x);
     case VECSXP: {
+      const NestedList inside;
       SEXP names = Rf_getAttrib(x, R_NamesSymbol);
       if (names == R_NilValue) return list_value(x);
       // What a specification is called in messages comes with it.
@@ -127,6 +131,7 @@ SEXP value_to_r(const Value& value) {
     out.names() = names;
     return out;
   }
+  if (const Gradient* rows = rows_in(value)) return gradient_to_r(*rows);
   return R_NilValue;
 }
 

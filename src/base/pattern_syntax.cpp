@@ -1,0 +1,521 @@
+// Reads RE2's syntax, and refuses what RE2 refuses in its words.
+#include "base/pattern_syntax.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "base/status.h"
+
+namespace runhooks {
+
+namespace {
+
+// The parser and the compiler of trees go as deep as groups do.
+constexpr int kDeepest = 1000;
+constexpr int kMostRepeats = 1000;
+
+using Kind = PatternNode::Kind;
+
+struct NamedRanges {
+  const char* name;
+  std::vector<RuneSet::Range> ranges;
+};
+
+const std::vector<NamedRanges>& posix_classes() {
+  static const std::vector<NamedRanges> classes = {
+      {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
+      {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
+      {"ascii", {{0, 0x7F}}},
+      {"blank", {{'\t', '\t'}, {' ', ' '}}},
+      {"cntrl", {{0, 0x1F}, {0x7F, 0x7F}}},
+      {"digit", {{'0', '9'}}},
+      {"graph", {{'!', '~'}}},
+      {"lower", {{'a', 'z'}}},
+      {"print", {{' ', '~'}}},
+      {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
+      {"space", {{'\t', '\r'}, {' ', ' '}}},
+      {"upper", {{'A', 'Z'}}},
+      {"word", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
+      {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+  return classes;
+}
+
+RuneSet perl_class(char letter) {
+  switch (letter) {
+    case 'd':
+      return RuneSet({{'0', '9'}});
+    case 's':
+      return RuneSet({{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}});
+    default:
+      return RuneSet({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
+  }
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const int lower = std::tolower(static_cast<unsigned char>(c));
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A node as it is being read, with what is known of it as a whole.
+struct Part {
+  PatternNodePtr node;
+  int repeats = 1;  // the product of counted repetitions within each other
+};
+
+class Parser {
+ public:
+  explicit Parser(const std::string& text) : text_(text) {}
+
+  PatternTree parse() {
+    const Part whole = parse_choice(0);
+    if (!is_over()) error("unexpected )", 0, text_.size());
+    return {whole.node, groups_};
+  }
+
+ private:
+  struct Flags {
+    bool ignores_case = false, has_lines = false, dot_is_all = false, is_lazy = false;
+  };
+
+  bool is_over() const { return at_ >= text_.size(); }
+  bool sees(const char* words) const { return text_.compare(at_, std::strlen(words), words) == 0; }
+  bool takes(const char* words) {
+    if (!sees(words)) return false;
+    at_ += std::strlen(words);
+    return true;
+  }
+  [[noreturn]] void error(const char* what, size_t begin, size_t end) const {
+    const bool has_words = begin < end;
+    invalid_argument("Invalid pattern: ", text_, ", error: ", what, has_words ? ": " : "",
+                     text_.substr(begin, end - begin), ".");
+  }
+
+  int32_t take_rune() {
+    const Rune rune = rune_at(text_.data() + at_, text_.data() + text_.size());
+    if (rune.value < 0) error("invalid UTF-8", 0, 0);
+    at_ += static_cast<size_t>(rune.length);
+    return rune.value;
+  }
+
+  // --- nodes
+
+  static Part leaf(Kind kind) {
+    auto node = std::make_shared<PatternNode>();
+    node->kind = kind;
+    node->can_be_empty = true;
+    return {node};
+  }
+  static Part runes(RuneSet set) {
+    auto node = std::make_shared<PatternNode>();
+    node->kind = Kind::kRunes;
+    node->runes = std::move(set);
+    return {node};
+  }
+  Part literal(int32_t rune) const {
+    RuneSet set({{rune, rune}});
+    if (flags_.ignores_case) set.fold();
+    return runes(std::move(set));
+  }
+  static Part of_parts(Kind kind, const std::vector<Part>& parts) {
+    if (parts.size() == 1) return parts[0];
+    auto node = std::make_shared<PatternNode>();
+    node->kind = kind;
+    Part whole{node};
+    node->can_be_empty = kind == Kind::kSequence;
+    for (const Part& part : parts) {
+      node->parts.push_back(part.node);
+      whole.repeats = std::max(whole.repeats, part.repeats);
+      if (part.node->can_be_empty != node->can_be_empty) {
+        // a sequence is empty where all are, a choice where one is
+        node->can_be_empty = kind == Kind::kChoice;
+      }
+    }
+    return whole;
+  }
+
+  // --- choices, sequences, groups
+
+  Part parse_choice(int depth) {
+    if (depth > kDeepest) {
+      invalid_argument("Invalid pattern: groups lie within each other more than ", kDeepest,
+                       " deep.");
+    }
+    std::vector<Part> choices;
+    do {
+      choices.push_back(parse_sequence(depth));
+    } while (takes("|"));
+    return of_parts(Kind::kChoice, choices);
+  }
+
+  Part parse_sequence(int depth) {
+    std::vector<Part> parts;
+    size_t last_repeat = std::string::npos;  // where the repetition right before this place began
+    while (!is_over() && !sees("|") && !sees(")")) {
+      const size_t begin = at_;
+      int least = 0, most = -1;
+      if (parse_repeat(&least, &most)) {
+        const bool is_lazy = takes("?") != flags_.is_lazy;
+        if (last_repeat != std::string::npos) error("bad repetition operator", last_repeat, at_);
+        if (parts.empty()) error("no argument for repetition operator", begin, at_);
+        parts.back() = repeated(parts.back(), least, most, is_lazy, begin);
+        last_repeat = begin;
+        continue;
+      }
+      last_repeat = std::string::npos;
+      parse_item(depth, &parts);
+    }
+    return of_parts(Kind::kSequence, parts);
+  }
+
+  Part repeated(const Part& part, int least, int most, bool is_lazy, size_t begin) const {
+    auto node = std::make_shared<PatternNode>();
+    node->kind = Kind::kRepeat;
+    node->parts = {part.node};
+    node->least = least;
+    node->most = most;
+    node->is_lazy = is_lazy;
+    node->can_be_empty = least == 0 || part.node->can_be_empty;
+    Part whole{node, part.repeats};
+    if (text_[begin] == '{') whole.repeats *= std::max(1, std::max(least, most));
+    if (whole.repeats > kMostRepeats) error("invalid repetition size", begin, at_);
+    return whole;
+  }
+
+  // *, +, ?, {2}, {2,} or {2,5}; a brace that is none of these stands for itself.
+  bool parse_repeat(int* least, int* most) {
+    if (takes("*")) return true;
+    if (takes("+")) {
+      *least = 1;
+      return true;
+    }
+    if (takes("?")) {
+      *most = 1;
+      return true;
+    }
+    const size_t begin = at_;
+    if (!takes("{") || !parse_count(least)) {
+      at_ = begin;
+      return false;
+    }
+    *most = *least;
+    if (takes(",") && !sees("}")) {
+      if (!parse_count(most)) {
+        at_ = begin;
+        return false;
+      }
+    } else if (text_[at_ - 1] == ',') {
+      *most = -1;
+    }
+    if (!takes("}")) {
+      at_ = begin;
+      return false;
+    }
+    const bool is_bad = *least > kMostRepeats || *most > kMostRepeats;
+    if (is_bad || (*most >= 0 && *most < *least)) error("invalid repetition size", begin, at_);
+    return true;
+  }
+
+  bool parse_count(int* count) {
+    const size_t begin = at_;
+    *count = 0;
+    for (; !is_over() && is_digit(text_[at_]); ++at_) {
+      *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMostRepeats);
+    }
+    const size_t length = at_ - begin;
+    return length == 1 || (length > 1 && text_[begin] != '0');
+  }
+
+  void parse_item(int depth, std::vector<Part>* parts) {
+    switch (text_[at_]) {
+      case '(':
+        return parse_group(depth, parts);
+      case '[':
+        parts->push_back(runes(parse_set()));
+        return;
+      case '\\':
+        return parse_backslash(parts);
+      case '.': {
+        ++at_;
+        RuneSet all;
+        if (!flags_.dot_is_all) all.add('\n', '\n');
+        all.negate();
+        parts->push_back(runes(std::move(all)));
+        return;
+      }
+      case '^':
+        ++at_;
+        parts->push_back(leaf(flags_.has_lines ? Kind::kLineBegin : Kind::kTextBegin));
+        return;
+      case '$':
+        ++at_;
+        parts->push_back(leaf(flags_.has_lines ? Kind::kLineEnd : Kind::kTextEnd));
+        return;
+      default:
+        parts->push_back(literal(take_rune()));
+    }
+  }
+
+  void parse_group(int depth, std::vector<Part>* parts) {
+    const size_t begin = at_;
+    const Flags before = flags_;
+    int group = 0;
+    if (sees("(?P<") || sees("(?<")) {
+      parse_group_name();
+      group = ++groups_;
+    } else if (takes("(?")) {
+      // flags alone hold to the end of the group around them
+      if (!parse_flags(begin)) return;
+    } else {
+      ++at_;
+      group = ++groups_;
+    }
+    Part inside = parse_choice(depth + 1);
+    if (!takes(")")) error("missing )", 0, text_.size());
+    flags_ = before;
+    if (group > 0) {
+      auto node = std::make_shared<PatternNode>();
+      node->kind = Kind::kGroup;
+      node->parts = {inside.node};
+      node->group = group;
+      node->can_be_empty = inside.node->can_be_empty;
+      inside.node = node;
+    }
+    parts->push_back(inside);
+  }
+
+  void parse_group_name() {
+    const size_t begin = at_;
+    if (!takes("(?P<")) takes("(?<");
+    const size_t name = at_, end = text_.find('>', at_);
+    if (end == std::string::npos) error("invalid named capture group", begin, text_.size());
+    at_ = end + 1;
+    const bool is_good = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
+    });
+    if (name == end || !is_good) error("invalid named capture group", begin, at_);
+  }
+
+  // "i-s:" or "i-s)"; FALSE where no group follows.
+  bool parse_flags(size_t begin) {
+    Flags flags = flags_;
+    bool is_on = true, has_flag = false;
+    for (;;) {
+      if (is_over()) error("invalid perl operator", begin, at_);
+      const int32_t c = take_rune();
+      has_flag = has_flag || (c != '-' && c != ':' && c != ')');
+      switch (c) {
+        case 'i':
+          flags.ignores_case = is_on;
+          break;
+        case 'm':
+          flags.has_lines = is_on;
+          break;
+        case 's':
+          flags.dot_is_all = is_on;
+          break;
+        case 'U':
+          flags.is_lazy = is_on;
+          break;
+        case '-':
+          if (!is_on) error("invalid perl operator", begin, at_);
+          is_on = has_flag = false;
+          break;
+        case ':':
+        case ')':
+          if (!is_on && !has_flag) error("invalid perl operator", begin, at_);
+          flags_ = flags;
+          return c == ':';
+        default:
+          error("invalid perl operator", begin, at_);
+      }
+    }
+  }
+
+  // --- backslashes
+
+  void parse_backslash(std::vector<Part>* parts) {
+    RuneSet set;
+    if (parse_named_set(&set)) {
+      parts->push_back(runes(std::move(set)));
+    } else if (takes("\\A")) {
+      parts->push_back(leaf(Kind::kTextBegin));
+    } else if (takes("\\z")) {
+      parts->push_back(leaf(Kind::kTextEnd));
+    } else if (takes("\\b")) {
+      parts->push_back(leaf(Kind::kWordEdge));
+    } else if (takes("\\B")) {
+      parts->push_back(leaf(Kind::kNoWordEdge));
+    } else if (sees("\\C")) {
+      error("bytes that are no characters are not matched here", at_, at_ + 2);
+    } else if (takes("\\Q")) {
+      while (!is_over() && !takes("\\E")) parts->push_back(literal(take_rune()));
+    } else {
+      parts->push_back(literal(parse_escape()));
+    }
+  }
+
+  // \d and its like, \pL, \p{Greek}, \P{^Greek}.
+  bool parse_named_set(RuneSet* set) {
+    if (at_ + 1 >= text_.size()) return false;
+    const char letter = text_[at_ + 1];
+    bool is_negated = std::isupper(static_cast<unsigned char>(letter));
+    if (std::strchr("dswDSW", letter)) {
+      at_ += 2;
+      *set = perl_class(static_cast<char>(std::tolower(letter)));
+    } else if (letter == 'p' || letter == 'P') {
+      *set = parse_unicode_class(&is_negated);
+    } else {
+      return false;
+    }
+    if (flags_.ignores_case) set->fold();
+    if (is_negated) set->negate();
+    return true;
+  }
+
+  RuneSet parse_unicode_class(bool* is_negated) {
+    constexpr auto kBad = "invalid character class range";
+    const size_t begin = at_;
+    at_ += 2;
+    if (is_over()) error(kBad, begin, at_);
+    std::string name;
+    if (takes("{")) {
+      const size_t end = text_.find('}', at_);
+      if (end == std::string::npos) error(kBad, begin, text_.size());
+      name = text_.substr(at_, end - at_);
+      at_ = end + 1;
+    } else {
+      const size_t from = at_;
+      take_rune();
+      name = text_.substr(from, at_ - from);
+    }
+    if (!name.empty() && name[0] == '^') {
+      *is_negated = !*is_negated;
+      name.erase(0, 1);
+    }
+    RuneSet set;
+    if (!find_unicode_class(name, &set)) error(kBad, begin, at_);
+    return set;
+  }
+
+  // One character, written with a backslash.
+  int32_t parse_escape() {
+    const size_t begin = at_++;
+    if (is_over()) error("trailing \\", 0, 0);
+    const int32_t rune = take_rune();
+    const auto fail_here = [&] { error("invalid escape sequence", begin, at_); };
+    if (rune >= 0x80) fail_here();
+    const char c = static_cast<char>(rune);
+    if (c == 'x') return parse_hex(begin);
+    if (c >= '0' && c <= '7') {
+      // one digit other than 0 would name a group
+      const bool is_octal = !is_over() && text_[at_] >= '0' && text_[at_] <= '7';
+      if (c != '0' && !is_octal) fail_here();
+      int32_t code = c - '0';
+      for (int i = 0; i < 2 && !is_over() && text_[at_] >= '0' && text_[at_] <= '7'; ++i) {
+        code = code * 8 + (text_[at_++] - '0');
+      }
+      return code;
+    }
+    static const char letters[] = "nrtafv", meant[] = "\n\r\t\a\f\v";
+    if (const char* found = std::strchr(letters, c)) return c ? meant[found - letters] : 0;
+    if (std::isalnum(static_cast<unsigned char>(c))) fail_here();
+    return rune;
+  }
+
+  int32_t parse_hex(size_t begin) {
+    int32_t code = 0;
+    const auto fail_here = [&] { error("invalid escape sequence", begin, at_); };
+    const auto take_digit = [&] {
+      if (is_over()) fail_here();
+      const int digit = hex_digit(text_[at_++]);
+      if (digit < 0) fail_here();
+      code = code * 16 + digit;
+      if (code > kLastRune) fail_here();
+    };
+    if (!takes("{")) {
+      take_digit();
+      take_digit();
+      return code;
+    }
+    do {
+      take_digit();
+    } while (!sees("}"));
+    ++at_;
+    return code;
+  }
+
+  // --- sets in brackets
+
+  RuneSet parse_set() {
+    const size_t begin = at_++;
+    const bool is_negated = takes("^");
+    RuneSet set;
+    for (bool is_first = true; is_over() || text_[at_] != ']' || is_first; is_first = false) {
+      if (is_over()) error("missing ]", begin, text_.size());
+      RuneSet named;
+      if (parse_posix_class(&named) || (text_[at_] == '\\' && parse_named_set(&named))) {
+        set.add(named);
+      } else {
+        set.add(parse_range(begin));
+      }
+    }
+    ++at_;
+    set.settle();
+    if (is_negated) set.negate();
+    return set;
+  }
+
+  RuneSet parse_range(size_t set_begin) {
+    const size_t begin = at_;
+    const int32_t low = parse_member(set_begin);
+    int32_t high = low;
+    if (sees("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
+      ++at_;
+      high = parse_member(set_begin);
+      if (high < low) error("invalid character class range", begin, at_);
+    }
+    RuneSet range({{low, high}});
+    if (flags_.ignores_case) range.fold();
+    return range;
+  }
+
+  int32_t parse_member(size_t set_begin) {
+    if (is_over()) error("missing ]", set_begin, text_.size());
+    return text_[at_] == '\\' ? parse_escape() : take_rune();
+  }
+
+  // [:alpha:] or [:^alpha:].
+  bool parse_posix_class(RuneSet* set) {
+    if (!sees("[:")) return false;
+    const size_t end = text_.find(":]", at_ + 2);
+    if (end == std::string::npos) return false;
+    const size_t begin = at_;
+    at_ += 2;
+    const bool is_negated = takes("^");
+    const std::string name = text_.substr(at_, end - at_);
+    at_ = end + 2;
+    for (const NamedRanges& known : posix_classes()) {
+      if (name != known.name) continue;
+      *set = RuneSet(known.ranges);
+      if (flags_.ignores_case) set->fold();
+      if (is_negated) set->negate();
+      return true;
+    }
+    error("invalid character class range", begin, at_);
+  }
+
+  const std::string& text_;
+  size_t at_ = 0;
+  int groups_ = 0;
+  Flags flags_;
+};
+
+}  // namespace
+
+PatternTree parse_pattern(const std::string& text) { return Parser(text).parse(); }
+
+}  // namespace runhooks

@@ -1,0 +1,47 @@
+// What lives here: what a regular expression says, as a tree, read from RE2's syntax.
+// Who may use it: pattern_program.cpp.
+// What it must not know: how text is searched.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/unicode.h"
+
+namespace runhooks {
+
+struct PatternNode {
+  enum Kind {
+    kRunes,  // one of `runes`
+    kSequence,
+    kChoice,  // the first of `parts` that leads to a match
+    kRepeat,  // parts[0], `least` to `most` times
+    kGroup,   // parts[0], remembered
+    // places between runes
+    kTextBegin,
+    kTextEnd,
+    kLineBegin,
+    kLineEnd,
+    kWordEdge,
+    kNoWordEdge
+  };
+  Kind kind = kSequence;
+  RuneSet runes;
+  std::vector<std::shared_ptr<const PatternNode>> parts;
+  int least = 0, most = -1;  // -1: any number
+  bool is_lazy = false;
+  int group = 0;  // from 1 on
+  bool can_be_empty = false;
+};
+using PatternNodePtr = std::shared_ptr<const PatternNode>;
+
+struct PatternTree {
+  PatternNodePtr root;
+  int groups = 0;
+};
+
+// kInvalidArgument where `text` is no regular expression.
+PatternTree parse_pattern(const std::string& text);
+
+}  // namespace runhooks

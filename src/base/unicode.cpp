@@ -1,0 +1,157 @@
+#include "base/unicode.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace runhooks {
+
+namespace {
+
+// The numbers of a line of the tables.
+class Numbers {
+ public:
+  explicit Numbers(const char* at) : at_(at) {}
+  bool is_over() const { return *at_ == '\0'; }
+  int32_t next() {
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+    int32_t number = 0;
+    for (int shift = 0;; shift += 5) {
+      const auto digit = static_cast<int32_t>(std::strchr(digits, *at_++) - digits);
+      number |= (digit & 31) << shift;
+      if (digit < 32) return number;
+    }
+  }
+
+ private:
+  const char* at_;
+};
+
+// Letters that fold to one are the same where case does not count: those of each, by its fold.
+struct Folds {
+  std::map<int32_t, int32_t> fold;
+  std::map<int32_t, std::vector<int32_t>> members;  // with the fold itself
+
+  Folds() {
+    int32_t rune = 0;
+    // how far from the last range, how many more, how far apart, to where (even: on, odd: back)
+    for (Numbers numbers(kCaseFolds); !numbers.is_over();) {
+      rune += numbers.next();
+      const int32_t more = numbers.next(), step = numbers.next(), by = numbers.next();
+      for (int32_t i = 0; i <= more; ++i) {
+        if (i > 0) rune += step;
+        add(rune, rune + (by % 2 == 0 ? by / 2 : -(by / 2)));
+      }
+    }
+  }
+  void add(int32_t rune, int32_t to) {
+    fold[rune] = to;
+    std::vector<int32_t>& all = members[to];
+    if (all.empty()) all.push_back(to);
+    all.push_back(rune);
+  }
+};
+
+const Folds& folds() {
+  static const auto* all = new Folds;
+  return *all;
+}
+
+}  // namespace
+
+Rune rune_at(const char* at, const char* end) {
+  constexpr Rune kNone{-1, 1};
+  const auto byte = [at](int i) { return static_cast<int32_t>(static_cast<unsigned char>(at[i])); };
+  const int32_t first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const int length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length == 0 || end - at < length) return kNone;
+  int32_t rune = first & (0xFF >> (length + 1));
+  for (int i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return kNone;
+    rune = rune << 6 | (byte(i) & 0x3F);
+  }
+  constexpr int32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (rune < kLeast[length] || rune > kLastRune) return kNone;
+  return {rune, length};
+}
+
+void RuneSet::add(const RuneSet& other) {
+  ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+}
+
+void RuneSet::settle() {
+  std::sort(ranges_.begin(), ranges_.end());
+  std::vector<Range> settled;
+  for (const Range& range : ranges_) {
+    if (settled.empty() || range.first > settled.back().second + 1) {
+      settled.push_back(range);
+    } else {
+      settled.back().second = std::max(settled.back().second, range.second);
+    }
+  }
+  ranges_ = std::move(settled);
+}
+
+void RuneSet::fold() {
+  settle();
+  const Folds& all = folds();
+  std::vector<int32_t> targets;
+  for (const Range& range : ranges_) {
+    for (auto i = all.fold.lower_bound(range.first); i != all.fold.end(); ++i) {
+      if (i->first > range.second) break;
+      targets.push_back(i->second);
+    }
+    for (auto i = all.members.lower_bound(range.first); i != all.members.end(); ++i) {
+      if (i->first > range.second) break;
+      targets.push_back(i->first);
+    }
+  }
+  for (int32_t target : targets) {
+    for (int32_t rune : all.members.at(target)) add(rune, rune);
+  }
+  settle();
+}
+
+void RuneSet::negate() {
+  settle();
+  std::vector<Range> outside;
+  int32_t next = 0;
+  for (const Range& range : ranges_) {
+    if (range.first > next) outside.emplace_back(next, range.first - 1);
+    next = range.second + 1;
+  }
+  if (next <= kLastRune) outside.emplace_back(next, kLastRune);
+  ranges_ = std::move(outside);
+}
+
+bool RuneSet::has(int32_t rune) const {
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), Range(rune, kLastRune));
+  return after != ranges_.begin() && std::prev(after)->second >= rune;
+}
+
+bool find_unicode_class(const std::string& name, RuneSet* set) {
+  if (name == "Any") {
+    *set = RuneSet({{0, kLastRune}});
+    return true;
+  }
+  bool is_found = false;
+  for (int i = 0; i < kUnicodeClassCount; ++i) {
+    const std::string category = kUnicodeClasses[i].name;
+    // "L" are those of "Lu", "Ll", ...
+    const bool is_part = name.size() == 1 && category.size() == 2 && category[0] == name[0];
+    if (category != name && !is_part) continue;
+    is_found = true;
+    int32_t rune = 0;
+    // how far from the end of the last range, how many more
+    for (Numbers numbers(kUnicodeClasses[i].ranges); !numbers.is_over();) {
+      const int32_t low = rune + numbers.next();
+      rune = low + numbers.next();
+      set->add(low, rune);
+    }
+  }
+  set->settle();
+  return is_found;
+}
+
+}  // namespace runhooks

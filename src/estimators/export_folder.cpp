@@ -1,0 +1,198 @@
+#include "estimators/export_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/log.h"
+#include "io/files/atomic_file.h"
+#include "io/files/exchange.h"
+#include "io/files/stale_files.h"
+#include "io/graphs/meta_graph.h"
+#include "io/proto/text_format.h"
+
+namespace runhooks {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModels[] = {"saved_model.pb", "saved_model.pbtxt"};
+
+bool is_export(const std::string& folder) {
+  return std::any_of(std::begin(kModels), std::end(kModels), [&folder](const char* name) {
+    const std::string path = join_path(folder, name);
+    return file_exists(path) && !is_directory(path);
+  });
+}
+
+[[noreturn]] void fail_at(const char* problem, const std::string& path, const std::error_code& e) {
+  fail_system(problem, path, e.value());
+}
+
+void remove_folder(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) fail_at("Cannot remove", path, error);
+}
+
+// What is no use any more only takes room.
+void try_to_remove(const std::string& path) {
+  try {
+    remove_folder(path);
+  } catch (const Error& error) {
+    warn("export", str_cat("An older export stays: ", error.message()));
+  }
+}
+
+// The folder itself where the path is a link to it.
+std::string real_folder(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+std::string without_slash(const std::string& path) {
+  const size_t end = path.find_last_not_of("/\\");
+  return path.substr(0, end == std::string::npos ? path.size() : end + 1);
+}
+
+std::string unfinished_beside(const std::string& path) {
+  const std::string folder = parent_folder(path);
+  for (const std::string& left : stale_files(folder.empty() ? "." : folder, {base_name(path)})) {
+    if (is_directory(left)) try_to_remove(left);
+  }
+  return temporary_path(path);
+}
+
+// --- what stays of an export that is replaced
+
+std::string model_bytes(const std::string& folder) {
+  const std::string binary = join_path(folder, kModels[0]);
+  if (file_exists(binary)) return read_whole_file(binary);
+  std::string bytes, problem;
+  text_to_proto(read_whole_file(join_path(folder, kModels[1])), "SavedModel", &bytes, &problem);
+  return bytes;
+}
+
+// The paths of an export's own files. Those in `assets.extra` are listed by our exports only.
+std::set<std::string> own_files(const std::string& folder) {
+  std::set<std::string> own(std::begin(kModels), std::end(kModels));
+  try {
+    for (const std::string& bytes : read_saved_model(model_bytes(folder), folder)) {
+      const MetaGraphDef meta_graph = read_meta_graph(bytes, folder);
+      for (const AssetFileDef& asset : asset_files(meta_graph, folder)) {
+        own.insert("assets/" + asset.filename);
+      }
+      const auto extra = meta_graph.collections.find(kExtraFiles);
+      if (extra == meta_graph.collections.end()) continue;
+      for (const std::string& name : extra->second.strings) own.insert("assets.extra/" + name);
+    }
+  } catch (const Error&) {
+    // a damaged one is replaced as well; files stay where nobody knows whose they are
+  }
+  return own;
+}
+
+bool is_own(const std::string& path, const std::set<std::string>& own) {
+  return own.count(path) > 0 || path == "variables/variables.index" ||
+         path.rfind("variables/variables.data-", 0) == 0;
+}
+
+// The same file under another name, which costs nothing; a copy where the system has no such names.
+void keep_file(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (fs::is_symlink(from)) {
+    fs::copy_symlink(from, to, error);
+  } else {
+    fs::create_hard_link(from, to, error);
+    if (error) fs::copy_file(from, to, error);
+  }
+  if (error) fail_at("Cannot copy", from.string(), error);
+}
+
+// Into the new export goes what is in the old one, is none of its files and has no new one of its
+// name.
+void keep_others(const std::string& old, const std::string& made) {
+  const std::set<std::string> own = own_files(old);
+  const fs::path root(old);
+  for (auto it = fs::recursive_directory_iterator(root); it != fs::recursive_directory_iterator();
+       ++it) {
+    const fs::directory_entry& entry = *it;
+    const fs::path relative = entry.path().lexically_relative(root), to = fs::path(made) / relative;
+    if (entry.path() == fs::path(made)) it.disable_recursion_pending();
+    if (entry.path() == fs::path(made) || is_own(relative.generic_string(), own)) continue;
+    if (fs::exists(fs::symlink_status(to))) continue;
+    if (entry.is_directory() && !entry.is_symlink()) {
+      const bool is_empty = fs::is_empty(entry.path());
+      if (is_empty) create_directories(to.string());
+      continue;
+    }
+    create_directories(to.parent_path().string());
+    keep_file(entry.path(), to);
+  }
+}
+
+// --- where names cannot be exchanged
+
+// Two steps: between them, and where the second fails, the old one stands beside its place.
+bool exchange_by_two(const std::string& from, const std::string& folder, const std::string& aside) {
+  std::error_code error, ignored;
+  fs::rename(folder, aside, error);
+  if (error) return false;
+  fs::rename(from, folder, error);
+  if (!error) return true;
+  fs::rename(aside, folder, ignored);
+  fail_at("Cannot replace", folder, error);
+}
+
+// A folder that cannot be renamed, such as where a disk is mounted: entry by entry. The graph goes
+// first and comes last, so that nobody loads a mixture of two.
+void replace_entries(const std::string& from, const std::string& folder) {
+  for (const char* name : kModels) remove_file(join_path(folder, name));
+  const auto is_model = [](const std::string& name) { return name.rfind(kModels[0], 0) == 0; };
+  std::vector<std::string> names = list_directory(from);
+  std::stable_partition(names.begin(), names.end(),
+                        [&is_model](const std::string& name) { return !is_model(name); });
+  for (const std::string& name : names) {
+    const std::string to = join_path(folder, name);
+    if (is_directory(to)) remove_folder(to);
+    rename_file(join_path(from, name), to);
+  }
+}
+
+}  // namespace
+
+std::string unfinished_export(const std::string& folder) {
+  const std::string place = real_folder(without_slash(folder));
+  if (file_exists(place) && !is_directory(place)) {
+    fail(Code::kAlreadyExists, "'", folder, "' is a file, not a folder.");
+  }
+  if (!file_exists(place)) return unfinished_beside(place);
+  // of versions before this one
+  if (!is_export(place) && !list_directory(place).empty()) {
+    throw Error(Code::kAlreadyExists,
+                str_cat("'", folder, "' is a folder of other files and no export: it is left alone."),
+                {"Give the path of a folder that is not there, is empty, or has an export."});
+  }
+  const std::string parent = parent_folder(place);
+  const bool is_beside = can_write_in(parent.empty() ? "." : parent);
+  return is_beside ? unfinished_beside(place) : unfinished_beside(join_path(place, "export"));
+}
+
+std::string unfinished_version(const std::string& base) {
+  return unfinished_beside(join_path(base, "export"));
+}
+
+void place_export(const std::string& from, const std::string& folder) {
+  const std::string place = real_folder(without_slash(folder));
+  if (!file_exists(place)) return rename_file(from, place);
+  keep_others(place, from);
+  if (exchange_names(from, place)) return try_to_remove(from);
+  const std::string aside = temporary_path(place);
+  if (exchange_by_two(from, place, aside)) return try_to_remove(aside);
+  replace_entries(from, place);
+  try_to_remove(from);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,31 @@
+#include "graph/indexed_slices.h"
+
+#include <memory>
+
+namespace runhooks {
+
+Output dense_gradient(Graph& graph, const Gradient& gradient) {
+  if (!gradient.is_indexed_slices()) return gradient.values;
+  if (!gradient.dense_shape) {
+    invalid_argument("IndexedSlices of '", gradient.values.name(),
+                     "' without a dense_shape cannot become a tensor.");
+  }
+  const Output first =
+      graph.op("Slice", {gradient.dense_shape, graph.int_vector({0}), graph.int_vector({1})});
+  const Output rows = graph.op("Reshape", {first, graph.int_vector({})});
+  return graph.op("UnsortedSegmentSum", {gradient.values, gradient.indices, rows});
+}
+
+const Gradient* rows_in(const Value& value) {
+  const auto* made = value.get_if<std::shared_ptr<Made>>();
+  const auto* slices = made ? dynamic_cast<const IndexedSlices*>(made->get()) : nullptr;
+  return slices ? &slices->rows() : nullptr;
+}
+
+Value gradient_value(const Gradient& gradient) {
+  if (gradient.is_none()) return Value();
+  if (!gradient.is_indexed_slices()) return Value::of(gradient.values);
+  return Value::of(std::shared_ptr<Made>(std::make_shared<IndexedSlices>(gradient)));
+}
+
+}  // namespace runhooks

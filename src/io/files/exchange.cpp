@@ -1,0 +1,48 @@
+#include "io/files/exchange.h"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "io/files/atomic_file.h"
+
+#if defined(__linux__)
+#include <fcntl.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+// 0, or what errno says.
+int exchange(const char* a, const char* b) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
+  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
+  return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;
+#elif defined(__APPLE__) && defined(RENAME_SWAP)
+  return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+#else
+  (void)a, (void)b;
+  return ENOSYS;
+#endif
+}
+
+}  // namespace
+
+bool exchange_names(const std::string& a, const std::string& b) {
+  switch (const int reason = exchange(a.c_str(), b.c_str())) {
+    case 0:
+      return true;
+    case ENOSYS:
+    case EINVAL:
+    case ENOTSUP:
+    case EXDEV:
+    case EBUSY:
+    case EPERM:
+    case EACCES:
+      return false;
+    default:
+      fail_system("Cannot replace", b, reason);
+  }
+}
+
+}  // namespace runhooks

@@ -1,0 +1,14 @@
+// What lives here: two names that change places in one step.
+// Who may use it: io and every layer above it.
+// What it must not know: what they are names of, R.
+#pragma once
+
+#include <string>
+
+namespace runhooks {
+
+// Of files or folders of one file system. FALSE where the system cannot do that, and nothing has
+// changed; other reasons are errors.
+bool exchange_names(const std::string& a, const std::string& b);
+
+}  // namespace runhooks

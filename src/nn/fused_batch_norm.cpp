@@ -1,0 +1,105 @@
+// tf.nn.fused_batch_norm: images normalized by channel, with the statistics of the batch or others.
+#include <algorithm>
+
+#include "graph/graph_function.h"
+#include "nn/nn_functions.h"
+#include "ops/state/gradient_helpers.h"
+
+namespace runhooks {
+
+namespace {
+
+struct Layout {
+  std::vector<int64_t> others;    // the axes that are no channels
+  std::vector<int32_t> channels;  // a vector by channel in this shape broadcasts
+};
+
+Layout layout_of(const std::string& format) {
+  if (format == "NHWC") return {{0, 1, 2}, {1, 1, 1, -1}};
+  if (format == "NCHW") return {{0, 2, 3}, {1, -1, 1, 1}};
+  if (format == "NDHWC") return {{0, 1, 2, 3}, {1, 1, 1, 1, -1}};
+  if (format == "NCDHW") return {{0, 2, 3, 4}, {1, -1, 1, 1, 1}};
+  invalid_argument("`data_format` must be \"NHWC\", \"NCHW\", \"NDHWC\" or \"NCDHW\", not \"",
+                   format, "\".");
+}
+
+// As much of the batch's as `factor` says, the rest of what was there.
+Output averaged(Graph& g, Output before, Output now, double factor) {
+  if (factor == 1) return now;
+  return add(g, multiply(g, before, number(g, now, 1 - factor)),
+             multiply(g, now, number(g, now, factor)));
+}
+
+class FusedBatchNorm {
+ public:
+  FusedBatchNorm(Graph& g, const Args& args)
+      : g_(g),
+        x_(tensor_argument(g, args, "x")),
+        scale_(tensor_argument(g, args, "scale", x_.dtype())),
+        offset_(tensor_argument(g, args, "offset", x_.dtype())),
+        mean_(tensor_argument_or_none(g, args, "mean", x_.dtype())),
+        variance_(tensor_argument_or_none(g, args, "variance", x_.dtype())),
+        layout_(layout_of(args.text("data_format", "NHWC"))),
+        epsilon_(std::max(args.number("epsilon", 0.001), kLeastEpsilon)),
+        factor_(args.number("exponential_avg_factor", 1)) {
+    const auto rank = static_cast<int>(layout_.channels.size());
+    if (x_.shape().has_rank() && x_.shape().rank() != rank) {
+      invalid_argument("`x` of ", args.owner(), " must have ", rank, " dimensions, not shape ",
+                       x_.shape(), ".");
+    }
+    const bool is_training = args.flag("is_training", true);
+    if ((!is_training || factor_ != 1) && (!mean_ || !variance_)) {
+      invalid_argument(
+          "`mean` and `variance` of ", args.owner(), " must be given where ",
+          is_training ? "`exponential_avg_factor` is not 1." : "`is_training` is FALSE.");
+    }
+    if (is_training) {
+      train();
+    } else {
+      y_ = normalized(by_channel(mean_), by_channel(variance_));
+    }
+  }
+  Value result() const { return value_list({y_, mean_, variance_}); }
+
+ private:
+  static constexpr double kLeastEpsilon = 1.001e-5;  // TensorFlow's, for its graphic cards
+
+  void train() {
+    const Moments batch = moments(g_, x_, layout_.others, true);
+    y_ = normalized(batch.mean, batch.variance);
+    // what is kept is the estimate without bias; no gradient flows through either
+    const Output all = g_.op("Size", {x_}), channels = g_.op("Size", {scale_});
+    const Output n = divide(g_, cast(g_, all, x_.dtype()), cast(g_, channels, x_.dtype()));
+    const Output fewer = g_.op("Maximum", {subtract(g_, n, number(g_, n, 1)), number(g_, n, 1)});
+    const Output unbiased = multiply(g_, batch.variance, divide(g_, n, fewer));
+    mean_ = averaged(g_, mean_, kept(batch.mean), factor_);
+    variance_ = averaged(g_, variance_, kept(unbiased), factor_);
+  }
+  Output normalized(const Output& mean, const Output& variance) const {
+    return batch_normalization(g_, x_, mean, variance, by_channel(offset_), by_channel(scale_),
+                               epsilon_);
+  }
+  Output by_channel(const Output& x) const {
+    return g_.op("Reshape", {x, g_.int_vector(layout_.channels)});
+  }
+  Output kept(const Output& x) const {
+    return g_.op("StopGradient", {g_.op("Reshape", {x, g_.int_vector({-1})})});
+  }
+
+  Graph& g_;
+  Output x_, scale_, offset_, mean_, variance_, y_;
+  Layout layout_;
+  double epsilon_, factor_;
+};
+
+Value call_fused_batch_norm(Graph& g, const Args& args) { return FusedBatchNorm(g, args).result(); }
+
+}  // namespace
+
+RUNHOOKS_REGISTER_SCOPED_FUNCTION(
+    "nn.fused_batch_norm(x, scale, offset, mean = NULL, variance = NULL, epsilon = 0.001, "
+    "data_format = 'NHWC', is_training = TRUE, name = NULL, exponential_avg_factor = 1)",
+    "Images normalized by channel; the mean and variance of the batch, or those that were given.",
+    call_fused_batch_norm);
+
+}  // namespace runhooks

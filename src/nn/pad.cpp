@@ -1,0 +1,52 @@
+// tf.pad: the operation that its mode stands for.
+#include <algorithm>
+#include <cctype>
+
+#include "graph/graph_function.h"
+
+namespace runhooks {
+
+namespace {
+
+bool is_zero(const Value* value) {
+  double number;
+  return !value || (value_number(*value, &number) && number == 0);
+}
+
+Value call_pad(Graph& g, const Args& args) {
+  const Output x = tensor_argument(g, args, "tensor");
+  const Output paddings = tensor_argument(g, args, "paddings", DType::kInt32);
+  const Value* constant = args.find("constant_values");
+  const std::string given = args.text("mode", "CONSTANT"), name = args.text("name", "");
+  std::string mode = given;
+  std::transform(mode.begin(), mode.end(), mode.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto made = [&name](OpBuilder builder) {
+    if (!name.empty()) builder.named(name);
+    return Value::of(static_cast<Output>(builder));
+  };
+  if (mode == "CONSTANT" && is_zero(constant)) return made(g.op("Pad", {x, paddings}));
+  if (mode == "CONSTANT") {
+    const auto* text = constant->get_if<std::string>();
+    const Output value = text ? g.constant(Tensor::string_scalar(*text))
+                              : tensor_of_value(g, *constant, "constant_values", x.dtype());
+    return made(g.op("PadV2", {x, paddings, value}));
+  }
+  if (mode != "REFLECT" && mode != "SYMMETRIC") {
+    invalid_argument("`mode` of ", args.owner(),
+                     " must be \"CONSTANT\", \"REFLECT\" or \"SYMMETRIC\", not \"", given, "\".");
+  }
+  if (!is_zero(constant)) {
+    invalid_argument("`constant_values` of ", args.owner(), " belongs to `mode = \"CONSTANT\"`.");
+  }
+  return made(g.op("MirrorPad", {x, paddings}).attr("mode", mode));
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_FUNCTION(
+    "pad(tensor, paddings, mode = 'CONSTANT', name = NULL, constant_values = 0)",
+    "The tensor with a constant, or with itself in a mirror, around it.",
+    call_pad);
+
+}  // namespace runhooks

@@ -1,0 +1,46 @@
+// What lives here: copy_box(), which copies a box of one tensor into another.
+// Who may use it: ops/array.
+// What it must not know: which box it is, R.
+#pragma once
+
+#include <vector>
+
+#include "ops/array/copy_elements.h"
+
+namespace runhooks {
+
+// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in a
+// tensor of shape `to`, which the copier fills.
+inline void copy_box(ElementCopier& copier,
+                     const Tensor& from,
+                     const std::vector<int64_t>& from_begin,
+                     const Shape& to,
+                     const std::vector<int64_t>& to_begin,
+                     const Shape& box) {
+  if (box.num_elements() == 0) return;
+  const int rank = box.rank();
+  const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
+  const int64_t groups = box.num_elements() / run / rows;
+  const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
+  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
+  auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
+    int64_t at = 0;
+    for (int i = 0; i < rank; ++i) {
+      const auto k = static_cast<size_t>(i);
+      at = at * shape.dim(i) + begin[k] + index[k];
+    }
+    return at;
+  };
+  for (int64_t group = 0; group < groups; ++group) {
+    copier.copy_rows(from, offset(from.shape(), from_begin), stride(from.shape()),
+                     offset(to, to_begin), stride(to), rows, run);
+    for (int i = rank - 3; i >= 0; --i) {
+      const auto k = static_cast<size_t>(i);
+      if (++index[k] < box.dim(i)) break;
+      index[k] = 0;
+    }
+  }
+}
+
+}  // namespace runhooks

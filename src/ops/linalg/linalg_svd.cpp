@@ -1,0 +1,104 @@
+// The singular values of matrices and their vectors, by Eigen.
+// clang-format off: it comes before Eigen
+#include "ops/linalg/linalg_matrix.h"
+// clang-format on
+#include <Eigen/SVD>
+
+#include "ops/linalg/linalg.h"
+#include "ops/state/gradient_helpers.h"
+
+// Compiled in linalg_svd_parts.cpp: with them this file takes half as much memory again.
+extern template class Eigen::JacobiSVD<Eigen::MatrixXd>;
+extern template class Eigen::internal::UpperBidiagonalization<Eigen::MatrixXd>;
+
+namespace runhooks {
+
+namespace {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+using linalg::Matrix;
+using linalg::read;
+using linalg::write;
+
+void svd_shape(ShapeContext& c) {
+  const Shape& x = c.input(0);
+  if (!x.has_rank()) return;
+  const MatrixSize d = matrix_size(x);
+  const Shape outer = outer_dims(x, 2);
+  const bool full = c.op().attr_bool("full_matrices");
+  c.set_output(0, with_dims(outer, {d.least()}));
+  if (!c.op().attr_bool("compute_uv")) {
+    c.set_output(1, Shape{0});
+    c.set_output(2, Shape{0});
+    return;
+  }
+  c.set_output(1, with_dims(outer, {d.m, full ? d.m : d.least()}));
+  c.set_output(2, with_dims(outer, {d.n, full ? d.n : d.least()}));
+}
+
+template <typename T>
+class SvdKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Shape& shape = c.input(0).shape();
+    const MatrixSize d = matrix_size(shape);
+    const bool vectors = c.op().attr_bool("compute_uv"), full = c.op().attr_bool("full_matrices");
+    unsigned options = 0;
+    if (vectors) {
+      options = full ? Eigen::ComputeFullU | Eigen::ComputeFullV
+                     : Eigen::ComputeThinU | Eigen::ComputeThinV;
+    }
+    const int64_t k = d.least();
+    if (k == 0) return empty(c, d, vectors && full);
+    for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
+      const Eigen::BDCSVD<Eigen::MatrixXd> svd(read(input(0), d.m, d.n), options);
+      write<T>(svd.singularValues(), output(0));
+      if (!vectors) return;
+      write<T>(svd.matrixU(), output(1));
+      write<T>(svd.matrixV(), output(2));
+    });
+  }
+
+ private:
+  // Of a matrix without elements every vector is one of the null space.
+  static void empty(KernelContext& c, const MatrixSize& d, bool full) {
+    if (!full) return;
+    for_each_matrix<T>(c, count_matrices(c.input(0).shape()), [&](auto, auto output) {
+      write<T>(Matrix::Identity(d.m, d.m), output(1));
+      write<T>(Matrix::Identity(d.n, d.n), output(2));
+    });
+  }
+};
+
+// Of the singular values; that of the vectors is not there.
+Grads svd_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  if (op.attr_bool("compute_uv")) {
+    fail(Code::kUnimplemented, "The gradient of Svd is there for the singular values only, which ",
+         "are to be computed with `compute_uv = FALSE`.");
+  }
+  Operation* again = g.op("Svd", {op.input(0)}).attr("compute_uv", true);
+  const Output u = again->output(1), v = again->output(2);
+  const Output row = g.op("ExpandDims", {dy[0], g.scalar(DType::kInt32, -2)});
+  return {matrix_product(g, multiply(g, u, row), false, v, true)};
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("Svd")
+    .input("input: T, rank >= 2")
+    .output("s: T")
+    .output("u: T")
+    .output("v: T")
+    .attr("compute_uv: bool = true")
+    .attr("full_matrices: bool = false")
+    .attr("T: {float, double}")
+    .shape(svd_shape)
+    .kernel(kernel_by_type<SvdKernel, float, double>())
+    .gradient(svd_gradient)
+    .r("svd, linalg.svd(tensor as input, full_matrices = FALSE, compute_uv = TRUE, name = NULL)")
+    .summary("The singular values of matrices, and the vectors that go with them.")
+    .example("f[4,3] | compute_uv=false")
+    .example("f[2,2,3] | compute_uv=false");
+
+}  // namespace runhooks

@@ -1,0 +1,282 @@
+#include "dataset_kinds.h"
+
+#include "data/element_source.h"
+#include "data/in_memory.h"
+#include "io/files/atomic_file.h"
+#include "io/files/record.h"
+
+using namespace runhooks;
+
+namespace runhooks_test {
+
+Value number(int64_t x) { return Value::of(x); }
+
+DatasetPtr rows_of(int64_t n) {
+  const auto components = std::make_shared<ValueList>();
+  Tensor numbers(DType::kFloat32, Shape{n, 2});
+  std::vector<std::string> words;
+  for (int64_t i = 0; i < n; ++i) {
+    numbers.data<float>()[2 * i] = static_cast<float>(i);
+    numbers.data<float>()[2 * i + 1] = static_cast<float>(-i);
+    words.push_back(str_cat("w", i % 5));
+  }
+  components->push_back(Value::of(numbers));
+  components->push_back(Value::of(Tensor::strings({n}, words)));
+  return dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
+}
+
+Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
+  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<DatasetFunction>(function)));
+}
+
+DatasetPtr doubled(const DatasetPtr& of, int64_t calls, bool noisy) {
+  const auto builder = [noisy](Graph& g, const std::vector<Output>& args) {
+    std::vector<Output> results = args;
+    results[0] = g.op("Add", {args[0], args[0]});
+    if (noisy) {
+      const Output shape = g.op("Shape", {args[0]}).attr("out_type", DType::kInt32);
+      const Output noise = g.op("RandomUniform", {shape}).attr("dtype", DType::kFloat32);
+      results[0] = g.op("Add", {results[0], g.op("Cast", {noise}).attr("DstT", args[0].dtype())});
+    }
+    return results;
+  };
+  return dataset_of(
+      "MapDataset",
+      {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
+}
+
+DatasetPtr filtered(const DatasetPtr& of, double least) {
+  const auto builder = [least](Graph& g, const std::vector<Output>& args) {
+    const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
+    const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
+    const Output axis = g.constant(Tensor::scalar<int32_t>(0));
+    const Output most = g.op("Max", {all, axis});
+    return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
+  };
+  return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
+}
+
+Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
+  std::shared_ptr<const Dataset> pattern;
+  const auto builder = [&](Graph&, const std::vector<Output>& args) {
+    const auto components = std::make_shared<ValueList>();
+    for (const Output& argument : args) components->push_back(Value::of(argument));
+    DatasetPtr made = dataset_of("TensorDataset", {{"components", Value::of(components)}});
+    made = dataset_of("RepeatDataset", {{"count", number(count)}}, made);
+    if (shuffles) made = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, made);
+    pattern = made;
+    return made->unknowns();
+  };
+  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)));
+}
+
+DatasetPtr flat_mapped(const DatasetPtr& of) {
+  return dataset_of("FlatMapDataset", {{"map_func", maker_of(of, 2, false)}}, of);
+}
+
+DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block) {
+  return dataset_of("InterleaveDataset",
+                    {{"map_func", maker_of(of, 3, true)},
+                     {"cycle_length", number(cycle)},
+                     {"block_length", number(block)}},
+                    of);
+}
+
+Value list_of(const std::vector<DatasetPtr>& datasets) {
+  const auto list = std::make_shared<ValueList>();
+  for (const DatasetPtr& dataset : datasets) {
+    list->push_back(Value::of(std::shared_ptr<Made>(dataset)));
+  }
+  return Value::of(list);
+}
+
+DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched) {
+  const auto window =
+      dataset_of("WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
+  if (!batched) return window;
+  std::shared_ptr<const Dataset> pattern;
+  const auto builder = [&](Graph& g, const std::vector<Output>&) {
+    pattern = dataset_of("BatchDataset", {{"batch_size", number(size)}},
+                         argument_dataset(g, 0, window->inner(0)));
+    return std::vector<Output>();
+  };
+  const auto function = DatasetFunction::make(window->dtypes(), window->shapes(), builder);
+  return dataset_of(
+      "FlatMapDataset",
+      {{"map_func",
+        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)))}},
+      window);
+}
+
+// --- elements that a function makes
+
+namespace {
+
+class CountingStream : public ElementStream {
+ public:
+  bool next(int64_t, Components& element) override {
+    if (at_ == kElements) return false;
+    element.push_back(Tensor::scalar<int64_t>(at_++));
+    return true;
+  }
+  void rewind() override { at_ = 0; }
+  NamedTensors save() const override { return {{"at", Tensor::scalar(at_)}}; }
+  void restore(const NamedTensors& state) override {
+    const int64_t at = state_integer(state, "at");
+    if (at < 0 || at > kElements) fail(Code::kDataLoss, "There is no element ", at, ".");
+    at_ = at;
+  }
+
+ private:
+  static constexpr int64_t kElements = 20;
+  int64_t at_ = 0;
+};
+
+class CountingSource : public ElementSource {
+ public:
+  std::vector<DType> dtypes() const override { return {DType::kInt64}; }
+  std::vector<Shape> shapes() const override { return {Shape()}; }
+  std::unique_ptr<ElementStream> open() override { return std::make_unique<CountingStream>(); }
+  const std::string& declared() const override { return declared_; }
+
+ private:
+  std::string declared_ = "counts";
+};
+
+DatasetPtr generated() {
+  return dataset_of(
+      "GeneratorDataset",
+      {{"source", Value::of(std::shared_ptr<Made>(std::make_shared<CountingSource>()))}});
+}
+
+DatasetPtr in_batches(bool shuffle, int64_t epochs) {
+  InMemoryOptions options;
+  options.batch_size = 3;
+  options.num_epochs = epochs;
+  options.shuffle = shuffle;
+  return in_memory_dataset({Tensor::vector<float>({1, 2, 3, 4, 5, 6, 7})}, options);
+}
+
+Value text(const std::string& x) { return Value::of(x); }
+
+template <typename T>
+Value values(const std::vector<T>& items) {
+  const auto all = std::make_shared<ValueList>();
+  for (const T& item : items) all->push_back(Value::of(item));
+  return Value::of(all);
+}
+
+}  // namespace
+
+std::vector<DatasetPtr> kinds_in_memory() {
+  const auto one = std::make_shared<ValueList>();
+  one->push_back(Value::of(Tensor::scalar<float>(2)));
+  return {
+      generated(),
+      in_batches(true, 3),
+      in_batches(false, 0),
+      dataset_of("TensorDataset", {{"components", Value::of(one)}}),
+      range_of(20),
+      rows_of(20),
+      dataset_of("BatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
+      dataset_of("TakeDataset", {{"count", number(12)}}, rows_of(20)),
+      dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
+      dataset_of("RepeatDataset", {}, rows_of(7)),
+      dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
+      dataset_of("RepeatDataset", {{"count", number(3)}},
+                 dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
+      dataset_of("ShuffleAndRepeatDataset", {{"buffer_size", number(5)}, {"count", number(3)}},
+                 rows_of(7)),
+      doubled(rows_of(20)),
+      doubled(rows_of(20), 1, true),
+      doubled(rows_of(20), 3),
+      filtered(rows_of(20), 6),
+      flat_mapped(rows_of(20)),
+      interleaved(rows_of(20), 3, 2),
+      interleaved(interleaved(rows_of(20), 2, 1), 3, 2),
+      dataset_of("PrefetchDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true)),
+      dataset_of("ShardDataset", {{"num_shards", number(3)}, {"index", number(1)}}, rows_of(20)),
+      dataset_of("PaddedBatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
+      dataset_of("ZipDataset",
+                 {{"datasets",
+                   list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
+                                                    range_of(15))})}}),
+      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
+                 range_of(7)),
+      dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
+      dataset_of(
+          "RepeatDataset", {{"count", number(3)}},
+          dataset_of("CacheDataset", {},
+                     dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
+      windows(range_of(20), 3, 2, false),
+      windows(range_of(20), 3, 5, true),
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                 windows(range_of(20), 3, 2, false)),
+      // a shuffle whose elements have no shape in common, and windows of windows
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                 dataset_of("BatchDataset", {{"batch_size", number(3)}},
+                            doubled(rows_of(20), 1, true))),
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20))),
+      dataset_of("PrefetchDataset", {{"buffer_size", number(2)}},
+                 windows(windows(range_of(20), 2, 1, false), 2, 1, false))};
+}
+
+// --- files
+
+namespace {
+
+std::string file_of(const std::string& folder, const std::string& name, const std::string& bytes) {
+  const std::string path = join_path(folder, name);
+  write_file_atomically(path, bytes);
+  return path;
+}
+
+std::string records_of(const std::string& path, Compression compression) {
+  RecordWriter writer(path, compression);
+  for (int i = 0; i < 9; ++i) writer.write(str_cat("record ", i));
+  writer.close();
+  return path;
+}
+
+NamedValues columns_of() {
+  using Texts = std::vector<std::string>;
+  return {{"num_fields", number(2)},
+          {"names", values(Texts{"x", "w"})},
+          {"fields", values(std::vector<int64_t>{0, 1})},
+          {"dtypes", values(Texts{"float32", "string"})},
+          {"defaults", values(Texts{"-1", ""})},
+          {"required", values(Texts{})}};
+}
+
+}  // namespace
+
+std::vector<DatasetPtr> kinds_of_files(const std::string& folder) {
+  using Texts = std::vector<std::string>;
+  std::string records;
+  for (int i = 0; i < 9; ++i) records += str_cat(i, ",w", i, "\n");
+  const std::string lines = file_of(folder, "lines", records),
+                    fixed = file_of(folder, "fixed", "aaabbbcccdddeeefff");
+  NamedValues csv = columns_of();
+  csv.insert(csv.end(), {{"filenames", values(Texts{lines, lines})},
+                         {"has_header", Value::of(false)},
+                         {"header", values(Texts{})}});
+  const auto text_lines = dataset_of("TextLineDataset", {{"filenames", values(Texts{lines})}});
+  return {text_lines,
+          dataset_of("CsvDataset", csv),
+          dataset_of("DecodeDelimDataset", columns_of(), text_lines),
+          dataset_of("TFRecordDataset", {{"filenames", text(records_of(join_path(folder, "plain"),
+                                                                      Compression::kNone))}}),
+          dataset_of("TFRecordDataset", {{"filenames", text(records_of(join_path(folder, "gzip"),
+                                                                      Compression::kGzip))},
+                                         {"compression_type", text("GZIP")}}),
+          dataset_of("FixedLengthRecordDataset",
+                     {{"filenames", values(Texts{fixed})}, {"record_bytes", number(3)}}),
+          dataset_of("FileListDataset", {{"filenames", values(Texts{lines, fixed})}}),
+          dataset_of("RepeatDataset", {{"count", number(3)}},
+                     dataset_of("FileCacheDataset", {{"filename", text(join_path(folder, "cache"))}},
+                                range_of(6)))};
+}
+
+}  // namespace runhooks_test

@@ -1,0 +1,272 @@
+// States in checkpoints that somebody has edited: they are refused and nothing has changed, or what
+// takes them over goes on; nothing crashes and nothing hangs.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "base/interrupt.h"
+#include "data/iterator_resource.h"
+#include "dataset_kinds.h"
+#include "estimators/resumable_run.h"
+#include "hooks/hook_registry.h"
+#include "io_test.h"
+#include "op_example.h"
+#include "state_edits.h"
+#include "test.h"
+#include "training/saver.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+using Random = std::mt19937_64;
+
+Random seeded(const char* test) {
+  const char* given = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  std::fprintf(stderr, "%s: RUNHOOKS_SEED=%llu repeats it\n", test,
+               static_cast<unsigned long long>(seed));
+  return Random(seed);
+}
+
+// A loop that goes on for longer is taken for one that never ends.
+class Patience {
+ public:
+  Patience() {
+    began() = std::chrono::steady_clock::now();
+    set_interrupt_check([] {
+      if (std::chrono::steady_clock::now() - began() < std::chrono::seconds(5)) return;
+      fail_at(__FILE__, __LINE__, "It does not end.");
+    });
+  }
+  ~Patience() { set_interrupt_check(nullptr); }
+  void begin() { began() = std::chrono::steady_clock::now(); }
+
+ private:
+  static std::chrono::steady_clock::time_point& began() {
+    static std::chrono::steady_clock::time_point at;
+    return at;
+  }
+};
+
+// Something that is saved, and how it is used.
+struct Subject {
+  SaveablePtr saveable;
+  std::function<void()> use;
+};
+
+// Nothing but an error that says why, and then all is as it was.
+void check_edit(const Subject& subject, ResourceManager& resources, const EditedState& edited) {
+  context() = edited.what;
+  const std::string before = text_of(saved_by(*subject.saveable, resources));
+  try {
+    const StateSource source(edited.state);
+    if (const auto assign = subject.saveable->read(source, resources)) assign(resources);
+  } catch (const Error& error) {
+    CHECK(!error.message().empty());
+    CHECK_EQ(text_of(saved_by(*subject.saveable, resources)), before);
+    return;
+  }
+  try {
+    subject.use();
+  } catch (const Error&) {
+    // elements that are not there: whoever asks is told
+  }
+  saved_by(*subject.saveable, resources);
+}
+
+void check_edits(const Subject& subject, ResourceManager& resources, Random& random) {
+  const NamedTensors whole = saved_by(*subject.saveable, resources);
+  std::vector<EditedState> all = each_edit(whole, random);
+  for (int i = 0; i < 40; ++i) all.push_back(random_edits(whole, random));
+  Patience patience;
+  const StateSource unedited(whole);
+  for (const EditedState& edited : all) {
+    patience.begin();
+    check_edit(subject, resources, edited);
+    if (const auto assign = subject.saveable->read(unedited, resources)) assign(resources);
+  }
+  context().clear();
+}
+
+// Of elements that are datasets, which no operation gives.
+void check_alone(const Dataset& dataset, size_t cut, Random& random) {
+  const auto iterator = dataset.make_iterator();
+  elements_of(*iterator, cut);
+  Patience patience;
+  for (const EditedState& edited : each_edit(iterator->save(), random)) {
+    patience.begin();
+    context() = edited.what;
+    const auto other = dataset.make_iterator();
+    try {
+      other->restore(edited.state);
+      text_of(elements_of(*other, 30));
+    } catch (const Error& error) {
+      CHECK(!error.message().empty());
+    }
+  }
+  context().clear();
+}
+
+void check_iterator(const DatasetPtr& dataset, size_t cut, Random& random) {
+  const std::vector<DType> dtypes = dataset->dtypes();
+  if (std::count(dtypes.begin(), dtypes.end(), DType::kVariant) > 0) {
+    return check_alone(*dataset, cut, random);
+  }
+  Graph graph;
+  const Output handle = make_iterator_op(graph, dtypes, dataset->shapes(), dataset);
+  ResourceManager resources;
+  const auto pull = [&](size_t n) {
+    return elements_of(*iterator_resource(resources, *handle.op).iterator, n);
+  };
+  pull(cut);
+  check_edits({make_saveable_from_iterator(handle), [&pull] { pull(30); }}, resources, random);
+}
+
+NamedTensors edited(NamedTensors state, const std::string& name, const Tensor& value) {
+  CHECK(state.count(name) == 1);
+  state[name] = value;
+  return state;
+}
+
+}  // namespace
+
+TEST(edited_states_of_iterators_are_refused_or_used) {
+  Random random = seeded("edited_states_of_iterators");
+  std::vector<DatasetPtr> all = kinds_in_memory();
+  const std::vector<DatasetPtr> files = kinds_of_files(fresh_folder("states"));
+  all.insert(all.end(), files.begin(), files.end());
+  for (const DatasetPtr& dataset : all) {
+    for (const size_t cut : {size_t{0}, size_t{1 + random() % 8}}) {
+      check_iterator(dataset, cut, random);
+    }
+  }
+}
+
+TEST(each_kind_of_dataset_has_its_states_edited) {
+  types_made().clear();
+  kinds_in_memory();
+  kinds_of_files(fresh_folder("states"));
+  for (const auto& entry : Factory<Dataset>::instance().entries()) {
+    if (types_made().count(entry.type) == 0) {
+      fail_at(__FILE__, __LINE__, "tests/cpp/dataset_kinds.cpp has no " + entry.type);
+    }
+  }
+}
+
+TEST(positions_beyond_what_there_is_are_refused) {
+  const auto other = dataset_of("ConcatenateDataset",
+                                {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
+                                range_of(7));
+  auto iterator = other->make_iterator();
+  elements_of(*iterator, 8);
+  const NamedTensors state = iterator->save();
+  for (const int64_t begun : {7, 3, 1, 0}) {
+    CHECK_THROWS(
+        other->make_iterator()->restore(edited(state, "begun", Tensor::scalar<int64_t>(begun))),
+        Code::kDataLoss, "begun");
+  }
+  CHECK_THROWS(other->make_iterator()->restore(edited(state, "current", Tensor::scalar<int64_t>(3))),
+               Code::kDataLoss, "'current' cannot be 3, which is above 2.");
+
+  const auto forever = dataset_of("RepeatDataset", {}, range_of(9));
+  const auto window = windows(forever, 2, 4, false);
+  auto skipping = window->make_iterator();
+  elements_of(*skipping, 1);
+  const NamedTensors between = skipping->save();
+  CHECK_THROWS(window->make_iterator()->restore(
+                   edited(between, "skips", Tensor::scalar<int64_t>(int64_t{1} << 62))),
+               Code::kDataLoss, "'skips' cannot be 4611686018427387904, which is above 3.");
+  // empty elements without end
+  CHECK_THROWS(window->make_iterator()->restore(
+                   edited(between, "buffer/size", Tensor::scalar<int64_t>(int64_t{1} << 50))),
+               Code::kDataLoss, "'size' cannot be");
+}
+
+TEST(edited_elements_that_are_datasets_have_their_types) {
+  const auto shuffled = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                                   windows(range_of(20), 3, 2, false));
+  auto iterator = shuffled->make_iterator();
+  elements_of(*iterator, 2);
+  NamedTensors state = iterator->save();
+  const std::string first = "buffer/component_0/0/";
+  state[first + "dtypes"] = Tensor::vector<int64_t>({static_cast<int64_t>(DType::kString)});
+  state[first + "component_0"] = Tensor::strings({3}, {"a", "b", "c"});
+  CHECK_THROWS(shuffled->make_iterator()->restore(state), Code::kDataLoss,
+               "has elements of other types");
+}
+
+TEST(edited_states_of_operations_are_refused_or_used) {
+  Random random = seeded("edited_states_of_operations");
+  int kinds = 0;
+  for (const auto& [type, def] : all_ops()) {
+    if (!def.resource_factory || type.rfind("_Test", 0) == 0) continue;
+    ++kinds;
+    std::mt19937 examples(11);
+    for (const std::string& text : def.examples) {
+      const OpExample example = build_example(def, text, DType::kFloat32, examples);
+      ResourceManager resources;
+      stateful_resource(resources, *example.op);
+      const auto saveable = std::make_shared<ResourceSaveable>(*example.op);
+      check_edits({saveable, [] {}}, resources, random);
+    }
+  }
+  CHECK(kinds > 0);
+}
+
+TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
+  Random random = seeded("edited_checkpoints_of_resumable_runs");
+  Graph graph;
+  const VariablePtr w = graph.variables().get("w", Shape{3}, {});
+  const auto dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                                  doubled(rows_of(20), 1, true));
+  const Output handle = make_iterator_op(graph, dataset->dtypes(), dataset->shapes(), dataset);
+  graph.add_to_collection("iterators", handle);
+  graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})
+      .attr("dtype", DType::kFloat32)
+      .named("noise");
+  keep_run_resumable(graph, OnOtherData::kStop);
+  ResourceManager resources;
+  assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
+  const std::vector<SaveablePtr> all = saveables_in(graph);
+  const auto state_now = [&] {
+    NamedTensors state;
+    for (const SaveablePtr& one : all) {
+      for (const auto& item : saved_by(*one, resources)) state.insert(item);
+    }
+    return state;
+  };
+  const auto pull = [&](size_t n) {
+    elements_of(*iterator_resource(resources, *handle.op).iterator, n);
+  };
+  pull(3);
+  const NamedTensors whole = state_now();
+  CHECK(whole.size() > 15);
+  Patience patience;
+  std::vector<EditedState> edits = each_edit(whole, random);
+  for (int i = 0; i < 100; ++i) edits.push_back(random_edits(whole, random));
+  size_t refused = 0;
+  for (const EditedState& edit : edits) {
+    patience.begin();
+    context() = edit.what;
+    bool is_refused = false;
+    try {
+      restore_saveables(all, StateSource(edit.state), resources);
+    } catch (const Error&) {
+      is_refused = true;
+      ++refused;
+    }
+    if (!is_refused) {
+      try {
+        pull(30);
+      } catch (const Error&) {
+        // as above
+      }
+      restore_saveables(all, StateSource(whole), resources);
+    }
+    CHECK_EQ(text_of(state_now()), text_of(whole));
+  }
+  context().clear();
+  CHECK(refused > edits.size() / 3);
+}
