@@ -21,6 +21,9 @@ longest_unit <- 3600L
 # Of Eigen's templates a file is as much as ten others: each is a unit, two take up to 2.2 GB.
 uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 
+# Templates of many types take the compiler twice as much a line as the rest.
+line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 2L, 1L)
+
 # Kernels are compiled one by one: what an instruction set is named for must not reach others.
 is_apart <- function(files) startsWith(files, "kernels/")
 
@@ -67,7 +70,7 @@ cut_evenly <- function(files, lengths, n) {
 # The units of a group: those there are, without what is gone, with what is new; cut anew where one
 # is too long or empty.
 units_of <- function(root, group, files) {
-  lengths <- stats::setNames(lines_of(root, files), files)
+  lengths <- stats::setNames(lines_of(root, files) * line_weights(files), files)
   if (any(uses_eigen(files))) {
     return(c(list(files[!uses_eigen(files)]), as.list(files[uses_eigen(files)])))
   }

@@ -55,7 +55,8 @@ class RecordedRun::Watcher : public RunHook {
   }
   void end(Session& session) override { look(session); }
   void on_error(Session* session, const LoopFailure&) override {
-    if (session) look(*session);
+    // a hook may have closed it
+    if (session && session->is_initialized(*variable_)) look(*session);
   }
   int64_t step() const { return step_; }
   const RunInput& input() const { return input_; }

@@ -7,3 +7,5 @@
 #include "ops/array/one_hot.cpp"
 #include "ops/array/strided_slice.cpp"
 #include "ops/array/top_k.cpp"
+#include "ops/array/transpose.cpp"
+#include "ops/lookup/categorical_ids.cpp"

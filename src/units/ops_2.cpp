@@ -1,6 +1,4 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "ops/array/transpose.cpp"
-#include "ops/lookup/categorical_ids.cpp"
 #include "ops/lookup/cross_ids.cpp"
 #include "ops/lookup/embedding_lookup.cpp"
 #include "ops/lookup/lookup_table.cpp"
@@ -10,3 +8,4 @@
 #include "ops/math/bucketize.cpp"
 #include "ops/math/elementwise.cpp"
 #include "ops/math/math_binary.cpp"
+#include "ops/math/math_logical.cpp"

@@ -1,4 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "ops/math/segment.cpp"
+#include "ops/math/segment_extremes.cpp"
 #include "ops/nn/activations.cpp"
 #include "ops/nn/conv.cpp"
 #include "ops/nn/depthwise_conv.cpp"
@@ -6,6 +8,3 @@
 #include "ops/nn/l2_loss.cpp"
 #include "ops/nn/patches.cpp"
 #include "ops/nn/pool.cpp"
-#include "ops/nn/softmax.cpp"
-#include "ops/nn/window.cpp"
-#include "ops/sparse/sparse.cpp"

@@ -1,5 +1,8 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "ops/array/pad.cpp"
+#include "ops/nn/softmax.cpp"
+#include "ops/nn/window.cpp"
+#include "ops/sparse/sparse.cpp"
 #include "ops/sparse/sparse_cross.cpp"
 #include "ops/sparse/sparse_product.cpp"
 #include "ops/sparse/sparse_slice.cpp"

@@ -26,9 +26,10 @@ test_that("dataset_unique() goes on where it was saved", {
   drawn <- function(n, restore = FALSE) {
     with_graph(tf$Graph(), {
       dataset <- dataset_unique(tensor_slices_dataset(values))
-      iterator <- make_initializable_iterator(dataset)
+      iterator <- make_iterator_initializable(dataset)
       element <- iterator$get_next()
-      saver <- tf$train$Saver(list(make_saveable_from_iterator(iterator)))
+      tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+      saver <- tf$train$Saver()
       session <- tf$Session()
       on.exit(session$close())
       session$run(iterator$initializer)

@@ -9,10 +9,14 @@ test_that("optimize_loss() makes a step: rate, decay, clipping, multipliers, sum
     w <- tf$get_variable("w", initializer = c(3, 4))
     step <- tf$train$get_or_create_global_step()
     loss <- tf$reduce_sum(tf$square(w)) / 2
-    op <- tf$contrib$layers$optimize_loss(
-      loss, step, 0.5, "SGD", clip_gradients = 1,
-      learning_rate_decay_fn = function(rate, step) rate * 2,
-      gradient_multipliers = list(w = 10)
+    # a variable is known by its full name, "w:0"
+    expect_warning(
+      op <- tf$contrib$layers$optimize_loss(
+        loss, step, 0.5, "SGD", clip_gradients = 1,
+        learning_rate_decay_fn = function(rate, step) rate * 2,
+        gradient_multipliers = list(w = 10)
+      ),
+      "`gradient_multipliers` has no effect for 'w'", fixed = TRUE
     )
     run(tf$global_variables_initializer())
     # the loss after the step, as TensorFlow's says
