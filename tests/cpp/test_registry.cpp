@@ -165,6 +165,7 @@ const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "TensorListGetItem",
                                              "TensorListPopBack",
                                              "TensorListPushBack",
+                                             "TensorListResize",
                                              "TensorListSetItem",
                                              "TensorListStack",
                                              "While"};
