@@ -22,7 +22,7 @@ constexpr size_t kPlannedAtOnce = 16;
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
-std::string model_bytes(const std::string& folder, const FileRights& rights, std::string* file) {
+std::string bytes_of_model(const std::string& folder, const FileRights& rights, std::string* file) {
   *file = join_path(folder, "saved_model.pb");
   if (file_exists(*file)) return read_whole_file(rights.readable(*file));
   *file += "txt";
@@ -142,7 +142,7 @@ LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::strin
 }
 
 void LoadedModel::read(const std::vector<std::string>& tags) {
-  const std::string bytes = model_bytes(folder_, rights_, &file_);
+  const std::string bytes = bytes_of_model(folder_, rights_, &file_);
   const std::set<std::string> wanted(tags.begin(), tags.end());
   std::vector<std::string> known;
   for (const std::string& message : read_saved_model(bytes, file_)) {
