@@ -8,9 +8,13 @@
 namespace runhooks {
 
 namespace {
+using Clock = std::chrono::steady_clock;
+
 void (*current_check)() = nullptr;
 thread_local bool is_asking_thread = false;
 thread_local const std::atomic<bool>* leave_flag = nullptr;
+// when this thread asked last by the clock
+thread_local Clock::time_point last_time;
 }  // namespace
 
 void check_leave() {
@@ -25,11 +29,9 @@ void check_interrupt() {
 
 // By the clock: however slow the steps of a loop are, nobody waits long.
 void check_interrupt_at_times() {
-  using Clock = std::chrono::steady_clock;
-  static thread_local Clock::time_point last;
   const Clock::time_point now = Clock::now();
-  if (now - last < std::chrono::milliseconds(10)) return;
-  last = now;
+  if (now - last_time < std::chrono::milliseconds(10)) return;
+  last_time = now;
   check_interrupt();
 }
 
@@ -40,6 +42,7 @@ bool may_ask_user() { return is_asking_thread || !current_check; }
 void set_interrupt_check(void (*check)()) {
   current_check = check;
   is_asking_thread = check != nullptr;
+  last_time = {};
 }
 
 }  // namespace runhooks

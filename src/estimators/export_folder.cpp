@@ -135,20 +135,6 @@ void keep_others(const std::string& old, const std::string& made) {
 
 // --- where names cannot be exchanged
 
-<<<<<<< HEAD
-=======
-// Two steps: between them, and where the second fails, the old one stands beside its place.
-bool exchange_by_two(const std::string& from, const std::string& folder, const std::string& aside) {
-  std::error_code error, ignored;
-  fs::rename(folder, aside, error);  // lint: allow file (folders change places)
-  if (error) return false;
-  fs::rename(from, folder, error);  // lint: allow file
-  if (!error) return true;
-  fs::rename(aside, folder, ignored);  // lint: allow file
-  fail_at("Cannot replace", folder, error);
-}
-
->>>>>>> foreign
 // A folder that cannot be renamed, such as where a disk is mounted: entry by entry. The graph goes
 // first and comes last, so that nobody loads a mixture of two.
 void replace_entries(const std::string& from, const std::string& folder) {

@@ -321,10 +321,10 @@ int64_t count_at_interrupt(bool fails) {
   const auto counting = std::make_shared<CountingHook>();
   MonitoredSession session(loop.graph, std::make_unique<ChiefSessionCreator>(loop.graph, scaffold),
                            {counting, std::make_shared<SavingHook>(scaffold)});
-  static int polls;
-  polls = 0;
+  static const CountingHook* watched;
+  watched = counting.get();
   set_interrupt_check([] {
-    if (++polls == 3) throw ForeignUnwind(/*is_interrupt=*/true);
+    if (watched->count == 3) throw ForeignUnwind(/*is_interrupt=*/true);
   });
   try {
     run_block(session, [&] {
