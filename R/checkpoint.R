@@ -15,7 +15,14 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
   newest_by_state(checkpoint_dir, ...)
 }
 
-newest_by_state <- function(checkpoint_dir, latest_filename = NULL, call = parent.frame()) {
+newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = parent.frame()) {
+  if (...length()) {
+    stop_runhooks(
+      "{.fn latest_checkpoint} takes {.arg checkpoint_dir} and {.arg latest_filename}, and nothing
+       more.",
+      call = call
+    )
+  }
   check_file_name(latest_filename, "latest_filename", call)
   name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
   cpp_latest_checkpoint_of(path.expand(checkpoint_dir), name)

@@ -83,7 +83,9 @@ argument_kinds$`column or name` <- function(x, name, call, wanted) {
   check_arg(is_column(x) || is_string(x), x, wanted, name, call)
 }
 argument_kinds$`columns or names` <- function(x, name, call, wanted) {
-  if (is_column(x)) list(x) else unname(as.list(x))
+  if (is_column(x)) return(list(x))
+  check_arg(is.list(x) || is.atomic(x), x, wanted, name, call)
+  unname(as.list(x))
 }
 argument_kinds$shape <- function(x, name, call, wanted) as.list(as_shape(x, call))
 argument_kinds$words <- function(x, name, call, wanted) {

@@ -61,6 +61,10 @@ type_of_element <- function(x, call = parent.frame(2)) {
 # Shapes are lists or vectors themselves, so the form says where one begins.
 shapes_in_form <- function(shapes, form) {
   if (!is.list(form)) return(list(shapes))
+  check_arg(
+    is.list(shapes) && length(shapes) == length(form), shapes,
+    "shapes in the form of an element", "output_shapes", parent.frame()
+  )
   do.call(c, c(list(list()), unname(Map(shapes_in_form, shapes, form))))
 }
 

@@ -9,6 +9,8 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
     stop_runhooks("{.arg func} must be a function of {length(inputs)} argument{?s}.")
   }
   is_one <- is.character(Tout) && length(Tout) == 1 || inherits(Tout, "tensorflow.dtype")
+  is_types <- is_one || is.character(Tout) || is.list(Tout) && !is.object(Tout)
+  check_arg(is_types, Tout, "a type or a list of types", "Tout", environment())
   types <- vapply(if (is_one) list(Tout) else as.list(Tout), dtype_name, "")
   outputs <- cpp_py_func(
     func, lapply(inputs, as_tensor), types, stateful, if (is.null(name)) "PyFunc" else name

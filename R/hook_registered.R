@@ -10,7 +10,7 @@ constructor_makers$hook <- function(specs, place) {
 make_builtin_hook <- function(specs, frame) {
   given <- given_arguments(specs$name, frame)
   prepared <- Map(prepare_hook_argument, given, specs$name, specs$kind, list(frame))
-  do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared))
+  do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared), quote = TRUE)
 }
 
 # What only R can look at; all the rest the core checks.

@@ -62,7 +62,7 @@ as_dims <- function(shape) {
 #' @rdname shapes
 #' @export
 np_array <- function(data, dtype = NULL) {
-  check_arg(is.atomic(data), data, "a vector or an array", "data", environment())
+  check_arg(is.atomic(data) && !is.null(data), data, "a vector or an array", "data", environment())
   if (is.null(dim(data))) data <- array(data, length(data))
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }

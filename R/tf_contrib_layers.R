@@ -302,6 +302,9 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
   check_data_format(data_format)
   with(variable_scope(scope, "BiasAdd", reuse = reuse), {
     inputs <- as_tensor(inputs)
+    if (length(dim(inputs)) == 0) {
+      stop_runhooks("{.arg inputs} must have a dimension, not shape {inputs$shape$text}.")
+    }
     width <- dim(inputs)[[length(dim(inputs))]]
     finish_layer(
       inputs, width, NULL, NULL, initializer, regularizer, activation_fn, variables_collections,
@@ -348,6 +351,7 @@ contrib_bow_encoder <- function(ids, vocab_size, embed_dim, sparse_lookup = TRUE
 # --- summaries
 
 summarize_tensor <- function(tensor, tag = NULL) {
+  check_arg(is_graph_element(tensor), tensor, "a tensor", "tensor", environment())
   if (is.null(tag)) tag <- sub(":[0-9]+$", "", tensor$name)
   is_scalar <- identical(length(dim(tensor)), 0L)
   if (is_scalar) tf$summary$scalar(tag, tensor) else tf$summary$histogram(tag, tensor)

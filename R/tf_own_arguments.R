@@ -77,7 +77,7 @@ own_argument_kinds <- function() {
     contrib.layers.optimize_loss = c(summaries = "strings"),
     contrib.layers.variance_scaling_initializer = c(mode = single_string, xavier),
     contrib.layers.xavier_initializer = xavier, contrib.layers.xavier_initializer_conv2d = xavier,
-    contrib.layers.summarize_tensor = c(tensor = one_tensor, tag = single_string),
+    contrib.layers.summarize_tensor = c(tag = single_string),
     contrib.layers.summarize_activation = c(op = one_tensor),
     contrib.layers.summarize_tensors = summaries, contrib.layers.summarize_collection = summaries,
     graph_util.convert_variables_to_constants = c(sess = "a session", output_node_names = "strings"),

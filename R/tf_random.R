@@ -16,12 +16,27 @@ random_symbols <- function() {
 # that goes with the function.
 new_initializer <- function(type, own_dtype, ...) {
   spec <- list(type = type, ...)
+  check_initializer(spec[-1], parent.frame())
+  own_dtype <- as_dtype(own_dtype)
   values <- function(shape, dtype = NULL, partition_info = NULL) {
     unsupported(partition_info)
     if (is.null(dtype)) dtype <- own_dtype
     cpp_tf_call("_initializer_values", list(initializer = spec, shape = shape, dtype = dtype))
   }
   structure(values, spec = spec, class = c("runhooks_initializer", "function"))
+}
+
+check_initializer <- function(given, call) {
+  for (name in names(given)) {
+    x <- given[[name]]
+    if (name == "seed") {
+      check_whole(x, null = TRUE, arg = name, call = call)
+    } else if (name %in% c("mode", "distribution")) {
+      check_string(x, arg = name, call = call)
+    } else if (name %in% c("mean", "stddev", "scale", "factor", "gain", "minval")) {
+      check_arg(is_number(x) || is_graph_element(x), x, "a number", name, call)
+    }
+  }
 }
 
 #' @export

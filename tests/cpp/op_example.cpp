@@ -142,6 +142,7 @@ OpExample build_example(const OpDef& def,
         std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(dtype), one.raw(),
                     dtype_size(dtype));
       }
+      if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
       inputs.push_back(built.graph->constant(t));
       continue;
     }

@@ -14,7 +14,7 @@ namespace runhooks_test {
 // One operation in a graph of its own. Tensors of numbers are placeholders with random values:
 //   f[2,3]  numbers away from 0;  p[2,3]  positive numbers;  b[2]  TRUE and FALSE;
 //   u[2,3]  numbers between -1 and 1;  o[2,3]  numbers above 1;
-//   n{1,2}  a constant vector of the type that is tested;
+//   n{1,2}  a constant vector of the type that is tested, n[]{1} a scalar;
 //   m[3,3]  symmetric positive definite matrices;
 //   d[2,3]  rows whose sum is 1;  e[2,3]  positive float32 numbers, whatever type is tested;
 //   i{1,2}  an int32 vector;  i:1  an int32 scalar;  i[2,2]{1,2,3,4}  an int32 matrix: these are

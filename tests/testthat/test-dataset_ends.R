@@ -55,7 +55,7 @@ reader_of <- function(cases) {
 }
 
 # The next line that the process writes, NA where it writes none.
-next_line <- function(process, seconds = 20) {
+next_line <- function(process, seconds = 120) {
   deadline <- Sys.time() + seconds
   while (Sys.time() < deadline) {
     process$poll_io(200)
@@ -97,7 +97,7 @@ test_that("R ends while a thread looks for an element", {
     session <- tf$Session()
     cat('first', session$run(value), '\\n')"
   result <- processx::run(
-    child_rscript(), c("-e", script), env = child_env(), timeout = 30, error_on_status = FALSE
+    child_rscript(), c("-e", script), env = child_env(), timeout = 120, error_on_status = FALSE
   )
   expect_equal(result$status, 0)
   expect_match(result$stdout, "first 0")
@@ -190,7 +190,7 @@ test_that("a forked child ends, whether its parent holds a session with threads 
     tf$reset_default_graph()
     cat('dropped:', in_children(alone), '\\n')"
   result <- processx::run(
-    child_rscript(), c("-e", script), env = child_env(), timeout = 60, error_on_status = FALSE,
+    child_rscript(), c("-e", script), env = child_env(), timeout = 180, error_on_status = FALSE,
     stderr_to_stdout = TRUE
   )
   expect_false(result$timeout)

@@ -33,18 +33,6 @@ void append_quoted(std::string& out, std::string_view bytes) {
   out += '"';
 }
 
-<<<<<<< HEAD
-=======
-}  // namespace
-
-// lint: allow caller (tests quote by it)
-std::string quote_text(std::string_view bytes) {
-  std::string out;
-  append_quoted(out, bytes);
-  return out;
-}
-
->>>>>>> foreign
 std::string double_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

@@ -196,7 +196,7 @@ RUNHOOKS_REGISTER_OP("PadV2")
     .gradient(pad_gradient)
     .endpoint("raw_ops.PadV2")
     .summary("The tensor with a constant around it.")
-    .example("f[2,3] i[2,2]{1,0,0,2} f[]");
+    .example("f[2,3] i[2,2]{1,0,0,2} n[]{2}");  // no gradient of the constant, as in TensorFlow
 
 #define RUNHOOKS_MIRROR_OP(type)                    \
   RUNHOOKS_REGISTER_OP(type)                        \

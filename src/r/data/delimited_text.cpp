@@ -6,6 +6,7 @@
 #include "io/formats/csv_reader.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
+#include "r/values/text_element.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -16,8 +17,7 @@ namespace {
 SEXP texts_to_r(const std::vector<std::string>& texts) {
   Rcpp::Shield<SEXP> vector(Rf_allocVector(STRSXP, static_cast<R_xlen_t>(texts.size())));
   for (size_t i = 0; i < texts.size(); ++i) {
-    SET_STRING_ELT(vector, static_cast<R_xlen_t>(i),
-                   Rf_mkCharLenCE(texts[i].data(), static_cast<int>(texts[i].size()), CE_UTF8));
+    SET_STRING_ELT(vector, static_cast<R_xlen_t>(i), text_element(texts[i]));
   }
   return vector;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "r/values/text_element.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -227,8 +228,7 @@ SEXP allocate_for(DType dtype, int64_t n) {
 void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
     case DType::kString: {
-      const std::string& text = tensor.string_at(i);
-      SET_STRING_ELT(out, at, Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8));
+      SET_STRING_ELT(out, at, text_element(tensor.string_at(i)));
       break;
     }
     case DType::kBool:
@@ -322,6 +322,19 @@ const char* utf8_of(SEXP element) {
                      "what it means.");
   }
   return Rf_translateCharUTF8(element);
+}
+
+SEXP text_element(const std::string& text) {
+  const size_t zero = text.find('\0');
+  if (zero != std::string::npos) {
+    const size_t begin = zero < 20 ? 0 : zero - 20;
+    throw Error(Code::kInvalidArgument,
+                str_cat("A string of ", static_cast<unsigned long>(text.size()),
+                        " bytes has a zero byte behind '", text.substr(begin, zero - begin),
+                        "': R's strings cannot hold it."),
+                {"`tf$decode_raw()` gives the numbers of such bytes."});
+  }
+  return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8);
 }
 
 SEXP named_list(const std::vector<const char*>& names) {
