@@ -38,6 +38,7 @@ best_exporter <- builtin("exporter", "BestExporter")
 #' @export
 steps_exporter <- builtin("exporter", "StepsExporter")
 
+# lint: allow caller (a default in the registration)
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
     if (!is_number_or_nan(get(name)$loss)) {
