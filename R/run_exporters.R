@@ -38,8 +38,8 @@ best_exporter <- builtin("exporter", "BestExporter")
 #' @export
 steps_exporter <- builtin("exporter", "StepsExporter")
 
-# the default of best_exporter(), as its registration says
-smaller_loss <- function(best_eval_result, current_eval_result) { # lint: allow caller
+# lint: allow caller (a default in the registration)
+smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
     if (!is_number_or_nan(get(name)$loss)) {
       stop_plain(paste(name, "cannot be empty or no loss is found in it."), call = NULL)

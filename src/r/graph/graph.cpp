@@ -8,6 +8,7 @@
 #include "r/files/saver.h"
 #include "r/graph/collection.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/convert.h"
 
 namespace runhooks {
@@ -22,6 +23,7 @@ struct GraphBinding {
   SEXP pointer = R_NilValue;  // in the R object
   // Of the collections that the pointer keeps.
   int collections_version = -1;
+  int sessions = 0;  // see r_sessions_of()
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -38,8 +40,8 @@ GraphBinding& binding_of(const Graph& graph) {
 }
 
 // What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
-// collections, and for a function the graph that it is in.
-enum Kept { kHandles, kCollections, kOuter, kKeptCount };
+// collections, for a function the graph that it is in, and what operations call (a pair list).
+enum Kept { kHandles, kCollections, kOuter, kFunctions, kKeptCount };
 
 SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
@@ -153,9 +155,21 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
   made->pointer = pointer;
+  if (binding) made->sessions = binding->sessions;
   graph->foreign = made;
   return object;
 }
+
+bool has_object(const Graph& graph) {
+  return graph.foreign && R_WeakRefKey(binding_of(graph).weak_ref) != R_NilValue;
+}
+
+void keep_with_graph(Graph& graph, SEXP object) {
+  Rcpp::Shield<SEXP> cell(Rf_cons(object, VECTOR_ELT(kept(graph), kFunctions)));
+  SET_VECTOR_ELT(kept(graph), kFunctions, cell);
+}
+
+int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {
   SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;

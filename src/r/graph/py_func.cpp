@@ -2,6 +2,7 @@
 #include "ops/state/py_func.h"
 
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -13,7 +14,8 @@ namespace {
 
 class RTensorFunction : public TensorFunction {
  public:
-  RTensorFunction(SEXP function, std::string name) : function_(function), name_(std::move(name)) {}
+  RTensorFunction(Graph& graph, SEXP function, std::string name)
+      : function_(graph, function), name_(std::move(name)) {}
 
   std::vector<Tensor> call(const std::vector<Tensor>& inputs,
                            const std::vector<DType>& wanted) override {
@@ -50,7 +52,7 @@ class RTensorFunction : public TensorFunction {
     return tensors;
   }
 
-  Held function_;
+  KeptFunction function_;
   std::string name_;
 };
 
@@ -77,7 +79,7 @@ SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, T
     }
     Graph& graph = *default_graph();
     Operation* op = make_py_func(
-        graph, std::make_shared<RTensorFunction>(function_from_r(func, "`func`"), name), tensors,
+        graph, std::make_shared<RTensorFunction>(graph, function_from_r(func, "`func`"), name), tensors,
         types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
     Rcpp::Shield<SEXP> outputs(Rf_allocVector(VECSXP, op->num_outputs()));

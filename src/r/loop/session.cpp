@@ -1,6 +1,7 @@
 // Sessions in R: what is fetched and fed, and in which form results come back.
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/loop/session.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -339,8 +340,13 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
   return border([&]() -> SEXP {
-    auto session =
-        std::make_shared<Session>(graph == R_NilValue ? default_graph() : graph_of(graph));
+    const auto of = graph == R_NilValue ? default_graph() : graph_of(graph);
+    Rcpp::Shield<SEXP> object(graph_handle(of));
+    ++r_sessions_of(*of);
+    const std::shared_ptr<Session> session(new Session(of), [](Session* gone) {
+      --r_sessions_of(gone->graph());
+      delete gone;
+    });
     // whoever has the pointer keeps the session
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));

@@ -1,0 +1,89 @@
+#include "r/graph/kept_function.h"
+
+#include <set>
+#include <vector>
+
+#include "graph/func_graph.h"
+#include "r/graph/handles_of_graph.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// Those that are held.
+std::set<KeptFunction*>& held_functions() {
+  static auto* all = new std::set<KeptFunction*>;
+  return *all;
+}
+
+Graph& outermost(Graph& graph) {
+  Graph* at = &graph;
+  while (auto* function = dynamic_cast<FuncGraph*>(at)) at = &function->outer();
+  return *at;
+}
+
+bool looks_at_next_collection = false;
+
+// R calls the finalizer of what nobody holds when it collects: the moment to look again.
+void look_again_at_collection() {
+  if (looks_at_next_collection) return;
+  looks_at_next_collection = true;
+  Rcpp::Shield<SEXP> sentinel(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(
+      sentinel,
+      [](SEXP) {
+        looks_at_next_collection = false;
+        let_go_of_functions();
+        if (!held_functions().empty()) look_again_at_collection();
+      },
+      FALSE);
+}
+
+}  // namespace
+
+KeptFunction::KeptFunction(Graph& graph, SEXP function) {
+  let_go_of_functions();
+  Graph& home = outermost(graph);
+  graph_ = home.shared_from_this();
+  Rcpp::Shield<SEXP> cell(
+      R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
+  root_.reset(cell);
+  Rcpp::Shield<SEXP> weak(R_MakeWeakRef(cell, R_NilValue, R_NilValue, FALSE));
+  weak_.reset(weak);
+  held_functions().insert(this);
+  look_again_at_collection();
+}
+
+KeptFunction::~KeptFunction() { held_functions().erase(this); }
+
+SEXP KeptFunction::get() const {
+  SEXP cell = R_WeakRefKey(weak_.get());
+  if (cell == R_NilValue) {
+    fail(Code::kFailedPrecondition, "A function of R is no longer there: R let go of its graph.");
+  }
+  return R_ExternalPtrProtected(cell);
+}
+
+// TRUE where it was.
+bool KeptFunction::hand_over() {
+  const auto graph = graph_.lock();
+  if (!graph || !has_object(*graph)) return false;
+  // `graph` itself, R's object, sessions
+  if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
+  keep_with_graph(*graph, root_.get());
+  root_.reset(R_NilValue);
+  return true;
+}
+
+void let_go_of_functions() {
+  auto& held = held_functions();
+  // making a cell may collect, by which graphs and their functions go
+  const std::vector<KeptFunction*> all(held.begin(), held.end());
+  for (KeptFunction* function : all) {
+    if (held.count(function) && function->hand_over()) held.erase(function);
+  }
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,48 @@
+// What lives here: KeptFunction, a function of R that an operation of a graph calls.
+// Who may use it: src/r/ only.
+// What it must not know: what the function computes.
+#pragma once
+
+#include <memory>
+
+#include "graph/graph.h"
+#include "r/values/handles.h"
+
+namespace runhooks {
+namespace r {
+
+// It is held as long as more than R's objects own the graph (a loop, a monitored session). Then R's
+// object of the graph keeps it, so that R's collector sees the circle of a function that sees its
+// graph.
+class KeptFunction {
+ public:
+  KeptFunction(Graph& graph, SEXP function);
+  ~KeptFunction();
+  KeptFunction(const KeptFunction&) = delete;
+  KeptFunction& operator=(const KeptFunction&) = delete;
+
+  SEXP get() const;
+
+ private:
+  friend void let_go_of_functions();
+  bool hand_over();
+
+  // of a branch or a body, the graph around all of them
+  std::weak_ptr<Graph> graph_;
+  Held weak_;  // a weak reference to the cell that has the function
+  Held root_;  // the cell, or nothing
+};
+
+// Functions of graphs that R's objects alone own are handed over to these. Called now and then.
+void let_go_of_functions();
+
+// --- r/graph/graph.cpp
+
+bool has_object(const Graph& graph);
+// Beside the handles of the graph, which has an object of R's.
+void keep_with_graph(Graph& graph, SEXP object);
+// How many sessions of the graph R's objects own; each has a share of the graph.
+int& r_sessions_of(const Graph& graph);
+
+}  // namespace r
+}  // namespace runhooks
