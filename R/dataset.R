@@ -16,9 +16,9 @@
 #' @section Tensors: Numbers such as the `count` of [dataset_take()], file names and what
 #'   [tensor_slices_dataset()] takes may be tensors of the graph, and functions of
 #'   [dataset_map()] and the like may use such. Their values are those that they have when an
-#'   iterator begins: [make_iterator_initializable()] takes them when its initializer runs, with what
-#'   is fed then; [make_iterator_one_shot()] and [dataset_collect()] take constants, and what follows
-#'   from them. Variables are what they are at that time, too.
+#'   iterator begins: [make_iterator_initializable()] takes them when its initializer runs, with
+#'   what is fed then; [make_iterator_one_shot()] and [dataset_collect()] take constants, and what
+#'   follows from them. Variables are what they are at that time, too.
 #' @section Resuming: Each iterator can save and restore where it stands, with everything that makes
 #'   its next elements what they are: positions, buffers of shuffles, seeds and random generators.
 #'   See [hook_checkpoint_input_pipeline()].
@@ -101,10 +101,10 @@ fill_form <- function(form, components) {
 #' single one.
 #'
 #' @param tensors A vector, matrix or array, a data frame, a sparse matrix (`dgCMatrix` of the
-#'   package Matrix, whose rows become dense one by one), a tensor, or a list of these, nested to any
-#'   depth: a named list gives records, an unnamed one tuples. The first dimension counts the rows. Doubles
-#'   in a plain vector become float32; those in data frames, matrices and arrays float64; what
-#'   [np_array()] gave a type has that one. Factors become int32 codes from 0.
+#'   package Matrix, whose rows become dense one by one), a tensor, or a list of these, nested to
+#'   any depth: a named list gives records, an unnamed one tuples. The first dimension counts the
+#'   rows. Doubles in a plain vector become float32; those in data frames, matrices and arrays
+#'   float64; what [np_array()] gave a type has that one. Factors become int32 codes from 0.
 #' @return A dataset, see [datasets].
 #' @section Errors: `runhooks_error_invalid_argument` where the numbers of rows differ.
 #' @family datasets
