@@ -52,17 +52,12 @@ void pad_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-Output sum_of_all(Graph& g, Output x) {
-  return g.op("Sum", {g.op("Reshape", {x, g.int_vector({-1})}), g.scalar(DType::kInt32, 0)});
-}
-
+// The constant has none, as in TensorFlow.
 std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
   Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
   const Output inside = g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))});
   std::vector<Gradient> dx = {inside, Gradient()};
-  if (op.inputs().size() == 3) {
-    dx.emplace_back(subtract(g, sum_of_all(g, dy[0]), sum_of_all(g, inside)));
-  }
+  dx.resize(op.inputs().size());
   return dx;
 }
 
@@ -196,7 +191,7 @@ RUNHOOKS_REGISTER_OP("PadV2")
     .gradient(pad_gradient)
     .endpoint("raw_ops.PadV2")
     .summary("The tensor with a constant around it.")
-    .example("f[2,3] i[2,2]{1,0,0,2} n[]{2}");  // no gradient of the constant, as in TensorFlow
+    .example("f[2,3] i[2,2]{1,0,0,2} n[]{2}");
 
 #define RUNHOOKS_MIRROR_OP(type)                    \
   RUNHOOKS_REGISTER_OP(type)                        \
