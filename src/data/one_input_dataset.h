@@ -3,6 +3,7 @@
 // What it must not know: particular transformations, R.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,10 +29,34 @@ inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args&
   return all;
 }
 
-// Its elements are of the input's types and shapes where it does not say otherwise.
-class Transformation : public Dataset {
+// What reads from datasets: its iterators, too, call those of the datasets below, each of which
+// takes up some of the stack.
+class ReadsDatasets {
  public:
-  explicit Transformation(std::shared_ptr<const Dataset> input) : input_(std::move(input)) {}
+  explicit ReadsDatasets(const std::vector<std::shared_ptr<const Dataset>>& inputs) {
+    for (const auto& input : inputs) {
+      const auto* below = dynamic_cast<const ReadsDatasets*>(input.get());
+      depth_ = std::max(depth_, below ? below->depth_ + 1 : 1);
+    }
+    if (depth_ > kDeepest) {
+      invalid_argument("A dataset cannot read from more than ", kDeepest,
+                       " others, one within the other.");
+    }
+  }
+
+ protected:
+  ~ReadsDatasets() = default;
+
+ private:
+  static constexpr int kDeepest = 1000;
+  int depth_ = 0;
+};
+
+// Its elements are of the input's types and shapes where it does not say otherwise.
+class Transformation : public Dataset, public ReadsDatasets {
+ public:
+  explicit Transformation(std::shared_ptr<const Dataset> input)
+      : ReadsDatasets({input}), input_(std::move(input)) {}
   std::vector<DType> dtypes() const override { return input_->dtypes(); }
   std::vector<Shape> shapes() const override { return input_->shapes(); }
   bool runs_on_main_thread() const override { return input_->runs_on_main_thread(); }

@@ -17,9 +17,10 @@ bool any_on_main_thread(const Inputs& inputs) {
                      [](const auto& input) { return input->runs_on_main_thread(); });
 }
 
-class ZipDataset : public Dataset {
+class ZipDataset : public Dataset, public ReadsDatasets {
  public:
-  explicit ZipDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {}
+  explicit ZipDataset(const Args& args) : ZipDataset(datasets_argument(args, "datasets")) {}
+  explicit ZipDataset(Inputs inputs) : ReadsDatasets(inputs), inputs_(std::move(inputs)) {}
   std::vector<DType> dtypes() const override {
     std::vector<DType> all;
     for (const auto& input : inputs_) {
@@ -143,9 +144,10 @@ void check_same_types(const Inputs& inputs, const Args& args) {
 }
 
 // Reads from several datasets with elements of the same types.
-class InputsOfOneType : public Dataset {
+class InputsOfOneType : public Dataset, public ReadsDatasets {
  public:
-  InputsOfOneType(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
+  InputsOfOneType(Inputs inputs, const Args& args)
+      : ReadsDatasets(inputs), inputs_(std::move(inputs)) {
     check_same_types(inputs_, args);
   }
   std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }

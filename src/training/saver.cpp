@@ -1,6 +1,7 @@
 #include "training/saver.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -72,14 +73,22 @@ std::string note_name(const std::string& state_name) { return state_name + ".sav
 class Note {
  public:
   Note(const std::string& path, const std::string& state, const std::vector<std::string>& old)
-      : file_(join_path(folder_for(path), note_name(state))) {
+      : path_(temporary_path(join_path(folder_for(path), note_name(state)))) {
     std::vector<std::string> names;
     for (const std::string& one : old) {
       if (parent_folder(one) == parent_folder(path)) names.push_back(base_name(one));
     }
-    file_.write(checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
-    file_.finish();
+    write_file_atomically(
+        path_, checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
   }
+  ~Note() {
+    std::error_code ignored;
+    if (!stays_) std::filesystem::remove(path_, ignored);
+  }
+  Note(const Note&) = delete;
+  Note& operator=(const Note&) = delete;
+  // For the next run: something could not be deleted.
+  void keep() { stays_ = true; }
 
  private:
   static std::string folder_for(const std::string& path) {
@@ -87,7 +96,8 @@ class Note {
     create_directories(folder);
     return folder;
   }
-  AtomicFile file_;
+  std::string path_;
+  bool stays_ = false;
 };
 
 // Removes the checkpoints that a note names and the state does not.
@@ -190,7 +200,7 @@ std::string Saver::save(Session& session,
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
   const std::vector<std::string> old = too_old(last, &next_kept_time);
-  const Note note(path, state, old);
+  Note note(path, state, old);
   const bool stands = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
@@ -201,7 +211,9 @@ std::string Saver::save(Session& session,
   }
   last_ = last;
   next_kept_time_ = next_kept_time;
-  for (const std::string& one : old) forget(one, names);
+  for (const std::string& one : old) {
+    if (!forget(one, names)) note.keep();
+  }
   return path;
 }
 
@@ -216,11 +228,13 @@ void Saver::write(Session& session,
 }
 
 // What stays only takes room.
-void Saver::forget(const std::string& path, const SaveNames& names) {
+bool Saver::forget(const std::string& path, const SaveNames& names) {
   try {
     delete_checkpoint(path, names.meta_suffix);
+    return true;
   } catch (const Error& error) {
     warn("checkpoint", str_cat("An old checkpoint stays: ", error.message()));
+    return false;
   }
 }
 

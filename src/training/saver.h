@@ -98,7 +98,8 @@ class Saver {
   Checkpoints last_with(const std::string& path) const;
   std::vector<std::string> too_old(const Checkpoints& now, double* next_kept_time) const;
   void write_state(const std::string& path, const std::string& name, const Checkpoints& last) const;
-  static void forget(const std::string& path, const SaveNames& names);
+  // FALSE where some of it stays.
+  static bool forget(const std::string& path, const SaveNames& names);
 
   SaverOptions options_;
   bool built_ = false;

@@ -27,6 +27,37 @@ TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
   }
 }
 
+TEST(datasets_are_not_nested_without_end) {
+  const auto at_most = [](int most, const std::function<DatasetPtr(const DatasetPtr&)>& over) {
+    DatasetPtr dataset = range_of(3);
+    int levels = 0;
+    try {
+      for (; levels < 100000; ++levels) dataset = over(dataset);
+    } catch (const Error& error) {
+      CHECK(error.message().find("one within the other") != std::string::npos);
+    }
+    CHECK_EQ(levels, most);
+    // what is allowed works, and goes away again
+    CHECK(elements_of(*dataset->make_iterator(), 2).size() > 0);
+    CHECK(dataset->description().size() > 1000u);
+  };
+  at_most(1000, [](const DatasetPtr& of) {
+    return dataset_of("TakeDataset", {{"count", number(3)}}, of);
+  });
+  at_most(1000, [](const DatasetPtr& of) {
+    return dataset_of("ZipDataset", {{"datasets", list_of({of})}});
+  });
+  at_most(1000, [](const DatasetPtr& of) {
+    return dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(of))}},
+                      range_of(1));
+  });
+  // two at a time
+  at_most(500, [](const DatasetPtr& of) {
+    return dataset_of("ShuffleAndRepeatDataset",
+                      {{"buffer_size", number(2)}, {"count", number(1)}}, of);
+  });
+}
+
 TEST(shuffles_refuse_states_that_do_not_fit) {
   const auto dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20));
   auto iterator = dataset->make_iterator();

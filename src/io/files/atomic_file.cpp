@@ -236,7 +236,9 @@ void rename_file(const std::string& from, const std::string& to) {
 }
 
 bool can_write_in(const std::string& folder) {
-  const std::string probe = temporary_name(join_path(folder, ".runhooks"));
+  constexpr const char* kProbe = ".runhooks";
+  remove_stale_files(folder, {kProbe});
+  const std::string probe = temporary_name(join_path(folder, kProbe));
   std::FILE* file = create_file(probe);
   if (!file) return false;
   std::fclose(file);
