@@ -38,7 +38,8 @@ good <- list(
   StopIfHigherHook = list(model, "loss", 1),
   StopIfLowerHook = list(model, "loss", 1),
   StopIfNoIncreaseHook = list(model, "loss", 1),
-  StopIfNoDecreaseHook = list(model, "loss", 1)
+  StopIfNoDecreaseHook = list(model, "loss", 1),
+  StopAfterNEvalsHook = list(num_evals = 1)
 )
 
 constructor_of <- function(specs) get(endpoints_of(specs)[[1]])

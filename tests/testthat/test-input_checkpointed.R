@@ -96,17 +96,23 @@ test_that("what could not be kept is refused before anything is written", {
     expect_length(dir(model_dir(model)), 0)
   }
   refused(kept_config(), "no position to be saved", no_iterator)
+  never <- kept_config(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
+  refused(never, "needs checkpoints")
+  expect_error(hook_checkpoint_input_pipeline(dropping_model()), "would be saved twice")
+  expect_error(run_config(checkpoint_input_pipeline = "yes"), "must be TRUE or FALSE")
+})
+
+test_that("an iterator that an initializer begins goes on where it stopped", {
   waits <- function() {
     iterator <- make_iterator_initializable(dataset_batch(set_of_rows(), 2))
     tf$add_to_collection("table_initializer", iterator$initializer)
     batch <- iterator$get_next()
     list(list(x = batch$x), batch$y)
   }
-  refused(kept_config(), "waits for an initializer", waits)
-  never <- kept_config(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
-  refused(never, "needs checkpoints")
-  expect_error(hook_checkpoint_input_pipeline(dropping_model()), "would be saved twice")
-  expect_error(run_config(checkpoint_input_pipeline = "yes"), "must be TRUE or FALSE")
+  model <- dropping_model(config = kept_config())
+  train(model, waits, steps = 4)
+  train(model, waits)
+  expect_equal(variable_value(model, "global_step")[[1]], 15)
 })
 
 test_that("input_fn(<data frame>) keeps its own position, and goes on with another pass", {
