@@ -5,6 +5,7 @@
 #include "ops/array/gather.cpp"
 #include "ops/array/matrix_parts.cpp"
 #include "ops/array/one_hot.cpp"
+#include "ops/array/pad.cpp"
 #include "ops/array/strided_slice.cpp"
 #include "ops/array/top_k.cpp"
 #include "ops/array/transpose.cpp"

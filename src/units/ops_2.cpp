@@ -8,4 +8,3 @@
 #include "ops/math/bucketize.cpp"
 #include "ops/math/elementwise.cpp"
 #include "ops/math/math_binary.cpp"
-#include "ops/math/math_logical.cpp"
