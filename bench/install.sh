@@ -34,7 +34,7 @@ if [ -n "$commit" ]; then
   pack "$work/tree" "$commit"
   kinds="$commit this"
 fi
-for jobs in -j1 -j2; do
+for jobs in ${JOBS:--j1 -j2}; do
   for kind in $kinds; do install "$kind" "$jobs"; done
 done
 ls -l "$work"/this/library/runhooks/libs/*.so | awk '{ printf "shared object: %.1f MB\n", $5 / 1e6 }'
