@@ -1,27 +1,5 @@
 # Whoever calls a function with the wrong thing is told which argument, what it was and what is
-# expected: every exported function and every function below tf, with arguments drawn at random.
-
-skip_on_cran()
-skip_if_not_installed("processx")
-
-# The calls whose error says nothing, and what ended R or stands still.
-random_calls <- function(seed, calls) {
-  place <- withr::local_tempfile()
-  silent <- withr::local_tempfile()
-  file.create(silent)
-  run <- processx::run(
-    child_rscript(), c(test_path("random_calls.R"), seed, calls, place, silent),
-    env = child_env(), timeout = 120 + calls, error_on_status = FALSE, stderr_to_stdout = TRUE
-  )
-  at <- if (file.exists(place)) readLines(place) else run$stdout
-  ended <- if (!identical(at, "done")) paste(c("ends or hangs at", at), collapse = " ")
-  c(readLines(silent), ended)
-}
-
-test_that("random calls give a value, or an error that says what is wrong", {
-  seed <- property_seed("random calls")
-  expect_identical(random_calls(seed, at_length(20000, 250)), character())
-})
+# expected.
 
 test_that("an error names the argument, what it was and what is expected", {
   refused <- function(expr, ...) {
