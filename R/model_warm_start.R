@@ -55,8 +55,8 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
 }
 
 check_vocab_infos <- function(x, call = parent.frame()) {
-  are_infos <- all(vapply(x, inherits, NA, "VocabInfo"))
-  good <- is.null(x) || is.list(x) && !is.null(names(x)) && are_infos
+  are_infos <- is.list(x) && all(vapply(x, inherits, NA, "VocabInfo"))
+  good <- is.null(x) || are_infos && !is.null(names(x))
   check_arg(good, x, "a named list of vocab_info()", "var_name_to_vocab_info", call)
   as.list(x)
 }

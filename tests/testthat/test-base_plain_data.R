@@ -90,11 +90,9 @@ test_that("a checkpoint with a promise as the state of a hook runs nothing", {
   expect_no_error(predict(old, mtcars_input(), hooks = hook))
   # the form of this one
   new <- with_state("runhooks/hook_state/h/plain", TRUE)
-  expect_error(
-    train(new, mtcars_input(), steps = 1, hooks = hook), "hook `h`",
-    class = "runhooks_error_data_loss"
-  )
   expect_error(evaluate(new, mtcars_input(), hooks = hook), class = "runhooks_error_data_loss")
+  # such a checkpoint is damaged: training takes the one before it
+  suppressWarnings(expect_warning(train(new, mtcars_input(), steps = 1, hooks = hook), "hook `h`"))
   expect_identical(given, "nothing")
   expect_false(file.exists(witness))
 })

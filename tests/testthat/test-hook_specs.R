@@ -5,6 +5,7 @@ hooks <- registered("hook")
 # What each kind of argument refuses.
 refused <- list(
   "whole number" = list(1.5, "ten", TRUE, NA, 2^60, c(1, 2)),
+  "count" = list(1.5, "ten", TRUE, NA, 0, -1, c(1, 2)),
   "plain number" = list("ten", TRUE, NA_real_),
   "flag" = list(1, "yes", NA, NULL),
   "string" = list(3, NA_character_, c("a", "b")),

@@ -23,6 +23,7 @@ SEXP raw_of(const std::string& bytes) {
 }
 
 std::string one_raw(SEXP x, const char* what) {
+  if (TYPEOF(x) == STRSXP) return string_from_r(x);
   const std::vector<std::string> all = bytes_from_r(x, what);
   if (all.size() != 1) invalid_argument("One raw vector is expected for ", what, ".");
   return all[0];
