@@ -1,6 +1,8 @@
 #include "graph/graph_function.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "graph/variable.h"
 
@@ -60,6 +62,38 @@ Output constant_of_list(Graph& graph, const ValueList& list, const std::string& 
     numbers.data<double>()[i] = x;
   }
   return graph.constant(in_type(numbers, natural), name);
+}
+
+// Numbers and arrays in lists of lists, as one array; nothing where they are of several types or
+// shapes, or are not numbers.
+std::optional<Tensor> array_of(const Value& value, DType dtype) {
+  if (const auto* array = value.get_if<Tensor>()) {
+    if (!is_numeric(array->dtype())) return std::nullopt;
+    return in_type(*array, dtype);
+  }
+  double x;
+  DType natural;
+  if (plain_number(value, &x, &natural)) {
+    return Tensor::number(dtype == DType::kInvalid ? natural : dtype, x);
+  }
+  const auto* list = value.get_if<std::shared_ptr<ValueList>>();
+  if (!list || (*list)->empty()) return std::nullopt;
+  std::vector<Tensor> parts;
+  for (const Value& item : **list) {
+    auto part = array_of(item, dtype);
+    const bool fits = part && (parts.empty() || (part->dtype() == parts[0].dtype() &&
+                                                 part->shape() == parts[0].shape()));
+    if (!fits) return std::nullopt;
+    parts.push_back(std::move(*part));
+  }
+  Shape shape{static_cast<int64_t>(parts.size())};
+  for (const int64_t dim : parts[0].shape().dims()) shape.append(dim);
+  Tensor whole(parts[0].dtype(), shape);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::memcpy(static_cast<char*>(whole.raw()) + i * parts[i].num_bytes(), parts[i].raw(),
+                parts[i].num_bytes());
+  }
+  return whole;
 }
 
 // Tensors, lists and numbers, which take the type of the first tensor.
@@ -134,8 +168,9 @@ Output tensor_of_value(Graph& graph, const Value& value, const std::string& name
     return graph.scalar(dtype == DType::kInvalid ? natural : dtype, x, name);
   }
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    return is_plain_list(**list) ? constant_of_list(graph, **list, name, dtype)
-                                 : stacked(graph, **list, name, dtype);
+    if (is_plain_list(**list)) return constant_of_list(graph, **list, name, dtype);
+    if (const auto array = array_of(value, dtype)) return graph.constant(*array, name);
+    return stacked(graph, **list, name, dtype);
   }
   invalid_argument("`", name, "` must be a tensor or numbers, not ", value.kind(), ".");
 }

@@ -129,3 +129,9 @@ test_that("a custom gradient of another shape is refused", {
     }
   })
 })
+
+test_that("paddings in lists leave a shape that is known", {
+  x <- tf$placeholder(tf$float32, shape(NULL, 8, 3))
+  y <- tf$pad(x, list(c(0L, 0L), c(1L, 2L), list(0L, 1L)))
+  expect_equal(y$shape$as_list()[2:3], list(11L, 4L), ignore_attr = TRUE)
+})
