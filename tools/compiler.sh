@@ -61,7 +61,7 @@ progress() {
 # How many of the objects of $1 (`units` or `separate`) there are none of yet.
 missing_objects() {
   if [ "$1" = units ]; then
-    sources=$(cd src && ls units/*.cpp kernels/*.cpp)
+    sources=$(cd src && ls units/*.cpp kernels/*.cpp RcppExports.cpp)
   else
     sources=$(cd src && find . -name '*.cpp' ! -path './units/*')
   fi

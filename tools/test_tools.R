@@ -249,9 +249,10 @@ unlink(file.path(root, "src/ops"), recursive = TRUE)
 invisible(write_makevars(root))
 expect("units of nothing go", !any(grepl("ops", list.files(file.path(root, "src/units")))))
 wrapped <- scratch(list("src/RcppExports.cpp" = "using namespace Rcpp;", "src/r/z.cpp" = "int z;"))
-expect("the wrappers come last", identical(
-  all_units(wrapped)[["units/r_1.cpp"]], c("r/values/tensor.cpp", "r/z.cpp", "RcppExports.cpp")
+expect("the wrappers are an object of their own", identical(
+  all_units(wrapped)[["units/r_1.cpp"]], c("r/values/tensor.cpp", "r/z.cpp")
 ))
+expect("which is linked", any(grepl("RcppExports.o", makevars(wrapped), fixed = TRUE)))
 many <- stats::setNames(as.list(rep("int a;", 40)), sprintf("src/kernels/family_%02d.cpp", 1:40))
 many$DESCRIPTION <- c("Package: scratch", "SystemRequirements: C++17, zlib")
 lines <- makevars(scratch(many))

@@ -24,23 +24,18 @@ uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 # Templates of many types take the compiler three times as much a line as the rest.
 line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 3L, 1L)
 
-# Kernels are compiled one by one: what an instruction set is named for must not reach others.
-is_apart <- function(files) startsWith(files, "kernels/")
-
-# All sources of src/ but units, as paths from there. The wrappers come last, for they open a
-# namespace.
+# All sources of src/ but units, as paths from there.
 unit_sources <- function(root) {
   files <- list.files(file.path(root, "src"), "[.]cpp$", recursive = TRUE)
-  files <- sort(grep("^units/", files, value = TRUE, invert = TRUE), method = "radix")
-  c(setdiff(files, "RcppExports.cpp"), intersect(files, "RcppExports.cpp"))
+  sort(grep("^units/", files, value = TRUE, invert = TRUE), method = "radix")
 }
 
-# The group of each source; NA for one that is compiled by itself.
+# The group of each source; NA for one that is compiled by itself: kernels, for what an instruction
+# set is named for must not reach others, and Rcpp's wrappers, which open a namespace.
 group_of <- function(files) {
   places <- unlist(unit_groups)
   names(places) <- rep(names(unit_groups), lengths(unit_groups))
   found <- vapply(files, function(file) {
-    if (file == "RcppExports.cpp") return("r")
     inside <- places[startsWith(file, paste0(places, "/"))]
     if (length(inside)) names(inside)[which.max(nchar(inside))] else NA_character_
   }, "")

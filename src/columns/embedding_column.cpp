@@ -129,18 +129,20 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
       "length before they are combined.",                                                     \
       "trainable = TRUE: flag. Whether the table is trained."
 
+#define RUNHOOKS_VECTOR_ARGUMENTS                                                                   \
+  "dimension: count; kept. The length of a vector.",                                                \
+      "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "    \
+      "`\"sum\"`.",                                                                                 \
+      "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, "  \
+      "a function of the shape and the type that returns a tensor, or `NULL`: truncated normal "    \
+      "numbers of standard deviation `1 / sqrt(dimension)`."
+
 RUNHOOKS_REGISTER_COLUMN(
     EmbeddingColumn,
     "column_embedding, feature_column.embedding_column",
     {kNameArgument,
      "categorical_column: column; kept. A [categorical column][categorical_columns].",
-     "dimension: count; kept. The length of a vector.",
-     "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "
-     "`\"sum\"`.",
-     "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, a "
-     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal "
-     "numbers "
-     "of standard deviation `1 / sqrt(dimension)`.",
+     RUNHOOKS_VECTOR_ARGUMENTS,
      RUNHOOKS_TABLE_ARGUMENTS},
     "Trained vectors of buckets.");
 RUNHOOKS_REGISTER_COLUMN(
@@ -150,13 +152,7 @@ RUNHOOKS_REGISTER_COLUMN(
      "categorical_columns as categorical_column: column; kept. A list of such columns with the "
      "same "
      "number of buckets.",
-     "dimension: count; kept. The length of a vector.",
-     "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "
-     "`\"sum\"`.",
-     "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, a "
-     "function of the shape and the type that returns a tensor, or `NULL`: truncated normal "
-     "numbers "
-     "of standard deviation `1 / sqrt(dimension)`.",
+     RUNHOOKS_VECTOR_ARGUMENTS,
      "shared_embedding_collection_name = NULL: string; kept. The name of the common table; `NULL` "
      "makes one of the columns' names.",
      RUNHOOKS_TABLE_ARGUMENTS},

@@ -160,8 +160,7 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
     try {
       return TextFile(path_);
     } catch (const Error& error) {
-      fail(Code::kNotFound, "The vocabulary file '", path_, "' of column '", key_,
-           "' cannot be read: ", error.message());
+      fail(Code::kNotFound, "The vocabulary file of column '", key_, "': ", error.message());
     }
   }
 

@@ -1,5 +1,4 @@
 // The input's elements for which a function is TRUE.
-#include "base/interrupt.h"
 #include "data/function_iterator.h"
 
 namespace runhooks {
@@ -29,21 +28,14 @@ class FilterIterator : public FunctionIterator<FilterDataset> {
  public:
   using FunctionIterator::FunctionIterator;
   bool next(ElementSink& sink) override {
-    ComponentsSink element;
-    InterruptPoll poll;
-    while (input_->next(element)) {
-      poll();
-      Components components = element.take();
+    return next_where(sink, [this](const Components& components) {
       const Tensor passes = function_->run(components)[0];
       if (passes.num_elements() != 1) {
         invalid_argument("A predicate must give one logical, not a tensor of shape ",
                          passes.shape(), ".");
       }
-      if (!*passes.data<bool>()) continue;
-      sink.put_all(std::move(components));
-      return true;
-    }
-    return false;
+      return *passes.data<bool>();
+    });
   }
 };
 

@@ -2,6 +2,7 @@
 // make.
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "data/dataset_function.h"
 #include "graph/func_graph.h"
@@ -216,12 +217,12 @@ bool is_argument(const Operation& op) {
 
 // The operation that keeps a tensor from being a constant, or NULL.
 const Operation* what_may_change(const Output& tensor) {
-  std::vector<const Operation*> open = {tensor.op}, seen;
+  std::vector<const Operation*> open = {tensor.op};
+  std::unordered_set<const Operation*> seen;
   while (!open.empty()) {
     const Operation* op = open.back();
     open.pop_back();
-    if (std::find(seen.begin(), seen.end(), op) != seen.end()) continue;
-    seen.push_back(op);
+    if (!seen.insert(op).second) continue;
     const bool may_change = any_inside(*op, [op](const Operation& x) {
       return x.def().is_stateful && !x.def().calls_functions && (&x == op || !is_argument(x));
     });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "data/dataset.h"
 
 namespace runhooks {
@@ -72,6 +73,20 @@ class TransformationIterator : public DatasetIterator {
   virtual void restore_own(const NamedTensors& /*state*/) {}
   // What depends on where the input stands.
   virtual void check_restored() const {}
+  // The next element of the input that passes; the user may stop the search.
+  template <typename Passes>
+  bool next_where(ElementSink& sink, const Passes& passes) {
+    ComponentsSink element;
+    InterruptPoll poll;
+    while (input_->next(element)) {
+      poll();
+      Components components = element.take();
+      if (!passes(components)) continue;
+      sink.put_all(std::move(components));
+      return true;
+    }
+    return false;
+  }
 
   std::shared_ptr<const D> dataset_;
   std::unique_ptr<DatasetIterator> input_;

@@ -1,7 +1,6 @@
 // The elements of the input, each once (tf.data.experimental.unique).
 #include <unordered_set>
 
-#include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -44,16 +43,9 @@ class UniqueIterator : public TransformationIterator<UniqueDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    ComponentsSink element;
-    InterruptPoll poll;
-    while (input_->next(element)) {
-      poll();
-      Components components = element.take();
-      if (!seen_.insert(key_of(components[0])).second) continue;
-      sink.put_all(std::move(components));
-      return true;
-    }
-    return false;
+    return next_where(sink, [this](const Components& components) {
+      return seen_.insert(key_of(components[0])).second;
+    });
   }
 
  protected:

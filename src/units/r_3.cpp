@@ -13,3 +13,4 @@
 #include "r/values/convert.cpp"
 #include "r/values/handles.cpp"
 #include "r/values/plain_objects.cpp"
+#include "r/values/rows_as_lists.cpp"

@@ -390,16 +390,16 @@ more_models <- list(
       w <- tf$get_variable("w", list(6L, 1L))
       b <- tf$get_variable("b", list(1L), initializer = tf$zeros_initializer())
     })
-    keep <- ema$apply(list(w, b))
     if (mode == "train") {
       out <- tf$matmul(features$x, w) + b
     } else {
+      ema$apply(list(w, b))
       out <- tf$matmul(features$x, ema$average(w)) + ema$average(b)
     }
     regress(mode, tf$squeeze(out, list(1L)), labels, function(loss) {
       if (mode != "train") return(NULL)
       opt <- tf$train$GradientDescentOptimizer(0.2)$minimize(loss, global_step = step())
-      with(tf$control_dependencies(list(opt)), tf$group(keep))
+      with(tf$control_dependencies(list(opt)), ema$apply(list(w, b)))
     })
   },
   class_weights = function(features, labels, mode) {

@@ -348,10 +348,10 @@ def averaged_eval(features, labels, mode):
     with tf.variable_scope("lin"):
         w = tf.get_variable("w", [6, 1])
         b = tf.get_variable("b", [1], initializer=tf.zeros_initializer())
-    keep = ema.apply([w, b])
     if mode == "train":
         out = tf.matmul(features["x"], w) + b
     else:
+        ema.apply([w, b])
         out = tf.matmul(features["x"], ema.average(w)) + ema.average(b)
 
     def train(loss):
@@ -359,7 +359,7 @@ def averaged_eval(features, labels, mode):
             return None
         opt = tf.train.GradientDescentOptimizer(0.2).minimize(loss, global_step=step())
         with tf.control_dependencies([opt]):
-            return tf.group(keep)
+            return ema.apply([w, b])
     return regress(mode, tf.squeeze(out, [1]), labels, train)
 
 

@@ -313,7 +313,7 @@ test_that("a vocabulary file that changes or goes is noticed", {
   unlink(file)
   for (call in list(train, evaluate)) {
     expect_error(
-      call(model, input_of("y", data, "s")), "column 's' cannot be read",
+      call(model, input_of("y", data, "s")), "column 's': Cannot read",
       class = "runhooks_error_not_found"
     )
   }

@@ -97,6 +97,14 @@ class TextWriter {
            type == ProtoType::kMap;
   }
 
+  template <typename Bits, typename T>
+  static Bits bits_of(T value) {
+    static_assert(sizeof(Bits) == sizeof(T));
+    Bits bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+
   void collect(const WireReader& r, const ProtoField& field) {
     const auto add_bits = [&](uint64_t bits) { values_.push_back({&field, bits, {}}); };
     if (is_text(field.type)) {
@@ -106,19 +114,11 @@ class TextWriter {
     } else if (field.type == ProtoType::kFloat) {
       std::vector<float> floats;
       r.append_floats(floats);
-      for (float value : floats) {
-        uint32_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        add_bits(bits);
-      }
+      for (float value : floats) add_bits(bits_of<uint32_t>(value));
     } else if (field.type == ProtoType::kDouble) {
       std::vector<double> doubles;
       r.append_doubles(doubles);
-      for (double value : doubles) {
-        uint64_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        add_bits(bits);
-      }
+      for (double value : doubles) add_bits(bits_of<uint64_t>(value));
     } else if (r.type() == WireType::kVarint) {
       add_bits(r.uint());
     } else {

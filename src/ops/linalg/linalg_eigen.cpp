@@ -4,18 +4,11 @@
 // clang-format on
 #include <Eigen/Eigenvalues>
 
-#include "ops/linalg/linalg.h"
-#include "ops/state/gradient_helpers.h"
-
 namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-using linalg::Matrix;
-using linalg::read;
-using linalg::write;
+using namespace linalg;
 
 void eigen_shape(ShapeContext& c) {
   const Shape& x = square_matrices(c, 0);

@@ -14,8 +14,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ops/linalg/linalg.h"
+#include "ops/state/gradient_helpers.h"
+
 namespace runhooks {
 namespace linalg {
+
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
 
 // Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
 // take long to compile.

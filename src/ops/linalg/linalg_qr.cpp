@@ -5,18 +5,11 @@
 #include <Eigen/QR>
 #include <algorithm>
 
-#include "ops/linalg/linalg.h"
-#include "ops/state/gradient_helpers.h"
-
 namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-using linalg::Matrix;
-using linalg::read;
-using linalg::write;
+using namespace linalg;
 
 void qr_shape(ShapeContext& c) {
   const Shape& x = c.input(0);

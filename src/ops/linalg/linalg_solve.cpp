@@ -7,18 +7,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/linalg/linalg.h"
-#include "ops/state/gradient_helpers.h"
-
 namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-using linalg::Matrix;
-using linalg::read;
-using linalg::write;
+using namespace linalg;
 
 template <typename T>
 class CholeskyKernel : public Kernel {

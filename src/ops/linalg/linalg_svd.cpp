@@ -4,9 +4,6 @@
 // clang-format on
 #include <Eigen/SVD>
 
-#include "ops/linalg/linalg.h"
-#include "ops/state/gradient_helpers.h"
-
 // Compiled in linalg_svd_parts.cpp: with them this file takes half as much memory again.
 extern template class Eigen::JacobiSVD<Eigen::MatrixXd>;
 extern template class Eigen::internal::UpperBidiagonalization<Eigen::MatrixXd>;
@@ -15,11 +12,7 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-using linalg::Matrix;
-using linalg::read;
-using linalg::write;
+using namespace linalg;
 
 void svd_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
