@@ -123,8 +123,11 @@ golden: deps install ## how far we are from TensorFlow's figures
 
 .PHONY: kills
 KILLS = 20
-kills: deps install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
-	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
+FAULTS = 100000
+WAYS =
+kills: deps install ## runs are killed, and each change of a file once, and fails once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
+	@RUNHOOKS_KILLS=$(KILLS) RUNHOOKS_FAULTS=$(FAULTS) RUNHOOKS_WAYS=$(WAYS) RUNHOOKS_SEED=$(SEED) \
+	  Rscript tools/run_tests.R kills
 
 .PHONY: nightly
 nightly: deps ## the long tests at their full length, and all tests on separate objects and on units
