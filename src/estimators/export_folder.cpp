@@ -164,22 +164,27 @@ void keep_others(const std::string& old, const std::string& made) {
 
 // --- where names cannot be exchanged: several steps, which the next export ends for who is killed
 
+// What is deleted in part must not be taken for complete.
+void discard(const std::string& ready, const std::string& path) {
+  const std::string gone = temporary_path(path);
+  try_to_remove(renames(ready, gone) ? gone : ready);
+}
+
 // Within a folder that cannot be renamed, such as where a disk is mounted: a complete one among
 // its entries.
 std::string ready_inside(const std::string& from, const std::string& folder) {
   const std::string ready = temporary_path(ready_for(inside(folder)));
-  std::error_code error;
-  fs::rename(from, ready, error);
-  if (!error) return ready;
+  if (renames(from, ready)) return ready;
   // from another disk
   const std::string copy = temporary_path(inside(folder));
+  std::error_code error;
   fs::copy(from, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
     fail_at("Cannot replace", folder, error);
   }
   rename_file(copy, ready);
-  try_to_remove(from);
+  discard(from, folder);
   return ready;
 }
 
@@ -200,16 +205,14 @@ void replace_entries(const std::string& from, const std::string& folder) {
 // `*ready` is where the new one stands at each moment, until it is in its place.
 void replace_by_steps(const std::string& from, const std::string& place, std::string* ready) {
   const std::string beside = temporary_path(ready_for(place));
-  std::error_code error;
-  fs::rename(from, beside, error);
-  if (!error) {
+  if (renames(from, beside)) {
     *ready = beside;
     const std::string aside = temporary_path(place);
     if (exchange_by_two(beside, place, aside)) return try_to_remove(aside);
   }
   *ready = ready_inside(*ready, place);
   replace_entries(*ready, place);
-  try_to_remove(*ready);
+  discard(*ready, inside(place));
 }
 
 void put_in_place(const std::string& from, const std::string& place) {
@@ -221,7 +224,7 @@ void put_in_place(const std::string& from, const std::string& place) {
     replace_by_steps(from, place, &ready);
   } catch (const Error& error) {
     if (is_export(place)) {
-      try_to_remove(ready);
+      discard(ready, ready == from ? from : place);
       throw;
     }
     std::vector<std::string> hints = error.hints();
@@ -234,11 +237,34 @@ void put_in_place(const std::string& from, const std::string& place) {
 // Of who was killed between the steps.
 void finish_replacing(const std::string& place) {
   for (const std::string& left : left_for(inside(place))) try_to_remove(left);
-  for (const std::string& ready : left_for(ready_for(inside(place)))) put_in_place(ready, place);
-  for (const std::string& ready : left_for(ready_for(place))) {
-    // what has come there since is none of ours
-    if (is_export(place) || !has_entries(place)) put_in_place(ready, place);
+  for (const std::string& path : {inside(place), place}) {
+    for (const std::string& ready : left_for(ready_for(path))) {
+      // what has come there since is none of ours
+      const bool is_for_it = path != place || is_export(place) || !has_entries(place);
+      // without its graph, which goes last, all of it is in its place
+      if (!is_export(ready)) {
+        try_to_remove(ready);
+      } else if (is_for_it) {
+        put_in_place(ready, place);
+      }
+    }
   }
+}
+
+// --- versions: folders that are called by seconds
+
+constexpr size_t kDigits = 10;
+constexpr int64_t kLastVersion = 9999999999;
+
+// The oldest first.
+std::vector<std::string> versions_in(const std::string& base) {
+  std::vector<std::string> versions;
+  for (const std::string& name : list_directory(base)) {
+    const bool is_number = name.size() == kDigits &&
+                           name.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && is_directory(join_path(base, name))) versions.push_back(name);
+  }
+  return versions;
 }
 
 }  // namespace
@@ -264,7 +290,9 @@ std::string unfinished_export(const std::string& folder) {
 std::string interrupted_export(const std::string& folder) {
   const std::string place = real_folder(without_slash(folder));
   for (const std::string& path : {place, inside(place)}) {
-    for (const std::string& ready : left_for(ready_for(path))) return ready;
+    for (const std::string& ready : left_for(ready_for(path))) {
+      if (is_export(ready)) return ready;
+    }
   }
   return "";
 }
@@ -276,32 +304,26 @@ void place_export(const std::string& from, const std::string& folder) {
 }
 
 std::string place_version(const std::string& from, const std::string& base) {
-  for (auto seconds = static_cast<int64_t>(now_seconds());; ++seconds) {
-    const std::string path = join_path(base, str_cat(seconds));
-    if (file_exists(path)) continue;
-    rename_file(from, path);
-    return path;
-  }
+  auto seconds = static_cast<int64_t>(now_seconds());
+  // an older one may have been given a second that is still to come
+  const std::vector<std::string> versions = versions_in(base);
+  const int64_t newest = versions.empty() ? 0 : std::stoll(versions.back());
+  if (newest < kLastVersion) seconds = std::max(seconds, newest + 1);
+  while (file_exists(join_path(base, str_cat(seconds)))) ++seconds;
+  const std::string path = join_path(base, str_cat(seconds));
+  rename_file(from, path);
+  return path;
 }
 
 void remove_old_versions(const std::string& base, size_t keep) {
-  std::vector<std::string> versions;
-  for (const std::string& name : list_directory(base)) {
-    const bool is_version = name.size() == 10 &&
-                            name.find_first_not_of("0123456789") == std::string::npos &&
-                            is_directory(join_path(base, name));
-    if (is_version) versions.push_back(name);
-  }
+  const std::vector<std::string> versions = versions_in(base);
   for (size_t i = 0; i + keep < versions.size(); ++i) {
     // what is deleted in part must not look like an export
-    const std::string gone = temporary_path(inside(base));
-    std::error_code error;
-    fs::rename(join_path(base, versions[i]), gone, error);
-    if (error) {
-      warn("export", str_cat("An older export stays: ", join_path(base, versions[i]), ": ",
-                             error.message()));
-    } else {
+    const std::string version = join_path(base, versions[i]), gone = temporary_path(inside(base));
+    if (renames(version, gone)) {
       try_to_remove(gone);
+    } else {
+      warn("export", str_cat("An older export stays: ", version, " cannot be renamed."));
     }
   }
 }

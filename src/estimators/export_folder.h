@@ -26,8 +26,8 @@ void place_export(const std::string& from, const std::string& folder);
 // there is none.
 std::string interrupted_export(const std::string& folder);
 
-// Gives a complete export the seconds of now as its name in `base`, or later ones where these are
-// taken: its path.
+// Gives a complete export the seconds of now as its name in `base`, or later ones, so that it is the
+// newest there: its path.
 std::string place_version(const std::string& from, const std::string& base);
 // Of folders with such names all but the newest `keep` go. What cannot be removed is a warning.
 void remove_old_versions(const std::string& base, size_t keep);

@@ -22,25 +22,30 @@ def waves(shape, pace):
 
 
 def device_of(op):
-    """The parts of "wide" go round, the rest by name."""
+    """The parts of what is cut go round, the rest by name."""
     name = op.name
     if "part_" in name:
         return "/cpu:%d" % (int(name.split("part_")[1][0]) % DEVICES)
     return "/cpu:%d" % {"table": 1, "b": 2}.get(name.split("/")[0], 0)
 
 
+def part_of_wide(shape, dtype=None, partition_info=None):
+    start = partition_info.var_offset[0]
+    return tf.constant(waves((7, 2), 0.3)[start:start + shape[0]])
+
+
 with tf.Graph().as_default():
     with tf.device(device_of):
         step = tf.train.get_or_create_global_step()
-        wide = tf.get_variable("wide", [7, 2], initializer=tf.constant_initializer(waves((7, 2), 0.3)),
-                               partitioner=tf.fixed_size_partitioner(3))
+        with tf.variable_scope("", partitioner=tf.fixed_size_partitioner(3)):
+            wide = tf.layers.dense(tf.constant(waves((6, 7), 0.9)), 2, use_bias=False, name="wide",
+                                   kernel_initializer=part_of_wide)
         table = tf.get_variable("table", initializer=waves((5, 2), 0.7))
         b = tf.get_variable("b", initializer=waves((2,), 1.1))
         words = tf.get_variable("words", initializer=tf.constant(["a", "", "long " * 20]),
                                 trainable=False)
-    x, y = waves((6, 7), 0.9), waves((6,), 1.7)
-    ids = np.array([0, 3, 3, 1, 4, 0])
-    net = tf.matmul(x, tf.convert_to_tensor(wide)) + tf.gather(table, ids) + b
+    y, ids = waves((6,), 1.7), np.array([0, 3, 3, 1, 4, 0])
+    net = wide + tf.gather(table, ids) + b
     loss = tf.reduce_mean(tf.square(tf.reduce_sum(tf.tanh(net), 1) - y))
     with tf.device(device_of):
         train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, global_step=step)

@@ -13,7 +13,7 @@ wanted <- if (length(args) > 4) args[[5]] else ""
 tf$logging$set_verbosity("ERROR")
 options(runhooks.threads = 1)
 
-wrong <- function(...) cat("wrong: ", ..., "\n", sep = "")
+wrong <- function(...) cat("wrong: ", unlist(list(...)), "\n", sep = " ")
 
 # --- calls that change files
 

@@ -10,6 +10,10 @@ copy_to <- function(from, to) {
   file.copy(list.files(from, full.names = TRUE, all.files = TRUE, no.. = TRUE), to,
     recursive = TRUE, copy.date = TRUE
   )
+  # a state that names the folder
+  for (state in list.files(to, "^checkpoint", full.names = TRUE)) {
+    writeLines(gsub(from, to, readLines(state), fixed = TRUE), state)
+  }
   to
 }
 # What a process does that nobody disturbs, on the same system.
@@ -71,7 +75,7 @@ steps_of <- function(folder) runhooks:::cpp_saved_global_step(folder)
 files_of <- function(folder) {
   files <- list.files(folder, recursive = TRUE, all.files = TRUE)
   files <- sub("data-0000.-of-0000.", "data", files[!grepl("tfevents", files)])
-  sort(unique(gsub("[0-9]{10}", "time", files)))
+  sort(unique(gsub("[0-9]{10}|timeline-[0-9]*", "time", files)))
 }
 # What was written down of earlier runs.
 events_of <- function(folder) {
@@ -179,7 +183,7 @@ evaluation_way <- function() {
 
 exporting_to <- function(folder, steps) {
   train_and_evaluate(
-    model_in(folder), train_spec(input_fn(input(), x, y), max_steps = steps),
+    model_in(folder, checkpoint_input_pipeline = TRUE), train_spec(input_fn(input(), x, y), max_steps = steps),
     eval_spec(
       rows(), steps = 1, throttle_secs = 0,
       exporters = list(
@@ -190,7 +194,7 @@ exporting_to <- function(folder, steps) {
 }
 versions_in <- function(folder) {
   names <- dir(file.path(folder, "export", c("latest", "best")), "^[0-9]+$", full.names = TRUE)
-  split(names, basename(dirname(names)))
+  split(sort(names), basename(dirname(sort(names))))
 }
 predicted <- function(folder) {
   unlist(predict(load_savedmodel(folder), data.frame(x = c(-1, 0.5))))
@@ -394,7 +398,7 @@ loop_way <- function(go_to, name) {
   before <- file.path(here, paste0("begun-", name))
   dir.create(before)
   apart(function() go_to(before, 3))
-  known <- files_of(whole)
+  known <- c(files_of(whole), "time.json") # of a profile
   list(
     prepare = function() copy_to(before, place("run")),
     act = function() go_to(place("run"), 5),

@@ -21,12 +21,13 @@ with_sharded_model <- function(use, partitioner = tf$fixed_size_partitioner(3L))
   with(tf$Graph()$as_default(), {
     step <- tf$train$get_or_create_global_step()
     floats <- function(...) np_array(waves(...), dtype = "float32")
-    wide <- tf$get_variable("wide", list(7L, 2L), partitioner = partitioner)
+    with(tf$variable_scope("", partitioner = partitioner), {
+      wide <- tf$layers$dense(tf$constant(floats(c(6, 7), 0.9)), 2L, use_bias = FALSE, name = "wide")
+    })
     table <- tf$get_variable("table", list(5L, 2L))
     b <- tf$get_variable("b", list(2L))
     tf$get_variable("words", initializer = tf$constant(c("", "", "")), trainable = FALSE)
-    net <- tf$matmul(tf$constant(floats(c(6, 7), 0.9)), tf$convert_to_tensor(wide)) +
-      tf$gather(table, c(0L, 3L, 3L, 1L, 4L, 0L)) + b
+    net <- wide + tf$gather(table, c(0L, 3L, 3L, 1L, 4L, 0L)) + b
     y <- tf$constant(floats(6, 1.7))
     loss <- tf$reduce_mean(tf$square(tf$reduce_sum(tf$tanh(net), 1L) - y))
     train <- tf$train$MomentumOptimizer(0.1, 0.9)$minimize(loss, global_step = step)
