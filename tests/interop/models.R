@@ -1,4 +1,5 @@
-# The random custom models of models.py here, begun with the same checkpoints: Rscript models.R <folder>
+# The random custom models of models.py here, begun with the same checkpoints:
+#   Rscript models.R FOLDER
 # Losses, variables by name, metrics and predictions must agree.
 suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
@@ -33,7 +34,7 @@ activation <- function(name) if (name != "none") tf$nn[[name]]
 
 image_layer <- function(net, spec) {
   act <- activation(spec$activation)
-  size <- min(spec$size, dim(net)[2:3])
+  size <- min(spec$size, unlist(dim(net)[2:3]))
   switch(spec$kind,
     conv2d = tf$layers$conv2d(
       net, spec$filters, size, spec$strides, spec$padding, activation = act
@@ -168,11 +169,13 @@ head_of <- function(spec, net, labels, weights) {
   y <- tf$squeeze(tf$layers$dense(net, 1L, name = "head"), 1L)
   if (spec$head == "flag") {
     p <- tf$sigmoid(y)
-    is_set <- tf$cast(labels, tf$float32)
     return(list(
       predictions = list(p = p),
       loss = function() {
-        weighted(losses$sigmoid_cross_entropy, is_set, y, label_smoothing = spec$smoothing)
+        weighted(
+          losses$sigmoid_cross_entropy, tf$cast(labels, tf$float32), y,
+          label_smoothing = spec$smoothing
+        )
       },
       metrics = function() {
         list(
@@ -201,7 +204,6 @@ head_of <- function(spec, net, labels, weights) {
 
 model_fn_of <- function(spec) {
   function(features, labels, mode) {
-    tf$get_variable_scope()$set_use_resource(spec$resource)
     net <- network(spec, features, mode == "train")
     head <- head_of(spec, net, labels, if (spec$weighted) features$weight)
     if (mode == "infer") return(estimator_spec(mode, predictions = head$predictions))
@@ -291,7 +293,8 @@ for (i in seq_along(cases$models)) {
   if (all(good)) next
   differ <- differ + 1
   cat("models: ", i, " differs in ", paste(names(errors), format(errors), collapse = ", "), "\n  ",
-    jsonlite::toJSON(spec[names(spec) != "result"], auto_unbox = TRUE, null = "null"), "\n", sep = "")
+    jsonlite::toJSON(spec[names(spec) != "result"], auto_unbox = TRUE, null = "null"), "\n",
+    sep = "")
 }
 cat("models: ", length(cases$models), " custom models (seed ", cases$seed, "), ", differ,
   " differ\n", sep = "")

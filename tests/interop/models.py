@@ -8,6 +8,7 @@ import json
 import os
 import random
 import sys
+import warnings
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -15,6 +16,7 @@ import numpy as np  # noqa: E402
 import tensorflow.compat.v1 as tf  # noqa: E402
 
 tf.disable_v2_behavior()
+warnings.simplefilter("ignore")  # of what TensorFlow 2 would rather have
 tf.logging.set_verbosity("FATAL")
 
 folder = sys.argv[1]
@@ -69,7 +71,7 @@ def random_model():
         "loss": few("mean_squared_error", "absolute_difference", "huber_loss", "log_cosh")
         if head == "number" else few("log_poisson", "mean_squared_error"),
         "smoothing": few(0.0, 0.1),
-        "reduction": few("sum", "weighted_mean", "weighted_sum_by_nonzero_weights",
+        "reduction": few("weighted_sum", "weighted_mean", "weighted_sum_by_nonzero_weights",
                          "weighted_sum_over_batch_size"),
         "optimizer": few("GradientDescent", "Momentum", "Nesterov", "Adagrad", "Adam", "RMSProp",
                          "CenteredRMSProp", "Ftrl", "Adadelta", "ProximalAdagrad",
@@ -78,8 +80,7 @@ def random_model():
         "decay": few("none", "exponential", "staircase", "polynomial", "inverse_time", "cosine",
                      "piecewise"),
         "clip": few("none", "none", "global_norm", "norm", "value"),
-        "average": few(None, None, None, 0.9),
-        "resource": rng.random() < 0.5}
+        "average": few(None, None, None, 0.9)}
 
 
 # --- the same in TensorFlow
@@ -228,17 +229,14 @@ def head(spec, net, labels, weights):
             "in_top": tf.metrics.mean(tf.cast(tf.nn.in_top_k(logits, labels, 2), tf.float32))}
     logits = tf.squeeze(tf.layers.dense(net, 1, name="head"), 1)
     p = tf.sigmoid(logits)
-    is_set = tf.cast(labels, tf.float32)
     return {"p": p}, lambda: losses.sigmoid_cross_entropy(
-        is_set, logits, label_smoothing=spec["smoothing"], **given), lambda: {
+        tf.cast(labels, tf.float32), logits, label_smoothing=spec["smoothing"], **given), lambda: {
         "auc": tf.metrics.auc(labels, p, weights), "precision": tf.metrics.precision(labels, p > 0.5),
         "recall": tf.metrics.recall(labels, p > 0.5), "log": tf.metrics.mean(tf.log(p + 0.1))}
 
 
 def model_fn_of(spec):
     def model_fn(features, labels, mode):
-        scope = tf.get_variable_scope()
-        scope.set_use_resource(spec["resource"])
         net = network(spec, features, mode == "train")
         weights = features["weight"] if spec["weighted"] else None
         predictions, loss_of, metrics_of = head(spec, net, labels, weights)

@@ -17,8 +17,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* kTear: killed in the midst of a write; kShort: half of it is on the disk when it fails; kFull: from
-   then on nothing can be made or written, while names can be changed and removed. */
+/* kTear: killed in the midst of a write; kShort: half of it is on the disk when it fails; kFull:
+   from then on nothing can be made or written, while names can be changed and removed. */
 enum { kNothing, kCount, kKill, kFail, kTear, kShort, kFull };
 static int mode = kNothing;
 static long count = 0, at = 0;

@@ -1,5 +1,5 @@
-# Checkpoints whose data lie in several files: golden/sharded is one that a sharded saver of TensorFlow
-# 1.15 wrote for three devices (tests/golden/make_sharded.py).
+# Checkpoints whose data lie in several files: golden/sharded is one that a sharded saver of
+# TensorFlow 1.15 wrote for three devices (tests/golden/make_sharded.py).
 
 sharded <- jsonlite::fromJSON(golden_path("sharded", "sharded.json"))
 
@@ -22,7 +22,8 @@ with_sharded_model <- function(use, partitioner = tf$fixed_size_partitioner(3L))
     step <- tf$train$get_or_create_global_step()
     floats <- function(...) np_array(waves(...), dtype = "float32")
     with(tf$variable_scope("", partitioner = partitioner), {
-      wide <- tf$layers$dense(tf$constant(floats(c(6, 7), 0.9)), 2L, use_bias = FALSE, name = "wide")
+      x <- tf$constant(floats(c(6, 7), 0.9))
+      wide <- tf$layers$dense(x, 2L, use_bias = FALSE, name = "wide")
     })
     table <- tf$get_variable("table", list(5L, 2L))
     b <- tf$get_variable("b", list(2L))

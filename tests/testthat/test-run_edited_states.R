@@ -1,5 +1,5 @@
-# Checkpoints of a training in which somebody has edited one part: each by itself is an error that leaves
-# the folder as it was, or the training goes on; nothing crashes and nothing hangs.
+# Checkpoints of a training in which somebody has edited one part: each by itself is an error that
+# leaves the folder as it was, or the training goes on; nothing crashes and nothing hangs.
 
 all_in_one_model <- function(folder) {
   dnn_regressor(
