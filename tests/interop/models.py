@@ -302,6 +302,9 @@ while len(models) < count:
         if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
             raise
         continue
+    except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
+        print("models: TensorFlow cannot run one of them: %s" % error.message.splitlines()[0])
+        continue
     models.append(spec)
 with open(os.path.join(folder, "models.json"), "w") as file:
     json.dump({"seed": seed, "models": models}, file)
