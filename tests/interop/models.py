@@ -7,6 +7,7 @@ Data are sin(k * pace), so that both sides make the same.
 import json
 import os
 import random
+import shutil
 import sys
 import warnings
 
@@ -294,9 +295,11 @@ def trained(spec, path):
 models = []
 while len(models) < count:
     spec = random_model()
+    path = os.path.join(folder, str(len(models) + 1))
+    shutil.rmtree(path, ignore_errors=True)  # of one that could not be run
     try:
         with tf.Graph().as_default():
-            spec["result"] = trained(spec, os.path.join(folder, str(len(models) + 1)))
+            spec["result"] = trained(spec, path)
     except ValueError as error:
         # an image that is smaller than a window
         if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
