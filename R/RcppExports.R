@@ -17,6 +17,10 @@ cpp_arrow_next <- function(reader) {
     .Call(`_runhooks_cpp_arrow_next`, reader)
 }
 
+cpp_data_content <- function(columns) {
+    .Call(`_runhooks_cpp_data_content`, columns)
+}
+
 cpp_all_finite <- function(columns) {
     .Call(`_runhooks_cpp_all_finite`, columns)
 }
@@ -471,6 +475,10 @@ cpp_optimizer_variables <- function(state) {
 
 cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
+}
+
+cpp_optimizer_wants_all_rows <- function(type) {
+    .Call(`_runhooks_cpp_optimizer_wants_all_rows`, type)
 }
 
 cpp_optimizer_check <- function(spec) {

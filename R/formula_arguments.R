@@ -272,6 +272,31 @@ with_rate <- function(optimizer, rate, chosen, part, call) {
   )
 }
 
+# The name of an optimizer; NA where a function will give it.
+optimizer_type <- function(x) {
+  if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
+}
+
+wants_all_rows <- function(x) {
+  type <- optimizer_type(x)
+  !is.na(type) && cpp_optimizer_wants_all_rows(type)
+}
+
+# Whether the optimum is another one than that of the data alone.
+is_penalized <- function(x) {
+  is_optimizer(x) && any(vapply(names(x), function(name) {
+    grepl("_regularization_strength$|^weight_decay", name) && !identical(unclass(x)[[name]], 0)
+  }, NA))
+}
+
+# Linear models that are trained by iterations over all rows.
+goes_to_optimum <- function(args, traits) {
+  parts <- traits$parts
+  if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
+  optimizer <- args[[parts[[1]]$optimizer]]
+  wants_all_rows(optimizer) && !is_penalized(optimizer)
+}
+
 # What the core makes of a name, with another rate.
 named_optimizer <- function(name, rate) {
   structure(

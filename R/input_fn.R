@@ -244,7 +244,10 @@ new_input_fn <- function(
       next_rows(trained, features, response, options, texts, floats)
     }
   }
-  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  about <- list(
+    rows = n_rows(columns[[1]]), features = features, response = response,
+    content = function() cpp_data_content(columns)
+  )
   structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
@@ -496,7 +499,7 @@ check_scales <- function(object, call) {
   folder <- current_folder(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   scales <- function(record) {
-    Filter(length, c(record$terms, list(response = record$response)))
+    Filter(length, c(record$terms, list(response = record$response, basis = record$basis)))
   }
   known <- scales(folder_memory(folder)$formula)
   if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())

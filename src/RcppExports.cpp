@@ -50,6 +50,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_data_content
+SEXP cpp_data_content(SEXP columns);
+RcppExport SEXP _runhooks_cpp_data_content(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_data_content(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_all_finite
 SEXP cpp_all_finite(SEXP columns);
 RcppExport SEXP _runhooks_cpp_all_finite(SEXP columnsSEXP) {
@@ -1326,6 +1336,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_optimizer_wants_all_rows
+bool cpp_optimizer_wants_all_rows(Text type);
+RcppExport SEXP _runhooks_cpp_optimizer_wants_all_rows(SEXP typeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_wants_all_rows(type));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_optimizer_check
 void cpp_optimizer_check(SEXP spec);
 RcppExport SEXP _runhooks_cpp_optimizer_check(SEXP specSEXP) {
@@ -2079,6 +2099,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
     {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
+    {"_runhooks_cpp_data_content", (DL_FUNC) &_runhooks_cpp_data_content, 1},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
@@ -2193,6 +2214,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_slot_names", (DL_FUNC) &_runhooks_cpp_optimizer_slot_names, 1},
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
+    {"_runhooks_cpp_optimizer_wants_all_rows", (DL_FUNC) &_runhooks_cpp_optimizer_wants_all_rows, 1},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},

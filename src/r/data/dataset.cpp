@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
+#include "graph/endpoints.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
@@ -136,6 +137,10 @@ SEXP cpp_next_batch(SEXP columns,
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
+    const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
+    if (options.batch_size == num_rows || is_one) {
+      add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
+    }
     if (on_other_data != R_NilValue) {
       default_graph()->add_to_collection(
           collection_keys::kSaveableObjects,

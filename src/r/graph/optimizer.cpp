@@ -345,6 +345,20 @@ std::vector<std::string> cpp_optimizer_names() {
   return border([] { return optimizer_names(); });
 }
 
+// Whether an optimizer of this name does its work where each step sees all rows of the data.
+// [[Rcpp::export(rng = false)]]
+bool cpp_optimizer_wants_all_rows(Text type) {
+  return border([&] {
+    Args args(type);
+    args.set("learning_rate", Value::of(0.1));
+    for (const ArgSpec& spec : Factory<Optimizer>::instance().find("optimizer", type).arguments()) {
+      // only what has a default can say so
+      if (spec.fallback.empty() && spec.name != "learning_rate") return false;
+    }
+    return make_optimizer(type, args)->wants_all_rows();
+  });
+}
+
 // Throws where an optimizer cannot be made of these arguments.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {

@@ -207,6 +207,7 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["has_one_class"] = labels.has_one_class(),
                             Rcpp::_["is_by_head"] = labels.is_by_head,
                             Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["family"] = labels.family,
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
