@@ -98,6 +98,7 @@ fit_distance <- function(fit) {
   if (sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2)) return(0)
   beta <- fit$coefficients[fit$kept, , drop = FALSE]
   errors <- sqrt(diag(fit_covariance(fit)))
+  errors[!is.finite(errors)] <- 0 # as many coefficients as rows
   max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 

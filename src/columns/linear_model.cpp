@@ -2,6 +2,7 @@
 
 #include "columns/input_layer.h"
 #include "graph/curvature.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -19,8 +20,8 @@ Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
 void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   offer_curvature(graph, *weights, [weights, ids](Graph& g) {
     const Output times =
-        ids.weights ? g.op("Square", {ids.weights})
-                    : g.op("OnesLike", {g.op("Cast", {ids.ids}).attr("DstT", DType::kFloat32)});
+        ids.weights ? Output(g.op("Square", {ids.weights}))
+                    : ones_like(g, cast(g, ids.ids, DType::kFloat32));
     const Output buckets =
         g.scalar(DType::kInt32, static_cast<double>(weights->shape.dim(0)), "buckets");
     return for_each_unit(g, g.op("UnsortedSegmentSum", {times, ids.ids, buckets}), *weights);
@@ -34,7 +35,7 @@ void offer_curvature_of_rows(Graph& graph, const VariablePtr& weights, Output ro
 }
 void offer_curvature_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
   offer_curvature(graph, *bias, [logits](Graph& g) {
-    return Output(g.op("Sum", {g.op("OnesLike", {logits}), g.int_vector({0})}));
+    return Output(g.op("Sum", {ones_like(g, logits), g.int_vector({0})}));
   });
 }
 

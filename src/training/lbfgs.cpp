@@ -79,7 +79,7 @@ class Lbfgs : public Optimizer {
       fail(Code::kUnimplemented, "LBFGS cannot train '", variable.name(),
            "', which has a constraint.");
     }
-    parts_.push_back({&variable, dense_gradient(graph, gradient).values});
+    parts_.push_back({&variable, dense_gradient(graph, gradient)});
     return parts_.back().second.op;
   }
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
