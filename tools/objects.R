@@ -22,7 +22,7 @@ object_lists <- function(root) {
   files <- unit_sources(root)
   lists <- list(
     O_UNITS = object_of(names(all_units(root))),
-    O_APART = object_of(files[is.na(group_of(files))])
+    O_APART = object_of(files[is.na(group_of(root, files))])
   )
   Filter(length, lists)
 }
