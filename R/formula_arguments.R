@@ -279,7 +279,8 @@ optimizer_type <- function(x) {
 
 wants_all_rows <- function(x) {
   type <- optimizer_type(x)
-  !is.na(type) && cpp_optimizer_wants_all_rows(type)
+  # another one is refused where arguments are checked
+  type %in% cpp_optimizer_names() && cpp_optimizer_wants_all_rows(type)
 }
 
 # Whether the optimum is another one than that of the data alone.

@@ -16,7 +16,7 @@ test_that("a formula is a shortcut for columns and an input function", {
   config <- run_config(tf_random_seed = 1)
   short <- linear_regressor(
     mpg ~ drat + cyl, data = mtcars, config = config, model_dir = withr::local_tempdir(),
-    normalize = FALSE
+    normalize = FALSE, optimizer = "Ftrl"
   )
   long <- mtcars_model()
   train(short, mtcars, batch_size = 8, shuffle = FALSE, num_epochs = 1)

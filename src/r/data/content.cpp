@@ -10,13 +10,14 @@ using namespace runhooks::r;
 
 namespace {
 
-uint64_t content_of_r(SEXP x);
+uint64_t content_of_r(SEXP x, int depth);
 
 uint64_t bytes_of(const void* data, size_t size) {
   return fingerprint64(std::string_view(static_cast<const char*>(data), size));
 }
 
-uint64_t content_of_values(SEXP x) {
+// Lists within lists are no columns: those that are too deep say nothing.
+uint64_t content_of_values(SEXP x, int depth = 0) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
   if (n == 0) return 0;
   switch (TYPEOF(x)) {
@@ -31,16 +32,16 @@ uint64_t content_of_values(SEXP x) {
       SEXP word = STRING_ELT(x, i);
       const uint64_t part = word == NA_STRING ? 0 : fingerprint64(std::string_view(CHAR(word)));
       all = fingerprint_cat64(all, part);
-    } else if (TYPEOF(x) == VECSXP) {
-      all = fingerprint_cat64(all, content_of_r(VECTOR_ELT(x, i)));
+    } else if (TYPEOF(x) == VECSXP && depth < 8) {
+      all = fingerprint_cat64(all, content_of_r(VECTOR_ELT(x, i), depth + 1));
     }
   }
   return all;
 }
 
 // With the words of a factor and the dimensions; other attributes say nothing.
-uint64_t content_of_r(SEXP x) {
-  uint64_t all = content_of_values(x);
+uint64_t content_of_r(SEXP x, int depth) {
+  uint64_t all = content_of_values(x, depth);
   for (SEXP name : {R_LevelsSymbol, R_DimSymbol}) {
     SEXP more = Rf_getAttrib(x, name);
     if (more != R_NilValue) all = fingerprint_cat64(all, content_of_values(more));
@@ -63,7 +64,7 @@ SEXP cpp_data_content(SEXP columns) {
     uint64_t all = 0;
     for (R_xlen_t i = 0; i < given.size(); ++i) {
       if (given.has_names()) all = fingerprint_cat64(all, fingerprint64(given.name(i)));
-      all = fingerprint_cat64(all, content_of_r(given[i]));
+      all = fingerprint_cat64(all, content_of_r(given[i], 0));
     }
     return Rf_mkString(str_cat(static_cast<unsigned long>(all)).c_str());
   });
