@@ -244,11 +244,11 @@ new_input_fn <- function(
       next_rows(trained, features, response, options, texts, floats)
     }
   }
-  about <- list(
-    rows = n_rows(columns[[1]]), features = features, response = response,
+  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  structure(
+    input, class = "runhooks_input_fn", about = c(about, options),
     content = function() cpp_data_content(columns)
   )
-  structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
 check_shuffle <- function(shuffle, call) {
@@ -432,7 +432,7 @@ as_model_input <- function(
     check_labels(input$labels)
     input
   }
-  structure(read, about = attr(input_fn, "about"))
+  structure(read, about = attr(input_fn, "about"), content = attr(input_fn, "content"))
 }
 
 # Whatever an input function returned, with tensors in the place of R's arrays.

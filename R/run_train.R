@@ -185,9 +185,9 @@ say_one_pass <- function(steps, rows) {
 # Which data in memory are trained on, with a word where the folder has seen others, as a script does
 # that is run again with other data. NULL where they are not known.
 note_data <- function(input, folder) {
-  about <- attr(input, "about")
-  if (is.null(about$content)) return(NULL)
-  data <- list(content = about$content(), rows = as.double(about$rows))
+  content <- attr(input, "content")
+  if (is.null(content)) return(NULL)
+  data <- list(content = content(), rows = as.double(attr(input, "about")$rows))
   was <- if (folder$has_checkpoint) folder_memory(folder)$data
   if (is.null(was) || identical(was$content, data$content)) return(data)
   cli::cli_inform(
