@@ -115,8 +115,11 @@ blueprint_input_fn <- function(
   n <- n_rows(frame$response)
   is_training <- !is.null(is_limited)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
-  # where all rows are seen at once their order says nothing
-  if (is_training && identical(shuffle, "auto") && iterates(model, n, batch_size)) shuffle <- FALSE
+  if (is_training && iterates(model, n, batch_size)) {
+    # where all rows are seen at once neither their order nor a place in them says anything
+    if (identical(shuffle, "auto")) shuffle <- FALSE
+    resume <- FALSE
+  }
   if (!"num_epochs" %in% given) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }

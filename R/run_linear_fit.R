@@ -92,7 +92,7 @@ fit_information <- function(fit) {
 
 # How far the coefficients are from the optimum: of the largest of their size or standard error.
 fit_distance <- function(fit) {
-  if (is.null(fit$root)) return(Inf)
+  if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
   # what cannot be seen in single precision is not there
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2)) return(0)
@@ -100,6 +100,19 @@ fit_distance <- function(fit) {
   errors <- sqrt(diag(fit_covariance(fit)))
   errors[!is.finite(errors)] <- 0 # as many coefficients as rows
   max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
+}
+
+# Classes that a plane separates, or a level without one of them: the weights could grow for ever, and
+# of the linear function of some row nothing is known.
+is_undetermined <- function(fit) {
+  if (fit$family == "gaussian") return(FALSE)
+  inverse <- chol2inv(fit$root)
+  q <- fit$orthonormal
+  any(vapply(seq_len(ncol(fit$logits)), function(i) {
+    own <- (i - 1) * ncol(q) + seq_len(ncol(q))
+    error <- sqrt(pmax(rowSums((q %*% inverse[own, own, drop = FALSE]) * q), 0))
+    any(error > 10 * (1 + abs(fit$logits[, i])))
+  }, NA))
 }
 
 # A word where coefficients are not those of the least loss.

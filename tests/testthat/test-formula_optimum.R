@@ -27,7 +27,7 @@ test_that("each iteration is a step that hooks see, and training ends by itself"
   expect_equal(length(seen) - 1, history$params$steps)
   expect_lt(tail(seen, 1), 1e-4 * max(seen))
   expect_equal(variable_value(model, "global_step")[[1]], history$params$steps)
-  expect_match(run_history(model)$why[[1]], "StopWhenConvergedHook")
+  expect_match(paste(unlist(run_history(model)), collapse = " "), "StopWhenConvergedHook")
   # more steps stay where they are
   before <- coef(model)
   train(model, steps = 5)
@@ -112,7 +112,7 @@ test_that("what makes collinear numbers good is remembered, exported and takes n
   served <- load_savedmodel(export)
   features <- data.frame(height = new$height, check.names = FALSE)
   features[["I(height^2)"]] <- new$height^2
-  expect_equal(predict(served, newdata = features)$.pred, unname(predict(reference, new)),
+  expect_equal(unlist(predict(served, newdata = features)[[1]]), unname(predict(reference, new)),
     tolerance = 1e-3
   )
 })

@@ -116,7 +116,7 @@ test_that("NA stays NA, as lm() has it", {
 })
 
 test_that("what has no likelihood is refused by its name", {
-  deep <- dnn_regressor(mpg ~ wt, mtcars, 2, model_dir = withr::local_tempdir())
+  deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = withr::local_tempdir())
   train(deep, steps = 2)
   expect_error(vcov(deep), "linear models; this is a deep regressor")
   expect_error(predict(deep, newdata = mtcars, interval = "confidence"), "linear models")
