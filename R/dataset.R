@@ -24,7 +24,10 @@
 #'   See [hook_checkpoint_input_pipeline()].
 #' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
 #'   graph. Without, the order follows from the seed of the graph; where there is none from R's
-#'   generator, so that `set.seed()` repeats a script.
+#'   generator, so that `set.seed()` repeats a script. Queues ([dataset_prefetch()], parallel maps) read
+#'   a fixed number of elements ahead: where [dataset_take()] leaves these, random functions before it
+#'   have drawn for them, and a second pass has other numbers than without the queue; they are the same
+#'   in each run.
 #' @param x A dataset.
 #' @param ... Without effect.
 #' @name datasets
