@@ -24,7 +24,10 @@
 #'   See [hook_checkpoint_input_pipeline()].
 #' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
 #'   graph. Without, the order follows from the seed of the graph; where there is none from R's
-#'   generator, so that `set.seed()` repeats a script.
+#'   generator, so that `set.seed()` repeats a script. Queues ([dataset_prefetch()], parallel maps) read
+#'   a fixed number of elements ahead: where [dataset_take()] leaves these, random functions before it
+#'   have drawn for them, and a second pass has other numbers than without the queue; they are the same
+#'   in each run.
 #' @param x A dataset.
 #' @param ... Without effect.
 #' @name datasets
@@ -224,6 +227,25 @@ print.tf_dataset <- function(x, ...) {
   # lint: allow stdout
   cat("<tf_dataset> ", info$description, "\nelements: ", words, "\n", sep = "")
   invisible(x)
+}
+
+#' @export
+str.tf_dataset <- function(object, ...) print(object)
+
+#' @export
+names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
+
+# How many elements there are is known when they have been read.
+#' @export
+length.tf_dataset <- function(x) NA_integer_
+
+#' @rdname datasets
+#' @param n How many elements.
+#' @importFrom utils head
+#' @export
+head.tf_dataset <- function(x, n = 6L, ...) {
+  check_no_more(...)
+  dataset_collect(dataset_take(x, n))
 }
 
 # "{x: float32 (), y: string ()}"; tuples in round brackets.
