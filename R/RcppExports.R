@@ -17,16 +17,12 @@ cpp_arrow_next <- function(reader) {
     .Call(`_runhooks_cpp_arrow_next`, reader)
 }
 
-cpp_data_content <- function(columns) {
-    .Call(`_runhooks_cpp_data_content`, columns)
-}
-
 cpp_all_finite <- function(columns) {
     .Call(`_runhooks_cpp_all_finite`, columns)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, says_content = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -477,8 +473,8 @@ cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
 }
 
-cpp_optimizer_wants_all_rows <- function(type) {
-    .Call(`_runhooks_cpp_optimizer_wants_all_rows`, type)
+cpp_optimizers_of_all_rows <- function() {
+    .Call(`_runhooks_cpp_optimizers_of_all_rows`)
 }
 
 cpp_optimizer_check <- function(spec) {

@@ -277,10 +277,10 @@ optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
 
+# Asked once for all that are registered; another name is refused where arguments are checked.
 wants_all_rows <- function(x) {
-  type <- optimizer_type(x)
-  # another one is refused where arguments are checked
-  type %in% cpp_optimizer_names() && cpp_optimizer_wants_all_rows(type)
+  if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
+  optimizer_type(x) %in% the$all_rows
 }
 
 # Whether the optimum is another one than that of the data alone.

@@ -245,10 +245,7 @@ new_input_fn <- function(
     }
   }
   about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
-  structure(
-    input, class = "runhooks_input_fn", about = c(about, options),
-    content = function() cpp_data_content(columns)
-  )
+  structure(input, class = "runhooks_input_fn", about = c(about, options))
 }
 
 check_shuffle <- function(shuffle, call) {
@@ -336,8 +333,11 @@ next_rows <- function(columns, features, response, options, texts = character(),
   tensors <- cpp_next_batch(
     setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
-    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data
+    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
+    identical(the$mode, "train")
   )
+  # for the folder of the model that is trained
+  the$data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
@@ -432,7 +432,7 @@ as_model_input <- function(
     check_labels(input$labels)
     input
   }
-  structure(read, about = attr(input_fn, "about"), content = attr(input_fn, "content"))
+  structure(read, about = attr(input_fn, "about"))
 }
 
 # Whatever an input function returned, with tensors in the place of R's arrays.

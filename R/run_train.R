@@ -108,14 +108,11 @@ train.tf_estimator <- function(
     may_stop = ends_itself || !is.null(stop)
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
-  is_reached <- !is.null(max_steps) && folder$has_checkpoint && max_steps <= folder$step
-  data <- if (!is_reached) note_data(input, folder)
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
     asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop))
   )
-  remember_data(data, folder)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)
@@ -180,33 +177,6 @@ say_one_pass <- function(steps, rows) {
     ),
     class = "runhooks_message_one_pass"
   )
-}
-
-# Which data in memory are trained on, with a word where the folder has seen others, as a script does
-# that is run again with other data. NULL where they are not known.
-note_data <- function(input, folder) {
-  content <- attr(input, "content")
-  if (is.null(content)) return(NULL)
-  data <- list(content = content(), rows = as.double(attr(input, "about")$rows))
-  was <- if (folder$has_checkpoint) folder_memory(folder)$data
-  if (is.null(was) || identical(was$content, data$content)) return(data)
-  cli::cli_inform(
-    c(
-      "The model in {.path {folder$path}} was trained on other data until step {folder$step}:
-       {was$rows} row{?s}, and now {data$rows}.",
-      i = "It goes on from there with these; another {.arg model_dir} begins anew."
-    ),
-    class = "runhooks_message_other_data"
-  )
-  data
-}
-
-remember_data <- function(data, folder) {
-  record <- folder_memory(folder)
-  if (is.null(data) || is.null(record) || identical(record$data, data)) return(invisible())
-  record$data <- data
-  learn_memory(folder, record)
-  write_record(changed_memory(folder), folder$path)
 }
 
 # The folder of a script that is run again, perhaps with other data or another rate.

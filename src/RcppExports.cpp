@@ -50,16 +50,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_data_content
-SEXP cpp_data_content(SEXP columns);
-RcppExport SEXP _runhooks_cpp_data_content(SEXP columnsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_data_content(columns));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_all_finite
 SEXP cpp_all_finite(SEXP columns);
 RcppExport SEXP _runhooks_cpp_all_finite(SEXP columnsSEXP) {
@@ -71,8 +61,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -82,7 +72,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data));
+    Rcpp::traits::input_parameter< bool >::type says_content(says_contentSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1336,13 +1327,12 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_optimizer_wants_all_rows
-bool cpp_optimizer_wants_all_rows(Text type);
-RcppExport SEXP _runhooks_cpp_optimizer_wants_all_rows(SEXP typeSEXP) {
+// cpp_optimizers_of_all_rows
+std::vector<std::string> cpp_optimizers_of_all_rows();
+RcppExport SEXP _runhooks_cpp_optimizers_of_all_rows() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type type(typeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_wants_all_rows(type));
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizers_of_all_rows());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2099,9 +2089,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
     {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
-    {"_runhooks_cpp_data_content", (DL_FUNC) &_runhooks_cpp_data_content, 1},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
-    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 7},
+    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 8},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
@@ -2214,7 +2203,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_slot_names", (DL_FUNC) &_runhooks_cpp_optimizer_slot_names, 1},
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
-    {"_runhooks_cpp_optimizer_wants_all_rows", (DL_FUNC) &_runhooks_cpp_optimizer_wants_all_rows, 1},
+    {"_runhooks_cpp_optimizers_of_all_rows", (DL_FUNC) &_runhooks_cpp_optimizers_of_all_rows, 0},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},

@@ -70,7 +70,8 @@ class Lbfgs : public Optimizer {
   }
   void create_own_variables(Graph& graph, const VariablePtr& first) override;
   void prepare(Graph& graph) override {
-    learning_rate_ = hyperparameter(graph, "learning_rate", 0.2);
+    // hooks find a rate where there is one
+    if (!sees_all_rows(graph)) learning_rate_ = hyperparameter(graph, "learning_rate", 0.2);
     parts_.clear();
   }
   // All variables move together, in finish().
@@ -255,13 +256,15 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Memory memory = remembered(f, is_good, is_new, step, change);
   const Output down = direction(f, memory, slopes);
 
-  // A first step is no longer than 1, a later one has a length of its own.
-  const Output full = f.quotient(f.of(1), f.maximum(f.norm(down), f.of(1)));
+  // A first step is no longer than 1, a later one not much longer than all of the way up to here:
+  // far away a loss may be infinite.
+  const Output has_pair = f.less(zero, memory.rho[0]);
+  const Output reach = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
+  const Output full = f.quotient(reach, f.maximum(f.norm(down), reach));
   const Output shorter = f.quotient(negative(g, first), subtract(g, last, first));
   const Output nearer =
       multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
-  const Output has_pair = f.less(zero, memory.rho[0]);
-  const Output next_length = f.choose(is_taken, f.choose(has_pair, f.of(1), full), nearer);
+  const Output next_length = f.choose(is_taken, full, nearer);
   const Output point = f.choose(is_taken, x, own(kPoint));
   const Output at = f.choose(is_taken, gradient, own(kGradient));
   const Output way = f.choose(is_taken, down, own(kDirection));

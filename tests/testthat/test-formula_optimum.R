@@ -32,6 +32,9 @@ test_that("each iteration is a step that hooks see, and training ends by itself"
   before <- coef(model)
   train(model, steps = 5)
   expect_equal(coef(model), before, tolerance = 1e-6)
+  # there is no rate that a hook could set
+  rate <- hook_learning_rate(function(step) 0.1)
+  expect_error(train(model, steps = 1, hooks = rate), "learning rate")
   # steps that are asked for are made
   few <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
   expect_equal(train(few, steps = 30)$params$steps, 30)
@@ -64,6 +67,19 @@ test_that("what has not converged says so, and how far it is", {
   # and all rows from there go to the end
   train(model)
   expect_equal(coef(model), coef(lm(y ~ x, data)), tolerance = 1e-5)
+})
+
+test_that("counts that are large, and fractions, have their optimum, too", {
+  counts <- data.frame(x = 1:20)
+  counts$y <- round(exp(counts$x / 2))
+  model <- linear_estimator(poisson_regression_head(), y ~ x, counts, model_dir = new_folder())
+  train(model)
+  expect_equal(coef(model), coef(glm(y ~ x, poisson, counts)), tolerance = 1e-4)
+  shares <- transform(counts, y = plogis(sin(x) + x / 10))
+  model <- linear_estimator(logistic_regression_head(), y ~ x, shares, model_dir = new_folder())
+  train(model)
+  reference <- suppressWarnings(glm(y ~ x, binomial, shares))
+  expect_equal(coef(model), coef(reference), tolerance = 1e-4)
 })
 
 test_that("penalties are those that were asked for", {

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/fingerprint.h"
-#include "r/values/border.h"
+#include "r/data/input.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -56,16 +56,18 @@ uint64_t content_of_r(SEXP x, int depth) {
 
 }  // namespace
 
-// A fingerprint of columns of data, as a text.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_data_content(SEXP columns) {
-  return border([&]() -> SEXP {
-    const RList given(columns, "the columns of data");
-    uint64_t all = 0;
-    for (R_xlen_t i = 0; i < given.size(); ++i) {
-      if (given.has_names()) all = fingerprint_cat64(all, fingerprint64(given.name(i)));
-      all = fingerprint_cat64(all, content_of_r(given[i], 0));
-    }
-    return Rf_mkString(str_cat(static_cast<unsigned long>(all)).c_str());
-  });
+namespace runhooks {
+namespace r {
+
+std::string content_of_columns(SEXP columns) {
+  const RList given(columns, "the columns of data");
+  uint64_t all = 0;
+  for (R_xlen_t i = 0; i < given.size(); ++i) {
+    if (given.has_names()) all = fingerprint_cat64(all, fingerprint64(given.name(i)));
+    all = fingerprint_cat64(all, content_of_r(given[i], 0));
+  }
+  return str_cat(static_cast<unsigned long>(all));
 }
+
+}  // namespace r
+}  // namespace runhooks

@@ -110,7 +110,8 @@ SEXP cpp_all_finite(SEXP columns) {
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
-// `on_other_data` checkpoints have the position.
+// `on_other_data` checkpoints have the position. The attribute `content` says which columns these are,
+// where it is asked for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -118,7 +119,8 @@ SEXP cpp_next_batch(SEXP columns,
                     double num_epochs,
                     bool shuffle,
                     double seed,
-                    SEXP on_other_data = R_NilValue) {
+                    SEXP on_other_data = R_NilValue,
+                    bool says_content = false) {
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
     const RList given(columns, "the columns of a dataset");
@@ -149,6 +151,7 @@ SEXP cpp_next_batch(SEXP columns,
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
+    if (says_content) list.attr("content") = content_of_columns(columns);
     return list;
   });
 }

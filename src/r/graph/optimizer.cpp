@@ -1,6 +1,7 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "training/optimizer.h"
 
+#include <algorithm>
 #include <map>
 
 #include "autodiff/gradients.h"
@@ -345,17 +346,21 @@ std::vector<std::string> cpp_optimizer_names() {
   return border([] { return optimizer_names(); });
 }
 
-// Whether an optimizer of this name does its work where each step sees all rows of the data.
+// Those that do their work where each step sees all rows of the data.
 // [[Rcpp::export(rng = false)]]
-bool cpp_optimizer_wants_all_rows(Text type) {
-  return border([&] {
-    Args args(type);
-    args.set("learning_rate", Value::of(0.1));
-    for (const ArgSpec& spec : Factory<Optimizer>::instance().find("optimizer", type).arguments()) {
-      // only what has a default can say so
-      if (spec.fallback.empty() && spec.name != "learning_rate") return false;
+std::vector<std::string> cpp_optimizers_of_all_rows() {
+  return border([] {
+    std::vector<std::string> names;
+    for (const auto& entry : Factory<Optimizer>::instance().entries()) {
+      const auto& specs = entry.arguments();
+      // only what can be made of its defaults says so
+      const bool has_defaults = std::none_of(
+          specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
+      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
+        names.push_back(entry.type);
+      }
     }
-    return make_optimizer(type, args)->wants_all_rows();
+    return names;
   });
 }
 
