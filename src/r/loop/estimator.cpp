@@ -210,6 +210,20 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
+// What the columns of a canned model read of the data.
+SEXP column_reads_to_r(SEXP spec) {
+  const auto args = estimator_args(spec);
+  std::vector<FeatureRead> all;
+  for (const ModelPart& part : registered_model(args->text("type")).traits->parts) {
+    if (!part.has_columns || !args->has(part.columns_argument())) continue;
+    for (const ColumnPtr& column : make_columns(args->list(part.columns_argument()))) {
+      const std::vector<FeatureRead> reads = column->reads();
+      all.insert(all.end(), reads.begin(), reads.end());
+    }
+  }
+  return reads_to_r(all);
+}
+
 SEXP named_texts_to_r(const NamedTexts& texts) {
   Rcpp::CharacterVector values(texts.size()), names(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -411,9 +425,9 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// A model that all calls are given from now on, and what a canned one's head says of its labels and
-// predictions, and of the features that it reads itself. What is wrong with the specification is
-// found; nothing is run.
+// A model that all calls are given from now on, what a canned one's head says of its labels and
+// predictions, and of the features that it reads itself, and what its columns read. What is wrong
+// with the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
@@ -425,8 +439,10 @@ SEXP cpp_model_make(SEXP spec) {
       throw;
     }
     Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
+    Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
     Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
-    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
+    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels,
+                              Rcpp::_["reads"] = reads);
   });
 }
 
