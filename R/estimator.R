@@ -166,31 +166,25 @@ model_source <- function(object) {
 }
 
 make_model <- function(object) {
-  spec <- object$spec
-  columns <- spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))])
-  columns <- lapply(columns, core_value)
   core <- core_spec(object)
   made <- list2env(cpp_model_make(core), parent = emptyenv())
   # a custom one's function knows the object, which then would never be let go
   if (!is_custom(object)) made$core <- core
-  made$reads <- cpp_columns_read(columns)
-  # words in a file may change between two calls
-  made$reads_files <- has_file(columns)
   made$source <- model_source(object)
   made
+}
+
+# model_memory(), once for a model that reads no files: their words may change between two calls.
+made_memory <- function(object) {
+  made <- made_model(object)
+  if (is.null(made$reads_files)) made$reads_files <- has_file(spec_columns(object$spec))
+  if (is.null(made$memory) || made$reads_files) made$memory <- model_memory(object)
+  made$memory
 }
 
 has_file <- function(columns) {
   is.list(columns) &&
     (!is.null(columns[["vocabulary_file"]]) || any(vapply(columns, has_file, NA)))
-}
-
-# model_memory(), once for a model that reads no files.
-made_memory <- function(object) {
-  made <- made_model(object)
-  if (made$reads_files) return(model_memory(object))
-  if (is.null(made$memory)) made$memory <- model_memory(object)
-  made$memory
 }
 
 # What the core is called with.

@@ -17,8 +17,8 @@ constructor_arguments <- function(constructor, specs, call) {
     traits = model_traits(type), seats = specs$seats, places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)
-  absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)
-  if (!is.null(absent)) stop_absent(absent, settled, call)
+  absent <- vapply(settled$args, identical, NA, quote(expr = ))
+  if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)
   settled
 }
 
@@ -75,8 +75,9 @@ settle_arguments <- function(settled, defaults, call) {
 
 # Data in one of the first places, where no formula says what is wanted of them.
 check_no_frame <- function(settled, first, call) {
-  frame <- Find(function(name) is.data.frame(settled$args[[name]]), intersect(first, settled$given))
-  if (is.null(frame)) return(invisible())
+  if (!any(vapply(settled$args[first[first %in% settled$given]], is.data.frame, NA))) {
+    return(invisible())
+  }
   written <- Find(function(name) is_string(settled$args[[name]]), first)
   text <- if (!is.null(written)) settled$args[[written]]
   stop_runhooks(

@@ -14,7 +14,9 @@ dtype_name <- function(dtype) {
 }
 
 # A type that is given as an object or as its name; NULL stays NULL.
-as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+as_dtype <- function(dtype) {
+  if (is.null(dtype) || inherits(dtype, "tensorflow.dtype")) dtype else tf_dtype(dtype_name(dtype))
+}
 
 # Dimensions of a feature: whole numbers, all of them known.
 known_dims <- function(shape, call = parent.frame()) {
