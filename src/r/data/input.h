@@ -20,8 +20,9 @@ InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r/data/iterator.cpp
 
-// A handle that keeps the graphs of tensors that the dataset depends on.
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset);
+// A handle that keeps the graphs of tensors that the dataset depends on, and `parts`: the handles of
+// datasets and functions that it is made of.
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
 // NULL where it is none.
 SaveablePtr saveable_of(SEXP x);
 

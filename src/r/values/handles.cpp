@@ -47,6 +47,13 @@ void Held::reset(SEXP object) {
 
 int Held::count() { return held_count; }
 
+PartOf::PartOf(SEXP owner, SEXP object) {
+  Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, object, R_NilValue, FALSE));
+  weak_.reset(weak);
+}
+
+PartOf::~PartOf() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
+
 SEXP package_namespace() {
   static SEXP ns = [] {
     Rcpp::Shield<SEXP> name(Rf_mkString("runhooks"));
