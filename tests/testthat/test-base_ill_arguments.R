@@ -63,7 +63,7 @@ test_that("an error names the argument, what it was and what is expected", {
       "`vocabulary_list`", "not a list"
     )
     refused(tf$gradients(NA_character_, 1, grad_ys = FALSE), "`ys`", "a tensor")
-    refused(hook_learning_rate(numeric()), "`schedule`", "a function", "double")
+    refused(hook_learning_rate(numeric()), "`schedule`", "a function", "numeric")
     refused(feature_columns(mpg ~ nowhere), "mpg ~ nowhere", "a function", "nowhere")
     refused(flags(arguments = list(unknown), file = NULL), "`arguments`", "strings")
     refused(flag_integer("n", "\xff\xfe"), "\"n\"", "integer", "\\xff")

@@ -80,10 +80,10 @@ test_that("what functions and generators of datasets see goes with the datasets"
   generated <- function(big, read) {
     n <- 0
     d <- generator_dataset(function() {
-      if (is.environment(big) && n < 3) n <<- n + 1 else end_of_data()
+      if (is.environment(big) && n < 3) n <<- n + 1
     }, "float64", list())
     d <- dataset_flat_map(d, function(x) {
-      inner <- generator_dataset(function() if (is.environment(big)) NULL, "float64", list())
+      inner <- dataset_filter(tensors_dataset(x), on_values(function(x) is.environment(big), "bool"))
       dataset_concatenate(tensors_dataset(x), inner)
     })
     read(d)
@@ -130,28 +130,34 @@ test_that("a dataset's function stays as long as an iterator can call it", {
 })
 
 test_that("what a model's functions see goes with its runs", {
-  model_of <- function(big) {
-    estimator(
+  runs <- function(big, use) {
+    model <- estimator(
       function(features, labels, mode, params) {
-        seen <- tf$py_func(function(x) if (is.environment(big)) x, list(features$x), "float32")
+        x <- tf$py_func(function(x) if (is.environment(big)) x, list(features), "float32")
         w <- tf$get_variable("w", list())
-        loss <- tf$reduce_mean(tf$square(tf$reshape(seen, list(-1L)) * w - 1))
-        step <- tf$train$get_global_step()
-        estimator_spec(mode, predictions = list(p = seen), loss = loss,
-          train_op = tf$train$GradientDescentOptimizer(0.1)$minimize(loss, step))
+        p <- tf$reshape(x, list(-1L)) * w
+        loss <- tf$reduce_mean(tf$square(p - 1))
+        estimator_spec(mode, predictions = list(p = p), loss = loss,
+          train_op = tf$train$GradientDescentOptimizer(0.1)$minimize(
+            loss, tf$train$get_global_step()
+          ))
       },
-      model_dir = withr::local_tempdir(.local_envir = parent.frame())
+      model_dir = withr::local_tempdir()
     )
-  }
-  input <- function(big) {
-    function(model) {
-      d <- tensor_slices_dataset(list(list(x = c(1, 2, 3)), c(1, 2, 3)))
-      dataset_batch(dataset_map(d, on_values(function(...) if (is.environment(big)) list(...))), 2)
+    input <- function() {
+      d <- tensor_slices_dataset(list(matrix(1:3 / 2), 1:3))
+      d <- dataset_map(d, on_values(function(x, y) list(if (is.environment(big)) x, y)))
+      dataset_batch(dataset_map(d, function(x, y) list(tf$cast(x, "float32"), y)), 2)
     }
+    use(model, input)
   }
+  fit <- function(model, input) train(model, input, steps = 2)
+  expect_equal(released(function(big) runs(big, fit)), 3)
   expect_equal(released(function(big) {
-    model <- model_of(big)
-    data <- list(x = array(c(1, 2, 3), 3), y = c(1, 2, 3))
-    train(model, input_fn(y ~ x, data.frame(x = 1:3, y = 1:3)), steps = 2)
+    runs(big, function(model, input) {
+      fit(model, input)
+      evaluate(model, input)
+      predict(model, input)
+    })
   }), 3)
 })

@@ -18,7 +18,7 @@ counting <- "
     function(i) with(tf$control_dependencies(list(counts$assign_add(1))), tf$identity(i + 1)),
     list(tf$constant(0))
   )
-  done <- with(tf$control_dependencies(list(count[[1]])), step$assign_add(1L))
+  done <- with(tf$control_dependencies(list(count)), step$assign_add(1L))
   run <- function(session) {
     for (i in 1:2) session$run(done, dict(endless = FALSE))
     say('begins')
