@@ -28,6 +28,7 @@ class ModelFunction {
 };
 using ModelFunctionPtr = std::shared_ptr<ModelFunction>;
 
+// A function of what the input function returned (ModelInput::given) and of the mode.
 ModelFn custom_model_from_r(const ModelFunctionPtr& function);
 
 }  // namespace r
