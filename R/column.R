@@ -137,7 +137,8 @@ as_shape <- function(shape, call = parent.frame()) {
 #'   names become the first argument of the right side. Duplicates are dropped.
 #' @param names What selections look through: a character vector, or an object with column names or
 #'   names, such as a data frame. `NULL`: the names of [set_columns()].
-#' @return An unnamed list of columns.
+#' @return A list of columns. It has names where arguments have, as `c(recursive = TRUE)` makes them:
+#'   `feature_columns(a = x, b = list(y, z))` gives `a`, `b1`, `b2`.
 #' @section Errors: `runhooks_error_invalid_argument` for what is no column, with its place.
 #' @family feature columns
 #' @export
@@ -157,12 +158,14 @@ feature_columns <- function(..., names = NULL) {
   call <- environment()
   is_formula <- vapply(columns, inherits, NA, "formula")
   columns[is_formula] <- lapply(columns[is_formula], formula_columns, call = call)
-  as_column_list(columns)
+  as_column_list(columns, named = !is.null(names(columns)))
 }
 
-# Flat, without duplicates; one bare column is a list of one.
-as_column_list <- function(columns, arg = "feature_columns", call = parent.frame()) {
-  flat <- flatten_columns(columns)
+# Flat, without duplicates; one bare column is a list of one. `named`: by the names of `columns`.
+as_column_list <- function(columns, arg = "feature_columns", call = parent.frame(), named = FALSE) {
+  parts <- if (named) lapply(columns, flatten_columns)
+  flat <- if (named) unlist(unname(parts), recursive = FALSE) else flatten_columns(columns)
+  names(flat) <- if (named) names(unlist(lapply(parts, seq_along)))
   good <- vapply(flat, is_column, logical(1))
   if (!all(good)) {
     place <- which(!good)[[1]]
@@ -175,14 +178,14 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
       call = call
     )
   }
-  unname(flat[!duplicated(flat)])
+  flat[!duplicated(flat)]
 }
 
 flatten_columns <- function(x, depth = 1L) {
   if (is_column(x) || !is.list(x)) return(list(x))
   check_nesting(depth)
   parts <- regroup(x, "type", rebuild_column)
-  unlist(lapply(parts, flatten_columns, depth + 1L), recursive = FALSE)
+  unname(unlist(lapply(parts, flatten_columns, depth + 1L), recursive = FALSE))
 }
 
 #' @export

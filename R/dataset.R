@@ -226,6 +226,25 @@ print.tf_dataset <- function(x, ...) {
   invisible(x)
 }
 
+#' @export
+str.tf_dataset <- function(object, ...) print(object)
+
+#' @export
+names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
+
+# How many elements there are is known when they have been read.
+#' @export
+length.tf_dataset <- function(x) NA_integer_
+
+#' @rdname datasets
+#' @param n How many elements.
+#' @importFrom utils head
+#' @export
+head.tf_dataset <- function(x, n = 6L, ...) {
+  check_no_more(...)
+  dataset_collect(dataset_take(x, n))
+}
+
 # "{x: float32 (), y: string ()}"; tuples in round brackets.
 form_words <- function(form, words) {
   if (!is.list(form)) return(words[[form]])

@@ -12,12 +12,6 @@ new_builtin_hook <- function(type, ...) {
   hook
 }
 
-#' @export
-print.runhooks_builtin_hook <- function(x, ...) {
-  cat("A built-in hook: ", x$type, "\n", sep = "") # lint: allow stdout
-  invisible(x)
-}
-
 #' Log values of tensors now and then
 #'
 #' Writes a line such as `INFO:tensorflow:loss = 12.5, step = 100 (0.512 sec)` to stderr at the

@@ -96,6 +96,76 @@ few_names <- function(names, most = 8) {
   if (rest > 0) paste0(shown, " and ", rest, " more") else shown
 }
 
+# --- what a run is given
+
+# "name = value" for what was given; what is large by its kind.
+given_words <- function(args) {
+  args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
+  paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)
+}
+
+short_value <- function(x) {
+  if (inherits(x, "runhooks_input_fn")) {
+    return(sprintf("<input function of %s rows>", format(attr(x, "about")$rows, big.mark = ",")))
+  }
+  if (is.function(x)) return("<function>")
+  if (is.data.frame(x)) return(sprintf("<data frame of %d rows>", nrow(x)))
+  if (is_hook(x)) return(hook_words(x))
+  if (inherits(x, "CheckpointSaverListener")) return("<listener>")
+  if (is.atomic(x) && length(x) > 0 && length(x) <= 4) {
+    shown <- if (is.character(x)) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
+    return(if (length(x) == 1) shown else paste0("c(", paste(shown, collapse = ", "), ")"))
+  }
+  if (is.list(x) && !is.object(x) && length(x) <= 4) {
+    values <- vapply(x, short_value, "")
+    if (!is.null(names(x))) values <- paste(names(x), values, sep = " = ")
+    return(paste0("list(", paste(values, collapse = ", "), ")"))
+  }
+  paste0("<", describe(x), ">")
+}
+
+hook_words <- function(hook) {
+  if (!inherits(hook, "runhooks_builtin_hook")) return("<hook>")
+  fields <- unclass(hook)
+  attributes(fields) <- attributes(fields)["names"]
+  args <- given_words(fields[names(fields) != "type"])
+  paste0(hook$type, "(", paste(args, collapse = ", "), ")")
+}
+
+#' @export
+print.runhooks_builtin_hook <- function(x, ...) {
+  cat("A built-in hook: ", hook_words(x), "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+print.CheckpointSaverListener <- function(x, ...) {
+  own <- Filter(function(name) length(body(x[[name]])) > 1, names(x))
+  # lint: allow stdout
+  cat(
+    "A listener of a checkpoint saver with ",
+    if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n", sep = ""
+  )
+  invisible(x)
+}
+
+print_given <- function(x, what, args) {
+  cat(c(what, paste0("  ", given_words(args))), sep = "\n") # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+print.train_spec <- function(x, ...) print_given(x, "What to train", x$args)
+
+#' @export
+print.eval_spec <- function(x, ...) print_given(x, "What to evaluate", x$args)
+
+#' @export
+print.RunOptions <- function(x, ...) print_given(x, "Options of a run", unclass(x))
+
+#' @export
+print.VocabInfo <- function(x, ...) print_given(x, "A vocabulary to begin with", unclass(x))
+
 # --- what train() returned is no model
 
 stop_history <- function(what, call = parent.frame()) {

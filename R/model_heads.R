@@ -46,11 +46,19 @@ argument_kinds$`class words` <- function(x, name, call, wanted) {
 
 #' @export
 print.runhooks_head <- function(x, ...) {
-  shown <- unclass(x)[names(x) != "type"]
-  values <- vapply(shown, function(value) paste(format(value), collapse = ", "), "")
-  # lint: allow stdout
-  cat("<", x$type, if (length(values)) paste0(" ", names(values), " = ", values), ">\n", sep = "")
+  cat(head_words(x), "\n", sep = "") # lint: allow stdout
   invisible(x)
+}
+
+# Of a head of several each in brackets of its own.
+head_words <- function(x) {
+  shown <- unclass(x)[names(x) != "type"]
+  values <- vapply(shown, function(value) {
+    is_heads <- is.list(value) && all(vapply(value, inherits, NA, "runhooks_head"))
+    paste(if (is_heads) vapply(value, head_words, "") else format(value), collapse = ", ")
+  }, "")
+  words <- paste(names(values), values, sep = " = ", recycle0 = TRUE)
+  paste0("<", paste(c(x$type, words), collapse = " "), ">")
 }
 
 #' Heads

@@ -40,6 +40,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(name, null = TRUE)
   check_flag(simplify)
   enter_folder(object)
+  restore_random_state <- keep_random_state()
+  on.exit(restore_random_state(), add = TRUE)
   input <- as_model_input(input_fn, object, ...)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
@@ -61,4 +63,18 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   }
   attr(metrics, "history") <- history
   metrics
+}
+
+# A function that leaves R's generator as it is now: the order of the rows of an evaluation is drawn
+# from it, and what a script draws afterwards does not depend on whether it looked at its model.
+keep_random_state <- function() {
+  place <- globalenv()
+  before <- place$.Random.seed
+  function() {
+    if (!is.null(before)) {
+      assign(".Random.seed", before, envir = place)
+    } else if (exists(".Random.seed", place, inherits = FALSE)) {
+      rm(".Random.seed", envir = place)
+    }
+  }
 }

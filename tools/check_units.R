@@ -1,6 +1,7 @@
 # Whether two sources of one group of units (tools/units.R) have a name of their own in common: in an
 # unnamed namespace, static, or a macro. Compiled by itself each would be fine; in one unit the
-# compiler stops at some of these, and silently takes the other file's overload at others.
+# compiler stops at some of these, and silently takes the other file's overload at others. And whether
+# what says how a source is compiled stands before all else.
 source("tools/common.R")
 source("tools/units.R")
 
@@ -100,10 +101,20 @@ clashes_in <- function(root, files) {
   violations(twice$file, twice$line, "units", text)
 }
 
+# Functions of a header that is read before would not be inlined in those of the source.
+late_quiet <- function(root, file) {
+  file <- file.path("src", file)
+  includes <- cpp_includes(root, file)
+  at <- match("ops/math/quiet_math.h", includes$target)
+  if (is.na(at) || at == 1) return(NULL)
+  violations(file, includes$line[at], "units", "quiet_math.h is the first include of a source, or none")
+}
+
 check_units <- function(root) {
   files <- unit_sources(root)
-  groups <- split(file.path("src", files), group_of(files))
-  do.call(rbind, c(list(violations()), lapply(groups, function(group) clashes_in(root, group))))
+  groups <- split(file.path("src", files), group_of(root, files))
+  clashes <- lapply(groups, function(group) clashes_in(root, group))
+  do.call(rbind, c(list(violations()), clashes, lapply(files, late_quiet, root = root)))
 }
 
 run_tool(function(arguments) {

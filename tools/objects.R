@@ -22,7 +22,7 @@ object_lists <- function(root) {
   files <- unit_sources(root)
   lists <- list(
     O_UNITS = object_of(names(all_units(root))),
-    O_APART = object_of(files[is.na(group_of(files))])
+    O_APART = object_of(files[is.na(group_of(root, files))])
   )
   Filter(length, lists)
 }
@@ -34,7 +34,8 @@ needs_zlib <- function(root) {
 }
 
 # R's own flags have -g where a distribution built it, and its install does not strip: 220 MB of
-# debug information around 6 MB. Symbols stay, in which R CMD check looks; RUNHOOKS_SYMBOLS=yes in
+# debug information around 6 MB, and a third of the compiler's time. So -g is left out, and what
+# libraries bring of it is stripped. Symbols stay, in which R CMD check looks; RUNHOOKS_SYMBOLS=yes in
 # the environment keeps all.
 strip_rules <- c(
   ".PHONY: all debug-free",
@@ -42,8 +43,23 @@ strip_rules <- c(
   "debug-free: $(SHLIB)",
   "\t@if test -z \"$(RUNHOOKS_SYMBOLS)\" && command -v strip > /dev/null; then \\",
   "\t  strip -S $(SHLIB) || true; \\",
-  "\tfi"
+  "\tfi",
+  "",
+  "CALL = $(CXX) $(ALL_CPPFLAGS) $(ALL_CXXFLAGS)",
+  "# The call that `set` was given, without debug information.",
+  "COMPILE = test -n \"$(RUNHOOKS_SYMBOLS)\" || for word in \"$$@\"; do \\",
+  "    shift; case $$word in -g|-g[0-9]|-ggdb*|-gdwarf*) ;; *) set -- \"$$@\" \"$$word\" ;; esac; \\",
+  "  done; echo \"$$*\"; \"$$@\""
 )
+
+# R's own rule for any source has its flags; what GNU make has for it (`$<`) is not everywhere.
+compile_rule <- function(object) {
+  source <- sub("[.]o$", ".cpp", object)
+  c(
+    sprintf("%s: %s", object, source),
+    sprintf("\t@set -- $(CALL) -c %s -o %s; $(COMPILE)", source, object)
+  )
+}
 
 makevars <- function(root) {
   objects <- object_lists(root)
@@ -60,7 +76,9 @@ makevars <- function(root) {
     "",
     unlist(lists, use.names = FALSE),
     "",
-    make_list("OBJECTS", sprintf("$(%s)", names(objects)))
+    make_list("OBJECTS", sprintf("$(%s)", names(objects))),
+    "",
+    unlist(lapply(unlist(objects), compile_rule), use.names = FALSE)
   )
 }
 

@@ -302,6 +302,19 @@ macros <- list("src/graph/graph.cpp" = "#define M 1", "src/graph/b.cpp" = "#defi
 expect("a macro", nrow(check_units(scratch(macros))) == 1)
 statics <- list("src/graph/graph.cpp" = "static int s() {", "src/graph/b.cpp" = "static int s = 1;")
 expect("what is static", nrow(check_units(scratch(statics))) == 1)
+quiet <- function(first, second) {
+  list(
+    "src/ops/math/quiet_math.h" = header(), "src/ops/a.h" = header(),
+    "src/ops/a.cpp" = sprintf("#include \"%s\"", c(first, second)), "src/ops/b.cpp" = "int b();"
+  )
+}
+silent(check_units, "how a source is compiled, first", quiet("ops/math/quiet_math.h", "ops/a.h"))
+expect(
+  "how a source is compiled, after a header",
+  identical(check_units(scratch(quiet("ops/a.h", "ops/math/quiet_math.h")))$line, 2L)
+)
+units <- all_units(scratch(quiet("ops/math/quiet_math.h", "ops/a.h")))
+expect("and in units of its own", identical(units[["units/quiet_1.cpp"]], "ops/a.cpp"))
 
 # --- tests of the inside
 inside <- list(

@@ -13,7 +13,9 @@ unit_groups <- list(
   training = c("training", "trees"), hooks = c("hooks", "monitored"), estimators = "estimators",
   r = "r",
   # with Eigen's templates, see uses_eigen()
-  linalg = "ops/linalg"
+  linalg = "ops/linalg",
+  # whatever the folder, see is_quiet()
+  quiet = character()
 )
 
 # Beyond this many lines a unit is cut: the largest takes some 1 GB of the compiler's memory.
@@ -21,8 +23,16 @@ longest_unit <- 3600L
 # Of Eigen's templates a file is as much as ten others: each is a unit, two take up to 2.2 GB.
 uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 
-# Templates of many types take the compiler three times as much a line as the rest.
-line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 3L, 1L)
+# How they are compiled is said at their top and holds to the end of a unit, so that functions of
+# others would neither be inlined there nor theirs in others.
+is_quiet <- function(root, files) {
+  vapply(file.path(root, "src", files), function(path) {
+    any(grepl("#include \"ops/math/quiet_math.h\"", readLines(path, warn = FALSE), fixed = TRUE))
+  }, NA, USE.NAMES = FALSE)
+}
+
+# Templates of many types take the compiler four times as much a line as the rest.
+line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 4L, 1L)
 
 # All sources of src/ but units, as paths from there.
 unit_sources <- function(root) {
@@ -32,13 +42,14 @@ unit_sources <- function(root) {
 
 # The group of each source; NA for one that is compiled by itself: kernels, for what an instruction
 # set is named for must not reach others, and Rcpp's wrappers, which open a namespace.
-group_of <- function(files) {
+group_of <- function(root, files) {
   places <- unlist(unit_groups)
   names(places) <- rep(names(unit_groups), lengths(unit_groups))
   found <- vapply(files, function(file) {
     inside <- places[startsWith(file, paste0(places, "/"))]
     if (length(inside)) names(inside)[which.max(nchar(inside))] else NA_character_
   }, "")
+  found[is_quiet(root, files)] <- "quiet"
   unname(found)
 }
 
@@ -89,7 +100,7 @@ units_of <- function(root, group, files) {
 # All units: their sources, by the unit's path from src/.
 all_units <- function(root) {
   files <- unit_sources(root)
-  groups <- group_of(files)
+  groups <- group_of(root, files)
   units <- lapply(names(unit_groups), function(group) {
     own <- files[groups %in% group]
     if (!length(own)) return(list())

@@ -9,4 +9,3 @@
 #include "ops/array/strided_slice.cpp"
 #include "ops/array/top_k.cpp"
 #include "ops/array/transpose.cpp"
-#include "ops/lookup/categorical_ids.cpp"

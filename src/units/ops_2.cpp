@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "ops/lookup/categorical_ids.cpp"
 #include "ops/lookup/cross_ids.cpp"
 #include "ops/lookup/embedding_lookup.cpp"
 #include "ops/lookup/lookup_table.cpp"
@@ -7,4 +8,3 @@
 #include "ops/lookup/sum_duplicate_rows.cpp"
 #include "ops/math/bucketize.cpp"
 #include "ops/math/elementwise.cpp"
-#include "ops/math/math_binary.cpp"

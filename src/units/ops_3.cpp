@@ -1,4 +1,3 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "ops/math/math_logical.cpp"
-#include "ops/math/math_special.cpp"
-#include "ops/math/math_unary.cpp"
+#include "ops/math/random_ops.cpp"

@@ -1,6 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "ops/math/segment_extremes.cpp"
-#include "ops/nn/activations.cpp"
 #include "ops/nn/conv.cpp"
 #include "ops/nn/depthwise_conv.cpp"
 #include "ops/nn/image.cpp"

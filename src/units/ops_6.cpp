@@ -1,5 +1,4 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "ops/nn/softmax.cpp"
 #include "ops/nn/window.cpp"
 #include "ops/sparse/sparse.cpp"
 #include "ops/sparse/sparse_cross.cpp"

@@ -34,7 +34,7 @@ test_that("feature_columns() flattens and drops duplicates", {
     feature_columns(column_numeric("a"), list(column_numeric("b"), column_numeric("a")), ), 2
   )
   expect_length(feature_columns(column_numeric("a")), 1)
-  expect_null(names(feature_columns(x = column_numeric("a"))))
+  expect_named(feature_columns(x = column_numeric("a")), "x")
 })
 
 test_that("two columns for one variable are refused when the model is built", {
@@ -187,4 +187,17 @@ test_that("what is no vector of single values is refused", {
     column_categorical_with_vocabulary_list("s", vocabulary_list = list(list("a")))
     column_categorical_with_identity("s", num_buckets = 1e300)
   })
+})
+
+test_that("a list of columns keeps the names of its arguments, as c(recursive = TRUE) makes them", {
+  columns <- feature_columns(
+    a = column_numeric("x"), b = list(column_numeric("y"), column_numeric("z")), column_numeric("w")
+  )
+  expect_named(columns, c("a", "b1", "b2", ""))
+  expect_identical(columns$b2, column_numeric("z"))
+  expect_null(names(feature_columns(column_numeric("x"), column_numeric("y", "z"))))
+  # duplicates are dropped with their names
+  expect_named(feature_columns(a = column_numeric("x"), b = column_numeric("x")), "a")
+  model <- linear_regressor(feature_columns(weight = column_numeric("wt")))
+  expect_no_error(train(model, input_fn(mpg ~ wt, mtcars), steps = 1))
 })

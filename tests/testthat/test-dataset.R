@@ -228,3 +228,15 @@ test_that("models train, evaluate and predict on datasets", {
   expect_error(input_fn(range_dataset(0, 2), "x"), "must be records")
   expect_error(input_fn(once, "nothing"), class = "runhooks_error_not_found")
 })
+
+test_that("names(), length(), head() and str() of a dataset answer", {
+  data <- tensor_slices_dataset(list(x = 1:3, y = c("a", "b", "c")))
+  expect_named(data, c("x", "y"))
+  expect_null(names(range_dataset(0, 3)))
+  # nobody knows before it is read
+  expect_identical(length(data), NA_integer_)
+  expect_equal(head(data, 2), dataset_collect(data, 2))
+  expect_length(head(data), 3)
+  expect_error(head(data, rows = 2), class = "runhooks_error")
+  expect_output(str(data), "tf_dataset")
+})

@@ -95,3 +95,17 @@ test_that("bad arguments are refused", {
     evaluate(model, input_fn(mtcars, features = c(drat, cyl)))
   })
 })
+
+test_that("an evaluation leaves R's random generator as it was", {
+  model <- linear_regressor(column_numeric("wt"))
+  train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
+  withr::local_seed(1)
+  before <- .Random.seed
+  evaluate(model, input_fn(mpg ~ wt, mtcars))
+  expect_identical(.Random.seed, before)
+  expect_error(evaluate(model, input_fn(mpg ~ wt, mtcars), hooks = list(5)))
+  expect_identical(.Random.seed, before)
+  rm(.Random.seed, envir = globalenv())
+  evaluate(model, input_fn(mpg ~ wt, mtcars))
+  expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
+})

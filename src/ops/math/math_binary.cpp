@@ -1,4 +1,6 @@
 // Elementwise ops of two operands, with broadcasting.
+#include "ops/math/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/math/elementwise.h"

@@ -1,11 +1,12 @@
 // Elementwise functions beside those of math_unary.cpp: trigonometry, hyperbolic functions and
 // their inverses, the gamma function and what comes from it.
+#include "ops/math/quiet_math.h"
+
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "ops/math/elementwise.h"
-#include "ops/math/quiet_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

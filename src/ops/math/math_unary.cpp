@@ -1,9 +1,10 @@
 // Elementwise ops of one operand, and Cast.
+#include "ops/math/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/math/elementwise.h"
 #include "ops/math/integer_math.h"
-#include "ops/math/quiet_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

@@ -1,5 +1,5 @@
 // What lives here: how files of elementwise functions are compiled: with arithmetic that never traps.
-// Who may use it: ops, as the first include of a file; after others it would keep theirs from being inlined.
+// Who may use it: sources of ops as their first include (lint); they are units of their own.
 // What it must not know: what is computed.
 #pragma once
 

@@ -1,8 +1,9 @@
 // Activation functions of tf.nn and the ops that their gradients are, one pass over memory each.
+#include "ops/math/quiet_math.h"
+
 #include <cmath>
 
 #include "ops/math/elementwise.h"
-#include "ops/math/quiet_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

@@ -1,9 +1,10 @@
 // Softmax and cross entropies of it: one pass of exponentials over each row.
+#include "ops/math/quiet_math.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "ops/math/elementwise.h"
-#include "ops/math/quiet_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
