@@ -77,3 +77,29 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 }  // namespace r
 }  // namespace runhooks
+
+using namespace runhooks::r;
+
+// An object that R keeps as long as `owner`, an environment, is there; files hold nothing of it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_part_of(SEXP owner, SEXP object) {
+  return border([&]() -> SEXP {
+    if (TYPEOF(owner) != ENVSXP) {
+      runhooks::invalid_argument("A part is one of an environment, not of an object of type ",
+                                 Rf_type2char(TYPEOF(owner)), ".");
+    }
+    return R_MakeWeakRef(owner, object, R_NilValue, FALSE);
+  });
+}
+
+// What it gave; NULL where that came out of a file.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_part(SEXP part) {
+  return border([&]() -> SEXP {
+    if (TYPEOF(part) != WEAKREFSXP) {
+      runhooks::invalid_argument("What cpp_part_of() gave is expected, not an object of type ",
+                                 Rf_type2char(TYPEOF(part)), ".");
+    }
+    return R_WeakRefValue(part);
+  });
+}
