@@ -53,8 +53,7 @@ bool FileCursor::open_next() {
 void FileCursor::open() {
   const std::string& path = source_.files()[file_];
   const FileKind kind = file_kind(path);
-  is_stream_ =
-      source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
+  is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
   are_streamed_.resize(source_.files().size());
   if (are_streamed_[file_]) fail_stream("it has been read, which can be done once");
   if (is_stream_) {

@@ -226,8 +226,9 @@ void MonitoredSession::tell_failure(LoopFailure failure) {
   if (failure.is_interrupt && was_left_half_way_) {
     // an interrupt that breaks something is like an error
     failure.is_interrupt = false;
-    warn("hook", "The interrupt came while a step was changing variables: what they are now is of "
-                 "no step, and no checkpoint is saved of it.");
+    warn("hook",
+         "The interrupt came while a step was changing variables: what they are now is of "
+         "no step, and no checkpoint is saved of it.");
   }
   if (failure.is_interrupt && session_ && !has_failed_) note_states();
   has_failed_ = true;  // hooks cannot be asked for their states any more

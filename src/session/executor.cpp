@@ -184,9 +184,10 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
 
 // Nobody prepares for what is in a variant.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
-  const bool is_same = slot.tensor.is_valid() && (value.dtype() == DType::kVariant ||
-                                                  (slot.tensor.shares_buffer_with(value) &&
-                                                   slot.tensor.shape() == value.shape()));
+  const bool is_same =
+      slot.tensor.is_valid() &&
+      (value.dtype() == DType::kVariant ||
+       (slot.tensor.shares_buffer_with(value) && slot.tensor.shape() == value.shape()));
   slot.tensor = value;
   slot.owned = false;
   if (is_same) return;

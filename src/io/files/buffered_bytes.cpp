@@ -28,9 +28,8 @@ bool BufferedBytes::more() {
   char* behind = buffer_.data() + size;
   // what is looked at again with each piece must not come in pieces that are much shorter
   const bool takes_what_has_come = !stream_.can_seek() && size < kBlock;
-  const size_t got = takes_what_has_come
-                         ? stream_.read_some(behind, static_cast<size_t>(wanted))
-                         : stream_.read(behind, static_cast<size_t>(wanted));
+  const size_t got = takes_what_has_come ? stream_.read_some(behind, static_cast<size_t>(wanted))
+                                         : stream_.read(behind, static_cast<size_t>(wanted));
   buffer_.resize(size + got);
   return got > 0;
 }

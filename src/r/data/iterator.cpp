@@ -181,8 +181,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
   return border([&]() -> SEXP {
-    Operation* op =
-        make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
+    Operation* op = make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
     keep_for_graph(op->graph(), dataset);
     return operation_handle(op);
   });

@@ -47,8 +47,7 @@ KeptFunction::KeptFunction(Graph& graph, SEXP function) {
   let_go_of_functions();
   Graph& home = outermost(graph);
   graph_ = home.shared_from_this();
-  Rcpp::Shield<SEXP> cell(
-      R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
+  Rcpp::Shield<SEXP> cell(R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(cell, R_NilValue, R_NilValue, FALSE));
   weak_.reset(weak);
   if (dynamic_cast<ElementGraph*>(&home)) {

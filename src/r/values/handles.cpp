@@ -1,6 +1,7 @@
 // R objects that C++ holds, and pointers to C++ objects that R holds.
-#include "r/values/border.h"
 #include "r/values/handles.h"
+
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {
