@@ -167,10 +167,9 @@ TEST(io_event_file_has_a_limit_of_what_few_elements_stand_for) {
   summary.put_message(1, value);
   event.put_message(5, summary);
   const std::string bytes = event.take();
-  for (const int n : {2, 3}) {
-    const TemporaryFolder folder;
-    RecordWriter writer(join_path(folder.path(), "events"));
-    for (int i = 0; i < n; ++i) writer.write(bytes);
+  for (const unsigned n : {2u, 3u}) {
+    RecordWriter writer(join_path(fresh_folder("many_events"), "events"));
+    for (unsigned i = 0; i < n; ++i) writer.write(bytes);
     writer.close();
     bool is_refused = false;
     try {
@@ -178,6 +177,6 @@ TEST(io_event_file_has_a_limit_of_what_few_elements_stand_for) {
     } catch (const Error& error) {
       is_refused = error.code() == Code::kResourceExhausted;
     }
-    CHECK_EQ(is_refused, n == 3);
+    CHECK_EQ(is_refused, n == 3u);
   }
 }
