@@ -751,6 +751,14 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
+cpp_part_of <- function(owner, object) {
+    .Call(`_runhooks_cpp_part_of`, owner, object)
+}
+
+cpp_part <- function(part) {
+    .Call(`_runhooks_cpp_part`, part)
+}
+
 cpp_batch_cells <- function(values) {
     .Call(`_runhooks_cpp_batch_cells`, values)
 }

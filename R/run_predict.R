@@ -86,7 +86,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   check_flag(simplify)
   check_flag(yield_single_examples)
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
-  keys <- if (all_keys) character() else as.character(unlist(predict_keys))
+  keys <- if (all_keys) character() else strings_of(predict_keys)
   input <- as_model_input(input_fn, object)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks)
   by_example <- yield_single_examples || (simplify && !as_iterable)

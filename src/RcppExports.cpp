@@ -2063,6 +2063,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_part_of
+SEXP cpp_part_of(SEXP owner, SEXP object);
+RcppExport SEXP _runhooks_cpp_part_of(SEXP ownerSEXP, SEXP objectSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_part_of(owner, object));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_part
+SEXP cpp_part(SEXP part);
+RcppExport SEXP _runhooks_cpp_part(SEXP partSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_part(part));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_batch_cells
 SEXP cpp_batch_cells(SEXP values);
 RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
@@ -2272,6 +2293,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},
+    {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {NULL, NULL, 0}

@@ -27,8 +27,9 @@ std::string content_of_columns(SEXP columns);
 
 // --- r/data/iterator.cpp
 
-// A handle that keeps the graphs of tensors that the dataset depends on.
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset);
+// A handle that keeps the graphs of tensors that the dataset depends on, and `parts`: the handles of
+// datasets and functions that it is made of.
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
 // NULL where it is none.
 SaveablePtr saveable_of(SEXP x);
 

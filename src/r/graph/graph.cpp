@@ -24,6 +24,7 @@ struct GraphBinding {
   // Of the collections that the pointer keeps.
   int collections_version = -1;
   int sessions = 0;  // see r_sessions_of()
+  std::vector<std::unique_ptr<KeptFunction>> keeps;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -167,7 +168,10 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
   made->pointer = pointer;
-  if (binding) made->sessions = binding->sessions;
+  if (binding) {
+    made->sessions = binding->sessions;
+    made->keeps = std::move(binding->keeps);
+  }
   graph->foreign = made;
   return object;
 }
@@ -182,6 +186,10 @@ void keep_with_graph(Graph& graph, SEXP object) {
 }
 
 int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
+
+std::vector<std::unique_ptr<KeptFunction>>& kept_by(Graph& graph) {
+  return binding_of(graph).keeps;
+}
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {
   SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;
