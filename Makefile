@@ -53,10 +53,11 @@ cpptest: core ## the core's tests, without R
 -include $(patsubst %.o,%.d,$(filter $(BUILD)/%,$(CPP_OBJECTS)))
 
 # --- the readers of files and messages under changed inputs: make fuzz [SECONDS=60] [SEED=1]
-# [INPUTS=more folders]. A finding ends it; `make fuzz AGAIN=yes` reads the input again.
+# [INPUTS=more folders] [READER='part of a name']. A finding ends it; `make fuzz AGAIN=yes` reads the input again.
 SECONDS = 60
 SEED = $(shell date +%s)
 INPUTS =
+READER =
 AGAIN =
 FUZZ = .build/fuzz
 FUZZ_LAST = $(CURDIR)/$(FUZZ)/last
@@ -67,6 +68,7 @@ FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.
     data/*.cpp session/*.cpp)) \
   $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
   $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp \
+    estimators/export_folder.cpp estimators/resumable_run.cpp monitored/hook_saveable.cpp \
     $(addprefix ops/,array/array.cpp array/array_shape.cpp state/control.cpp state/gradient_helpers.cpp \
       state/tensor_list.cpp state/variable_ops.cpp lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp \
       $(addprefix math/,elementwise.cpp math_binary.cpp math_logical.cpp math_unary.cpp random_ops.cpp reduce.cpp)))
@@ -83,6 +85,7 @@ $(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
 fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
 	@$(MAKE) -s -j2 $(FUZZ)/runhooks_fuzz
 	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
+	  RUNHOOKS_FUZZ_READER='$(READER)' \
 	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files tests/fuzz/inputs $(INPUTS)) || { \
 	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
 
@@ -123,8 +126,11 @@ golden: deps install ## how far we are from TensorFlow's figures
 
 .PHONY: kills
 KILLS = 20
-kills: deps install ## runs killed at random moments end with the bits of one that never was [KILLS=20]
-	@RUNHOOKS_KILLS=$(KILLS) Rscript tools/run_tests.R kills
+FAULTS = 100000
+WAYS =
+kills: deps install ## runs are killed, and each change of a file once, and fails once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
+	@RUNHOOKS_KILLS=$(KILLS) RUNHOOKS_FAULTS=$(FAULTS) RUNHOOKS_WAYS=$(WAYS) RUNHOOKS_SEED=$(SEED) \
+	  Rscript tools/run_tests.R kills
 
 .PHONY: nightly
 nightly: deps ## the long tests at their full length, and all tests on separate objects and on units

@@ -181,8 +181,12 @@ cpp_unfinished_export <- function(folder, versioned) {
     .Call(`_runhooks_cpp_unfinished_export`, folder, versioned)
 }
 
-cpp_place_export <- function(from, folder) {
-    invisible(.Call(`_runhooks_cpp_place_export`, from, folder))
+cpp_place_export <- function(from, folder, versioned) {
+    .Call(`_runhooks_cpp_place_export`, from, folder, versioned)
+}
+
+cpp_remove_old_exports <- function(folder, keep) {
+    invisible(.Call(`_runhooks_cpp_remove_old_exports`, folder, keep))
 }
 
 cpp_load_savedmodel <- function(folder, tags) {

@@ -91,13 +91,13 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   on.exit(unlink(unfinished, recursive = TRUE), add = TRUE)
   weights <- weights_of_now(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  with_failed_folder(first_missing(base), {
+  with_failed_folder(base, unfinished, {
     with_loop_conditions(cpp_estimator_export(
       served_spec(object), core_config(object), receiver, unfinished, weights$path, as_text, strip,
       extra
     ))
   })
-  invisible(place_export(unfinished, base, versioned))
+  invisible(cpp_place_export(unfinished, base, versioned))
 }
 
 # The uppermost folder of a path that is not there; `NULL` where all are.
@@ -110,25 +110,22 @@ first_missing <- function(path) {
   missing
 }
 
-# Folders that an export has made for nothing go with it.
-with_failed_folder <- function(made, expr) {
+# Folders that an export has made for nothing go with it, where nobody else has put anything there.
+with_failed_folder <- function(base, unfinished, expr) {
+  made <- first_missing(base)
   done <- FALSE
-  on.exit(if (!done && length(made)) unlink(made, recursive = TRUE))
+  on.exit(if (!done) {
+    unlink(unfinished, recursive = TRUE)
+    is_empty <- function(path) length(dir(path, all.files = TRUE, no.. = TRUE)) == 0
+    path <- base
+    while (length(made) && startsWith(path, made) && is_empty(path)) {
+      unlink(path, recursive = TRUE)
+      path <- dirname(path)
+    }
+  })
   value <- expr
   done <- TRUE
   value
-}
-
-place_export <- function(unfinished, base, versioned) {
-  if (!versioned) {
-    cpp_place_export(unfinished, base)
-    return(base)
-  }
-  # two exports within a second have different names, as in TensorFlow
-  time <- floor(as.numeric(Sys.time()))
-  while (file.exists(path <- file.path(base, format(time, scientific = FALSE)))) time <- time + 1
-  file.rename(unfinished, path)
-  path
 }
 
 export_options <- function(given, call) {

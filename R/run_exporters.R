@@ -70,7 +70,9 @@ new_exporter <- function(specs, call) {
     earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
     if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
     exported <- export(estimator, export_path, checkpoint_path)
-    delete_old_exports(export_path, given$exports_to_keep)
+    if (!is.null(given$exports_to_keep)) {
+      cpp_remove_old_exports(export_path, given$exports_to_keep)
+    }
     exported
   }
   structure(list(name = given$name, export = run), class = "tf_exporter")
@@ -173,20 +175,6 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
     exporter$export(estimator, path, checkpoint, metrics, is_final)
   })
   setNames(exported, vapply(exporters, `[[`, "", "name"))
-}
-
-# Folders whose names are no times, and files, are not ours.
-delete_old_exports <- function(export_path, exports_to_keep) {
-  if (is.null(exports_to_keep)) return(invisible())
-  times <- basename(list.dirs(export_path, recursive = FALSE))
-  times <- times[grepl("^[0-9]{10}$", times)]
-  old <- utils::head(sort(times, method = "radix"), -exports_to_keep)
-  for (path in file.path(export_path, old)) {
-    # what is deleted in part must not look like an export
-    gone <- cpp_unfinished_export(export_path, TRUE)
-    file.rename(path, gone)
-    unlink(gone, recursive = TRUE)
-  }
 }
 
 # The metrics of evaluations that event files have, without that of the step at hand.

@@ -516,12 +516,24 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_place_export
-void cpp_place_export(Text from, Text folder);
-RcppExport SEXP _runhooks_cpp_place_export(SEXP fromSEXP, SEXP folderSEXP) {
+std::string cpp_place_export(Text from, Text folder, bool versioned);
+RcppExport SEXP _runhooks_cpp_place_export(SEXP fromSEXP, SEXP folderSEXP, SEXP versionedSEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    cpp_place_export(from, folder);
+    Rcpp::traits::input_parameter< bool >::type versioned(versionedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_place_export(from, folder, versioned));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_remove_old_exports
+void cpp_remove_old_exports(Text folder, double keep);
+RcppExport SEXP _runhooks_cpp_remove_old_exports(SEXP folderSEXP, SEXP keepSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< double >::type keep(keepSEXP);
+    cpp_remove_old_exports(folder, keep);
     return R_NilValue;
 END_RCPP
 }
@@ -2151,7 +2163,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
     {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
     {"_runhooks_cpp_unfinished_export", (DL_FUNC) &_runhooks_cpp_unfinished_export, 2},
-    {"_runhooks_cpp_place_export", (DL_FUNC) &_runhooks_cpp_place_export, 2},
+    {"_runhooks_cpp_place_export", (DL_FUNC) &_runhooks_cpp_place_export, 3},
+    {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
     {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},

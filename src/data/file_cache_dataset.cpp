@@ -2,6 +2,7 @@
 #include "data/data_content.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
+#include "io/files/stale_files.h"
 #include "io/proto/tensor_proto.h"
 
 namespace runhooks {
@@ -93,7 +94,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     mode_ = Mode::kWriting;
     const std::string& path = dataset_->path();
-    remove_stale_files(parent_folder(path), {base_name(path)});
+    remove_stale_of(path);
     writer_ = std::make_unique<RecordWriter>(path);
     writer_->write(dataset_->header());
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/files/atomic_file.h"
 #include "io/files/exchange.h"
@@ -18,6 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModels[] = {"saved_model.pb", "saved_model.pbtxt"};
+
+bool has_entries(const std::string& folder) {
+  return is_directory(folder) && !list_directory(folder).empty();
+}
 
 bool is_export(const std::string& folder) {
   return std::any_of(std::begin(kModels), std::end(kModels), [&folder](const char* name) {
@@ -57,11 +62,34 @@ std::string without_slash(const std::string& path) {
   return path.substr(0, end == std::string::npos ? path.size() : end + 1);
 }
 
-std::string unfinished_beside(const std::string& path) {
-  const std::string folder = parent_folder(path);
-  for (const std::string& left : stale_files(folder.empty() ? "." : folder, {base_name(path)})) {
-    if (is_directory(left)) try_to_remove(left);
+// What killed processes left of exports for this path, not for others whose names begin with its.
+std::vector<std::string> left_for(const std::string& path) {
+  const std::string folder = parent_folder(path), name = base_name(path);
+  std::vector<std::string> all;
+  for (const std::string& left :
+       stale_files(folder.empty() ? "." : folder, {name + kTemporaryMark})) {
+    const bool is_for_it = base_name(left).rfind(kTemporaryMark) == name.size();
+    if (is_for_it && is_directory(left)) all.push_back(left);
   }
+  return all;
+}
+
+// Where exports for a folder that cannot have any beside it are made, and versions in a folder.
+std::string inside(const std::string& folder) { return join_path(folder, "export"); }
+
+// A complete export that is about to come into the place of `path`.
+std::string ready_for(const std::string& path) { return path + ".ready"; }
+
+// The first part of such a path.
+bool is_unfinished(const std::string& name) {
+  const auto begins = [&name](const std::string& path) {
+    return name.rfind(base_name(path) + kTemporaryMark, 0) == 0;
+  };
+  return begins(inside("")) || begins(ready_for(inside("")));
+}
+
+std::string unfinished_beside(const std::string& path) {
+  for (const std::string& left : left_for(path)) try_to_remove(left);
   return temporary_path(path);
 }
 
@@ -120,8 +148,9 @@ void keep_others(const std::string& old, const std::string& made) {
        ++it) {
     const fs::directory_entry& entry = *it;
     const fs::path relative = entry.path().lexically_relative(root), to = fs::path(made) / relative;
-    if (entry.path() == fs::path(made)) it.disable_recursion_pending();
-    if (entry.path() == fs::path(made) || is_own(relative.generic_string(), own)) continue;
+    const bool is_made = it.depth() == 0 && is_unfinished(relative.string());
+    if (is_made) it.disable_recursion_pending();
+    if (is_made || is_own(relative.generic_string(), own)) continue;
     if (fs::exists(fs::symlink_status(to))) continue;
     if (entry.is_directory() && !entry.is_symlink()) {
       const bool is_empty = fs::is_empty(entry.path());
@@ -133,10 +162,33 @@ void keep_others(const std::string& old, const std::string& made) {
   }
 }
 
-// --- where names cannot be exchanged
+// --- where names cannot be exchanged: several steps, which the next export ends for who is killed
 
-// A folder that cannot be renamed, such as where a disk is mounted: entry by entry. The graph goes
-// first and comes last, so that nobody loads a mixture of two.
+// What is deleted in part must not be taken for complete.
+void discard(const std::string& ready, const std::string& path) {
+  const std::string gone = temporary_path(path);
+  try_to_remove(renames(ready, gone) ? gone : ready);
+}
+
+// Within a folder that cannot be renamed, such as where a disk is mounted: a complete one among
+// its entries.
+std::string ready_inside(const std::string& from, const std::string& folder) {
+  const std::string ready = temporary_path(ready_for(inside(folder)));
+  if (renames(from, ready)) return ready;
+  // from another disk
+  const std::string copy = temporary_path(inside(folder));
+  std::error_code error;
+  fs::copy(from, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (error) {
+    try_to_remove(copy);
+    fail_at("Cannot replace", folder, error);
+  }
+  rename_file(copy, ready);
+  discard(from, folder);
+  return ready;
+}
+
+// Entry by entry. The graph goes first and comes last, so that nobody loads a mixture of two.
 void replace_entries(const std::string& from, const std::string& folder) {
   for (const char* name : kModels) remove_file(join_path(folder, name));
   const auto is_model = [](const std::string& name) { return name.rfind(kModels[0], 0) == 0; };
@@ -150,6 +202,71 @@ void replace_entries(const std::string& from, const std::string& folder) {
   }
 }
 
+// `*ready` is where the new one stands at each moment, until it is in its place.
+void replace_by_steps(const std::string& from, const std::string& place, std::string* ready) {
+  const std::string beside = temporary_path(ready_for(place));
+  if (renames(from, beside)) {
+    *ready = beside;
+    const std::string aside = temporary_path(place);
+    if (exchange_by_two(beside, place, aside)) return try_to_remove(aside);
+  }
+  *ready = ready_inside(*ready, place);
+  replace_entries(*ready, place);
+  discard(*ready, inside(place));
+}
+
+void put_in_place(const std::string& from, const std::string& place) {
+  if (!file_exists(place)) return rename_file(from, place);
+  keep_others(place, from);
+  if (exchange_names(from, place)) return try_to_remove(from);
+  std::string ready = from;
+  try {
+    replace_by_steps(from, place, &ready);
+  } catch (const Error& error) {
+    if (is_export(place)) {
+      discard(ready, ready == from ? from : place);
+      throw;
+    }
+    std::vector<std::string> hints = error.hints();
+    hints.push_back(str_cat("The new export is complete and stands in ", ready,
+                            ": the next one of another process puts it in its place."));
+    throw Error(error.code(), error.message(), hints);
+  }
+}
+
+// Of who was killed between the steps.
+void finish_replacing(const std::string& place) {
+  for (const std::string& left : left_for(inside(place))) try_to_remove(left);
+  for (const std::string& path : {inside(place), place}) {
+    for (const std::string& ready : left_for(ready_for(path))) {
+      // what has come there since is none of ours
+      const bool is_for_it = path != place || is_export(place) || !has_entries(place);
+      // without its graph, which goes last, all of it is in its place
+      if (!is_export(ready)) {
+        try_to_remove(ready);
+      } else if (is_for_it) {
+        put_in_place(ready, place);
+      }
+    }
+  }
+}
+
+// --- versions: folders that are called by seconds
+
+constexpr size_t kDigits = 10;
+constexpr int64_t kLastVersion = 9999999999;
+
+// The oldest first.
+std::vector<std::string> versions_in(const std::string& base) {
+  std::vector<std::string> versions;
+  for (const std::string& name : list_directory(base)) {
+    const bool is_number = name.size() == kDigits &&
+                           name.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && is_directory(join_path(base, name))) versions.push_back(name);
+  }
+  return versions;
+}
+
 }  // namespace
 
 std::string unfinished_export(const std::string& folder) {
@@ -157,31 +274,58 @@ std::string unfinished_export(const std::string& folder) {
   if (file_exists(place) && !is_directory(place)) {
     fail(Code::kAlreadyExists, "'", folder, "' is a file, not a folder.");
   }
+  finish_replacing(place);
   if (!file_exists(place)) return unfinished_beside(place);
   // of versions before this one
-  if (!is_export(place) && !list_directory(place).empty()) {
+  if (!is_export(place) && has_entries(place)) {
     throw Error(Code::kAlreadyExists,
                 str_cat("'", folder, "' is a folder of other files and no export: it is left alone."),
                 {"Give the path of a folder that is not there, is empty, or has an export."});
   }
   const std::string parent = parent_folder(place);
   const bool is_beside = can_write_in(parent.empty() ? "." : parent);
-  return is_beside ? unfinished_beside(place) : unfinished_beside(join_path(place, "export"));
+  return is_beside ? unfinished_beside(place) : temporary_path(inside(place));
 }
 
-std::string unfinished_version(const std::string& base) {
-  return unfinished_beside(join_path(base, "export"));
+std::string interrupted_export(const std::string& folder) {
+  const std::string place = real_folder(without_slash(folder));
+  for (const std::string& path : {place, inside(place)}) {
+    for (const std::string& ready : left_for(ready_for(path))) {
+      if (is_export(ready)) return ready;
+    }
+  }
+  return "";
 }
+
+std::string unfinished_version(const std::string& base) { return unfinished_beside(inside(base)); }
 
 void place_export(const std::string& from, const std::string& folder) {
-  const std::string place = real_folder(without_slash(folder));
-  if (!file_exists(place)) return rename_file(from, place);
-  keep_others(place, from);
-  if (exchange_names(from, place)) return try_to_remove(from);
-  const std::string aside = temporary_path(place);
-  if (exchange_by_two(from, place, aside)) return try_to_remove(aside);
-  replace_entries(from, place);
-  try_to_remove(from);
+  put_in_place(from, real_folder(without_slash(folder)));
+}
+
+std::string place_version(const std::string& from, const std::string& base) {
+  auto seconds = static_cast<int64_t>(now_seconds());
+  // an older one may have been given a second that is still to come
+  const std::vector<std::string> versions = versions_in(base);
+  const int64_t newest = versions.empty() ? 0 : std::stoll(versions.back());
+  if (newest < kLastVersion) seconds = std::max(seconds, newest + 1);
+  while (file_exists(join_path(base, str_cat(seconds)))) ++seconds;
+  const std::string path = join_path(base, str_cat(seconds));
+  rename_file(from, path);
+  return path;
+}
+
+void remove_old_versions(const std::string& base, size_t keep) {
+  const std::vector<std::string> versions = versions_in(base);
+  for (size_t i = 0; i + keep < versions.size(); ++i) {
+    // what is deleted in part must not look like an export
+    const std::string version = join_path(base, versions[i]), gone = temporary_path(inside(base));
+    if (renames(version, gone)) {
+      try_to_remove(gone);
+    } else {
+      warn("export", str_cat("An older export stays: ", version, " cannot be renamed."));
+    }
+  }
 }
 
 }  // namespace runhooks

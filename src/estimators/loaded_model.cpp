@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/near_names.h"
+#include "estimators/export_folder.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
 #include "io/proto/text_format.h"
@@ -27,8 +28,16 @@ std::string bytes_of_model(const std::string& folder, const FileRights& rights, 
   if (file_exists(*file)) return read_whole_file(rights.readable(*file));
   *file += "txt";
   if (!file_exists(*file)) {
-    fail(Code::kNotFound, "SavedModel file does not exist at: ", folder,
-         "/{saved_model.pbtxt|saved_model.pb}");
+    std::vector<std::string> hints;
+    const std::string ready = interrupted_export(folder);
+    if (!ready.empty()) {
+      hints.push_back(str_cat("An export was killed before it was in its place: ", ready,
+                              " is complete."));
+    }
+    throw Error(Code::kNotFound,
+                str_cat("SavedModel file does not exist at: ", folder,
+                        "/{saved_model.pbtxt|saved_model.pb}"),
+                hints);
   }
   std::string bytes, problem;
   if (!text_to_proto(read_whole_file(rights.readable(*file)), "SavedModel", &bytes, &problem)) {

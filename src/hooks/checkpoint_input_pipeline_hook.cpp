@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "data/dataset.h"
 #include "hooks/hook_registry.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
 #include "training/saved_step.h"
 #include "training/saver.h"
@@ -93,10 +94,19 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
  private:
-  void restore_or_save(Session& session) {
+  // That of the model's step where there is one: who was killed between the two files has one of a
+  // step that the model does not know yet.
+  std::string checkpoint_for(int64_t step) const {
     const std::string newest =
         newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);
+    const std::string own = str_cat(save_path_, "-", step);
+    const bool is_whole = !newest.empty() && newest != own && checkpoint_exists(own) &&
+                          checkpoint_problem(own, CheckpointLook::kContent).empty();
+    return is_whole ? own : newest;
+  }
+  void restore_or_save(Session& session) {
     const int64_t step = step_.now(session);
+    const std::string newest = checkpoint_for(step);
     if (newest.empty()) {
       save(session, step);
       trigger_.update(step);

@@ -8,6 +8,8 @@ namespace runhooks {
 
 namespace {
 
+constexpr const char* kTimeline = "timeline-";
+
 class ProfilerHook : public RunHook {
  public:
   explicit ProfilerHook(const Args& args)
@@ -32,8 +34,10 @@ class ProfilerHook : public RunHook {
       args->fetches = {step_.tensor()};
       args->changed();
     }
-    create_directories(output_dir_.empty() ? "." : output_dir_);
-    writer_ = summary_writer(output_dir_.empty() ? "." : output_dir_, graph);
+    const std::string folder = output_dir_.empty() ? "." : output_dir_;
+    create_directories(folder);
+    remove_stale_files(folder, {kTimeline});
+    writer_ = summary_writer(folder, graph);
   }
   // Never the first run, which is slower than the others.
   const RunArgs* before_run(RunContext&) override {
@@ -56,7 +60,7 @@ class ProfilerHook : public RunHook {
 
  private:
   void save(const StepStats& stats, int64_t step) const {
-    const std::string path = join_path(output_dir_, str_cat("timeline-", step, ".json"));
+    const std::string path = join_path(output_dir_, str_cat(kTimeline, step, ".json"));
     log(LogLevel::kInfo, str_cat("Saving timeline for ", step, " into '", path, "'."));
     write_file_atomically(path, chrome_trace(stats, show_dataflow_, show_memory_));
     writer_->add_run_metadata(str_cat("step_", step), write_run_metadata(stats), 0);

@@ -9,6 +9,7 @@
 #include "dataset_kinds.h"
 #include "estimators/resumable_run.h"
 #include "hooks/hook_registry.h"
+#include "monitored/hook_saveable.h"
 #include "io_test.h"
 #include "op_example.h"
 #include "state_edits.h"
@@ -213,6 +214,106 @@ TEST(edited_states_of_operations_are_refused_or_used) {
     }
   }
   CHECK(kinds > 0);
+}
+
+// What is taken up is what the checkpoint says, to the bit.
+TEST(edited_values_of_variables_are_refused_or_taken) {
+  Random random = seeded("edited_values_of_variables");
+  Graph graph;
+  ResourceManager resources;
+  std::vector<SaveablePtr> all;
+  const auto add = [&](const char* name, const Tensor& value, bool reshape) {
+    VariableOptions options;
+    options.dtype = value.dtype();
+    const VariablePtr variable = graph.variables().get(name, value.shape(), options);
+    assign_variable(resources, *variable, value);
+    all.push_back(variable_saveable(variable, "", reshape));
+    return variable;
+  };
+  add("w", Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}), false);
+  add("d", Tensor::vector<double>({1, 2}), true);
+  add("step", Tensor::scalar<int64_t>(7), false);
+  add("flags", Tensor::vector<bool>({true, false}), true);
+  may_be_missing(add("noted", Tensor::scalar<float>(1), false));
+  for (const SaveablePtr& one : all) {
+    const NamedTensors whole = saved_by(*one, resources);
+    for (const EditedState& edit : each_edit(whole, random)) {
+      context() = edit.what;
+      try {
+        restore_saveables({one}, StateSource(edit.state), resources);
+      } catch (const Error&) {
+        CHECK_EQ(text_of(saved_by(*one, resources)), text_of(whole));
+        continue;
+      }
+      const NamedTensors now = saved_by(*one, resources);
+      const Tensor& value = now.begin()->second;
+      if (edit.state.empty()) {
+        CHECK(value.number_at(0) == 0);
+      } else {
+        const Tensor& given = edit.state.begin()->second;
+        CHECK_EQ(text_of({{"", given.reshaped(value.shape())}}), text_of({{"", value}}));
+      }
+      restore_saveables({one}, StateSource(whole), resources);
+    }
+  }
+  context().clear();
+}
+
+namespace {
+
+// A hook as the loop has it: named, or one of two that do the same.
+std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string& key, int before) {
+  HookSaveable::Calls calls;
+  calls.save = [hook](NamedTensors* state) {
+    *state = hook->save_state();
+    return true;
+  };
+  calls.read = [hook](const NamedTensors& state) { return hook->read_state(state); };
+  return std::make_shared<HookSaveable>(hook->name(), key, before, calls);
+}
+
+}  // namespace
+
+TEST(edited_states_of_hooks_are_refused_or_are_those_that_they_have) {
+  Random random = seeded("edited_states_of_hooks");
+  Args args("LearningRateHook");
+  args.set("metric_name", Value::of(std::string("loss")));
+  args.set("eval_dir", Value::of(temporary_folder()));
+  args.set("factor", Value::of(0.5));
+  args.set("patience", Value::of(int64_t{5}));
+  ResourceManager resources;
+  for (const bool is_named : {true, false}) {
+    const std::string key = is_named ? "rate" : str_cat(RunHook::kUnnamedState, "it");
+    const HookPtr hook = make_hook("LearningRateHook", args);
+    const auto saveable = saveable_of(hook, key, 0);
+    HookSaveable::know_each_other({saveable, saveable_of(hook, key, 1)});
+    const NamedTensors whole = saved_by(*saveable, resources);
+    CHECK(whole.size() == (is_named ? 5u : 6u));
+    for (const EditedState& edit : each_edit(whole, random)) {
+      context() = edit.what;
+      const std::string before = text_of(hook->save_state());
+      bool is_taken = false;
+      try {
+        restore_saveables({saveable}, StateSource(edit.state), resources);
+        is_taken = true;
+        saveable->hand_over();
+      } catch (const Error& error) {
+        CHECK(!error.message().empty() && !is_taken);
+        CHECK_EQ(text_of(hook->save_state()), before);
+        continue;
+      }
+      // its numbers, where what was edited is one of them
+      for (const auto& [name, value] : hook->save_state()) {
+        for (const auto& [path, given] : edit.state) {
+          if (path.substr(path.rfind('/') + 1) != name || name == "metric") continue;
+          CHECK_EQ(text_of({{"", given.reshaped(value.shape())}}), text_of({{"", value}}));
+        }
+      }
+      restore_saveables({saveable}, StateSource(whole), resources);
+      saveable->hand_over();
+    }
+  }
+  context().clear();
 }
 
 TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {

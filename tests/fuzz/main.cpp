@@ -23,7 +23,19 @@ namespace {
 
 namespace fs = std::filesystem;
 using runhooks_fuzz::Reader;
-using runhooks_fuzz::readers;
+
+// All of them, or those whose name has $RUNHOOKS_FUZZ_READER.
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> chosen = [] {
+    const char* part = std::getenv("RUNHOOKS_FUZZ_READER");
+    std::vector<Reader> all;
+    for (const Reader& reader : runhooks_fuzz::readers()) {
+      if (!part || std::strstr(reader.name, part)) all.push_back(reader);
+    }
+    return all;
+  }();
+  return chosen;
+}
 
 constexpr size_t kLargest = 64 * 1024;
 constexpr unsigned kPatience = 20;  // seconds for one input
@@ -127,7 +139,7 @@ int repeat(const char* path) {
   std::getline(in, size);
   std::string bytes(std::strtoul(size.c_str(), nullptr, 10), '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  for (const Reader& reader : readers()) {
+  for (const Reader& reader : runhooks_fuzz::readers()) {
     if (name != reader.name) continue;
     alarm(kPatience);
     runhooks_fuzz::read_with(reader, bytes);
@@ -150,6 +162,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> corpus = corpus_of(argc, argv);
   if (corpus.size() < 2) {
     std::printf("fuzz: no inputs to begin with\n");
+    return 1;
+  }
+  if (readers().empty()) {
+    std::printf("fuzz: no reader has such a name\n");
     return 1;
   }
   Mutator mutator(std::strtoull(argv[2], nullptr, 10));

@@ -379,6 +379,7 @@ const std::vector<Reader>& readers() {
       {"strings of a bundle", read_strings},
       {"bundle", read_bundle},
       {"state of an iterator", read_state_of_iterator},
+      {"state of a run", read_state_of_run},
   };
   return all;
 }

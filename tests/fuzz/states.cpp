@@ -6,7 +6,11 @@
 #include <filesystem>
 
 #include "base/fingerprint.h"
+#include "data/iterator_resource.h"
 #include "dataset_kinds.h"
+#include "estimators/resumable_run.h"
+#include "io/files/plain_fields.h"
+#include "monitored/hook_saveable.h"
 #include "state_edits.h"
 
 namespace runhooks_fuzz {
@@ -30,7 +34,80 @@ const std::vector<DatasetPtr>& kinds() {
   return all;
 }
 
+// A run as checkpoints have it: variables, an input with functions and a shuffle, random numbers,
+// and a hook of the embedding language.
+class Run {
+ public:
+  Run() {
+    for (const DType dtype : {DType::kFloat32, DType::kInt64, DType::kBool}) {
+      VariableOptions options;
+      options.dtype = dtype;
+      const VariablePtr v = graph_.variables().get(dtype_name(dtype), Shape{3}, options);
+      assign_variable(resources, *v, Tensor::zeros(dtype, Shape{3}));
+    }
+    const DatasetPtr dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
+                                          doubled(rows_of(20), 1, true));
+    handle_ = make_iterator_op(graph_, dataset->dtypes(), dataset->shapes(), dataset);
+    graph_.add_to_collection("iterators", handle_);
+    graph_.op("RandomUniform", {graph_.constant(Tensor::vector<int32_t>({2}))})
+        .attr("dtype", DType::kFloat32)
+        .named("noise");
+    keep_run_resumable(graph_, OnOtherData::kStop);
+    all = saveables_in(graph_);
+    HookSaveable::Calls calls;
+    calls.save = [this](NamedTensors* state) {
+      *state = hook_;
+      return true;
+    };
+    calls.read = [this](const NamedTensors& state) -> std::function<void()> {
+      const auto found = state.find("plain");
+      const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
+                           found->second.num_elements() == 1;
+      if (!is_text) fail(Code::kDataLoss, "It is damaged.");
+      read_plain_data(found->second.string_at(0), "the state of a hook");
+      return [this, state] { hook_ = state; };
+    };
+    hook = std::make_shared<HookSaveable>("Hook", "counter", 0, calls);
+    all.push_back(hook);
+    use(5);
+  }
+  // As many elements as there are.
+  void use(size_t n) {
+    text_of(elements_of(*iterator_resource(resources, *handle_.op).iterator, n));
+  }
+  NamedTensors state() {
+    NamedTensors all_of_it;
+    for (const SaveablePtr& one : all) add_subtree(all_of_it, "", saved_by(*one, resources));
+    return all_of_it;
+  }
+  ResourceManager resources;
+  std::vector<SaveablePtr> all;
+  std::shared_ptr<HookSaveable> hook;
+
+ private:
+  Graph graph_;
+  Output handle_;
+  NamedTensors hook_ = {{"plain", Tensor::string_scalar(write_plain_data(
+                                      PlainFields().add("count", 3.0).add("who", "me").take()))}};
+};
+
 }  // namespace
+
+void read_state_of_run(const std::string& bytes) {
+  std::mt19937_64 random(fingerprint64(std::string_view(bytes)));
+  Run run;
+  const NamedTensors before = run.state();
+  try {
+    restore_saveables(run.all, StateSource(random_edits(before, random).state), run.resources);
+  } catch (const Error&) {
+    // all or nothing
+    if (text_of(run.state()) != text_of(before)) std::abort();
+    throw;
+  }
+  run.hook->hand_over();
+  run.state();
+  run.use(30);
+}
 
 void read_state_of_iterator(const std::string& bytes) {
   std::mt19937_64 random(fingerprint64(std::string_view(bytes)));

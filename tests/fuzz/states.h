@@ -1,4 +1,4 @@
-// What lives here: positions of iterators in checkpoints that somebody has edited.
+// What lives here: states in checkpoints that somebody has edited: of iterators, and of whole runs.
 // Who may use it: readers.cpp only.
 // What it must not know: where the bytes come from.
 #pragma once
@@ -9,5 +9,8 @@ namespace runhooks_fuzz {
 
 // An iterator of some kind, and what was done to its state, follow from the bytes.
 void read_state_of_iterator(const std::string& bytes);
+
+// The same of all that a run saves, its hooks too: nothing of it changes, or all does.
+void read_state_of_run(const std::string& bytes);
 
 }  // namespace runhooks_fuzz

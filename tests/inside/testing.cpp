@@ -16,6 +16,8 @@
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
+#include "../cpp/state_edits.cpp"  // the edits of the core's tests
+
 using namespace runhooks;
 using namespace runhooks::r;
 
@@ -252,6 +254,24 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   });
 }
 
+// How many edits there are of a checkpoint, each of one of its parts; the one with the number `which`
+// is written to `to`, and said.
+SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
+  return border([&]() -> SEXP {
+    const BundleReader reader(path);
+    NamedTensors state;
+    for (const BundleReader::Info& info : reader.tensors()) state[info.name] = reader.read(info.name);
+    std::mt19937_64 random(static_cast<uint64_t>(seed));
+    const auto all = runhooks_test::each_edit(state, random);
+    if (which < 1) return Rf_ScalarReal(static_cast<double>(all.size()));
+    const auto& edit = all.at(static_cast<size_t>(which) - 1);
+    BundleWriter writer(to);
+    for (const auto& item : edit.state) writer.add(item.first, item.second);
+    writer.finish();
+    return Rf_mkString(edit.what.c_str());
+  });
+}
+
 // Leaves by an exception that is none of the core's.
 void cpp_test_throw(Text kind) {
   border([&] {
@@ -465,6 +485,12 @@ SEXP inside_add_to_checkpoint(SEXP path, SEXP name, SEXP bytes, SEXP is_string) 
   BEGIN_RCPP
   cpp_add_to_checkpoint(Text(path), Text(name), bytes, Rf_asLogical(is_string) == TRUE);
   return R_NilValue;
+  END_RCPP
+}
+
+SEXP inside_edit_checkpoint(SEXP path, SEXP to, SEXP seed, SEXP which) {
+  BEGIN_RCPP
+  return cpp_edit_checkpoint(Text(path), Text(to), Rf_asReal(seed), Rf_asReal(which));
   END_RCPP
 }
 

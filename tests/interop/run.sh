@@ -76,6 +76,10 @@ for python in $(sh tools/tf_python.sh all); do
   echo "== random models that look up rows, beside TensorFlow's"
   "$python" tests/interop/rows.py "$work/datasets" $RUNHOOKS_SEED 2> "$work/rows.log" &&
     Rscript tests/interop/rows.R "$work/datasets" || { tail -n 5 "$work/rows.log"; failed=1; }
+  echo "== random custom models of estimators, begun with TensorFlow's checkpoints"
+  mkdir -p "$work/models"
+  "$python" tests/interop/models.py "$work/models" $RUNHOOKS_SEED 2> "$work/models.log" &&
+    Rscript tests/interop/models.R "$work/models" || { tail -n 5 "$work/models.log"; failed=1; }
 done
 # TensorFlow 2 has other numbers at some edges (the sign of NaN), so that of 1.x is asked.
 for python in $(sh tools/tf_python.sh all); do

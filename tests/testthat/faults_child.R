@@ -1,28 +1,37 @@
 # Saving, resuming and exporting in processes that are killed, or whose calls fail, at one of their
-# changes of files: Rscript faults_child.R folder faults kills seed, with faults.c loaded before
-# everything else. Prints "wrong: ..." for what goes wrong, and at last "done: ...".
+# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name], with
+# faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
+# "done: ...". `faults`: of each way and kind; `kills`: at any moment, of all ways.
 
 library(runhooks)
 args <- commandArgs(TRUE)
 here <- normalizePath(args[[1]])
-most_faults <- as.numeric(args[[2]]) # of each way
+most_faults <- as.numeric(args[[2]])
 kills <- as.numeric(args[[3]])
 set.seed(as.numeric(args[[4]]))
+wanted <- if (length(args) > 4) args[[5]] else ""
 tf$logging$set_verbosity("ERROR")
 options(runhooks.threads = 1)
 
-wrong <- function(...) cat("wrong: ", ..., "\n", sep = "")
+wrong <- function(...) cat("wrong: ", unlist(list(...)), "\n", sep = " ")
 
 # --- calls that change files
 
 dyn.load(Sys.getenv("LD_PRELOAD"))
 
-arm <- function(how, at = 0L, folder = here) {
-  modes <- c(nothing = 0L, count = 1L, kill = 2L, fail = 3L)
+arm <- function(how, at = 0L, folder = file.path(here, "at")) {
+  modes <- c(nothing = 0L, count = 1L, kill = 2L, fail = 3L, tear = 4L, short = 5L, full = 6L)
   .C("faults_arm", modes[[how]], as.integer(at), folder)
   invisible()
 }
+# A system without exchanged names, without links, or with another disk at this folder.
+lack <- function(exchange = FALSE, links = FALSE, disk = "") {
+  .C("faults_lack", as.integer(exchange), as.integer(links), disk)
+  invisible()
+}
 calls <- function() .C("faults_count", 0L)[[1]]
+# Of each call: "w" where it writes bytes, "n" where it needs no room on the disk, "m" for others.
+kinds_of_calls <- function() strsplit(.C("faults_kinds", "")[[1]], "")[[1]]
 
 # In a process of its own; what it gives, or NULL where it was killed. `seconds`: when it is.
 apart <- function(code, seconds = NULL) {
@@ -37,203 +46,112 @@ apart <- function(code, seconds = NULL) {
   suppressWarnings(parallel::mccollect(job))[[1]]
 }
 
-# --- a model whose checkpoints have everything in them
+script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(script), "faults_ways.R"))
 
-input <- function() {
-  set.seed(4)
-  data <- data.frame(x = stats::rnorm(40))
-  data$y <- 2 * data$x + stats::rnorm(40)
-  tensor_slices_dataset(data) %>% dataset_shuffle(20) %>% dataset_repeat() %>% dataset_batch(8)
-}
-model_in <- function(folder) {
-  linear_regressor(
-    column_numeric("x"), model_dir = folder, optimizer = "Adam",
-    config = run_config(
-      tf_random_seed = 3, save_checkpoints_steps = 1, keep_checkpoint_max = 2,
-      checkpoint_input_pipeline = TRUE
-    )
-  )
-}
-# `name`: under another one the hook begins anew, and what is saved of it changes
-train_to <- function(folder, steps, name = "counter") {
-  seen <- 0
-  counter <- session_run_hook(
-    after_run = function(context, values) seen <<- seen + 1,
-    save_state = function() list(seen = seen),
-    restore_state = function(state) seen <<- state$seen
-  )
-  hooks <- list(counter)
-  names(hooks) <- name
-  train(model_in(folder), input_fn(input(), x, y), max_steps = steps, hooks = hooks)
-}
+# --- one way at one point
 
-values_of <- function(folder) {
-  path <- latest_checkpoint(folder)
-  if (is.null(path)) return(NULL)
-  names <- grep("hook_state", runhooks:::cpp_checkpoint_names(path), invert = TRUE, value = TRUE)
-  runhooks:::cpp_checkpoint_values(path, names)
-}
-steps_of <- function(folder) runhooks:::cpp_saved_global_step(folder)
-files_of <- function(folder) {
-  files <- list.files(folder, recursive = TRUE, all.files = TRUE)
-  # the data file of a step that was saved again has another name
-  sort(unique(sub("data-0000.-of-0000.", "data", files[!grepl("tfevents", files)])))
-}
-copy_to <- function(from, to) {
-  unlink(to, recursive = TRUE)
-  dir.create(to)
-  file.copy(list.files(from, full.names = TRUE), to, recursive = TRUE, copy.date = TRUE)
-  to
-}
-
-# What a run that nobody disturbs has at each step.
-whole <- file.path(here, "whole")
-at_step <- apart(function() {
-  lapply(1:6, function(step) {
-    train_to(whole, step)
-    values_of(whole)
-  })
-})
-whole_files <- files_of(whole)
-begun <- file.path(here, "begun")
-invisible(apart(function() train_to(begun, 3)))
-
-check_model <- function(folder, least, what) {
-  values <- tryCatch(values_of(folder), error = function(e) conditionMessage(e))
-  if (is.null(values)) {
-    if (least > 0) wrong(what, " has lost its checkpoints")
-    return(invisible())
-  }
-  step <- tryCatch(steps_of(folder), error = function(e) -1)
-  if (step < least) return(wrong(what, " is at step ", step))
-  if (step > 0 && !identical(unname(values), unname(at_step[[step]]))) {
-    wrong(what, ": other values at step ", step)
-  }
-}
-# The next run goes on, comes to the same end and has removed what was left.
-check_next <- function(folder, what) {
-  result <- apart(function() {
-    train_to(folder, 6)
-    TRUE
-  })
-  if (!isTRUE(result)) return(wrong(what, ": the next run fails: ", result))
-  check_model(folder, 6, paste(what, "and the next run"))
-  left <- setdiff(files_of(folder), whole_files)
-  if (length(left)) wrong(what, ": the next run leaves ", paste(left, collapse = " "))
-}
-
-# --- exports
-
-predicted <- function(folder) {
-  unlist(predict(load_savedmodel(folder), data.frame(x = c(-1, 0.5))))
-}
-export <- function(model, to) export_savedmodel(model_in(model), to)
-exported <- file.path(here, "exported")
-invisible(apart(function() export(begun, exported)))
-writeLines("mine", file.path(exported, "notes"))
-writeLines("mine", file.path(exported, "variables", "notes"))
-older <- apart(function() predicted(exported))
-newer <- apart(function() {
-  export(whole, file.path(here, "newer"))
-  predicted(file.path(here, "newer"))
-})
-stopifnot(is.numeric(older), is.numeric(newer), !identical(older, newer))
-
-check_export <- function(folder, what) {
-  now <- apart(function() predicted(folder))
-  if (!identical(now, older) && !identical(now, newer)) wrong(what, ": ", now)
-  mine <- file.exists(file.path(folder, c("notes", "variables/notes")))
-  if (!all(mine)) wrong(what, " has lost files of others")
-}
-check_next_export <- function(folder, what) {
-  result <- apart(function() {
-    export(whole, folder)
-    predicted(folder)
-  })
-  if (!identical(result, newer)) return(wrong(what, ": the next export: ", result))
-  check_export(folder, paste(what, "and the next one"))
-  beside <- setdiff(list.files(dirname(folder), all.files = TRUE, no.. = TRUE), basename(folder))
-  if (length(beside)) wrong(what, ": the next export leaves ", paste(beside, collapse = " "))
-}
-
-# --- the ways
-
-place <- function(name) file.path(here, "at", name)
-ways <- list(
-  save = list(
-    prepare = function() unlink(place("run"), recursive = TRUE),
-    act = function() train_to(place("run"), 4),
-    check = function(what) check_model(place("run"), 0, what),
-    again = function(what) check_next(place("run"), what)
-  ),
-  resume = list(
-    prepare = function() copy_to(begun, place("run")),
-    act = function() train_to(place("run"), 5),
-    check = function(what) check_model(place("run"), 3, what),
-    again = function(what) check_next(place("run"), what)
-  ),
-  resume_with_another_hook = list(
-    prepare = function() copy_to(begun, place("run")),
-    act = function() train_to(place("run"), 4, "other"),
-    check = function(what) check_model(place("run"), 3, what),
-    again = function(what) check_next(place("run"), what)
-  ),
-  export = list(
-    prepare = function() copy_to(exported, place("model")),
-    act = function() export(whole, place("model")),
-    check = function(what) check_export(place("model"), what),
-    again = function(what) check_next_export(place("model"), what)
-  )
-)
 fresh <- function(way) {
   unlink(file.path(here, "at"), recursive = TRUE)
   dir.create(file.path(here, "at"))
   way$prepare()
 }
+lacking <- function(way) do.call(lack, as.list(way$lack))
+
+# "done", or what went wrong; NULL: it was killed.
+act_at <- function(way, how, at) {
+  apart(function() {
+    lacking(way)
+    arm(how, at)
+    odd <- character()
+    said <- tryCatch(
+      withCallingHandlers({
+        way$act()
+        "done"
+      }, warning = function(w) {
+        if (!inherits(w, "runhooks_warning")) odd <<- c(odd, conditionMessage(w))
+      }),
+      error = function(e) {
+        if (!inherits(e, "runhooks_error")) odd <<- c(odd, conditionMessage(e))
+        conditionMessage(e)
+      }
+    )
+    list(said = said, calls = calls(), odd = odd)
+  })
+}
+
+check_point <- function(way, how, at, what) {
+  fresh(way)
+  result <- act_at(way, how, at)
+  is_killed <- how %in% c("kill", "tear")
+  if (is_killed != is.null(result)) wrong(what, ": it was ", if (!is_killed) "", "killed")
+  if (inherits(result, "failed")) return(wrong(what, ": ", result))
+  if (!is.null(result)) {
+    if (result$calls < at) wrong(what, ": the call was not made")
+    if (length(result$odd)) wrong(what, ": not in words of ours: ", result$odd)
+  }
+  way$check(what)
+  # who says nothing has done all
+  if (identical(result$said, "done")) way$done(paste(what, "without an error"))
+  way$again(what)
+}
+
+# The points of a way that are tried in each manner: all, or a few by chance.
+points_of <- function(kinds) {
+  writes <- which(kinds == "w")
+  all <- seq_along(kinds)
+  points <- list(kill = all, fail = all, tear = writes, short = writes, full = all)
+  lapply(points, function(at) sort(at[sample.int(length(at), min(length(at), most_faults))]))
+}
 
 tried <- 0
+took <- list()
+ways <- ways[grepl(wanted, names(ways))]
 for (name in names(ways)) {
   way <- ways[[name]]
   fresh(way)
-  points <- apart(function() {
-    arm("count", folder = file.path(here, "at"))
+  began <- proc.time()[["elapsed"]]
+  kinds <- apart(function() {
+    lacking(way)
+    arm("count")
     way$act()
-    calls()
+    kinds_of_calls()
   })
-  if (!is.numeric(points)) {
-    wrong(name, " alone: ", points)
+  took[[name]] <- proc.time()[["elapsed"]] - began
+  if (!length(kinds) || inherits(kinds, "failed")) {
+    wrong(name, " alone: ", kinds)
     next
   }
-  for (how in c("kill", "fail")) {
-    for (at in sort(sample(points, min(points, most_faults)))) {
-      what <- sprintf("%s, %s at call %d of %d", name, how, at, points)
-      fresh(way)
-      result <- apart(function() {
-        arm(how, at, file.path(here, "at"))
-        # that it is told of a failure is not asked for: what is not needed may stay undone
-        tryCatch(way$act(), error = function(e) NULL)
-        calls()
-      })
-      if (how == "kill" && !is.null(result)) wrong(what, ": it was not killed")
-      if (how == "fail" && !isTRUE(result >= at)) wrong(what, ": the call was not made: ", result)
-      way$check(what)
-      way$again(what)
+  way$done(paste(name, "alone"))
+  points <- points_of(kinds)
+  # of a sample each way has one manner
+  if (most_faults == 1) points <- points[sample.int(length(points), 1)]
+  for (how in names(points)) {
+    for (at in points[[how]]) {
+      check_point(way, how, at, sprintf("%s, %s at call %d of %d", name, how, at, length(kinds)))
       tried <- tried + 1
     }
   }
-  cat("tried: ", name, ", ", points, " calls\n", sep = "")
+  cat("tried: ", name, ", ", length(kinds), " calls\n", sep = "")
 }
 
 # --- at any moment
 
+hits <- 0
 for (i in seq_len(kills)) {
   name <- names(ways)[[(i - 1) %% length(ways) + 1]]
   way <- ways[[name]]
   fresh(way)
-  seconds <- stats::runif(1, 0, 0.15)
+  seconds <- stats::runif(1, 0, took[[name]])
   what <- sprintf("%s, killed after %.4f s", name, seconds)
-  apart(way$act, seconds)
+  result <- apart(function() {
+    lacking(way)
+    arm("count")
+    way$act()
+    TRUE
+  }, seconds)
+  hits <- hits + is.null(result)
   way$check(what)
   way$again(what)
 }
-cat("done: ", tried, " faults, ", kills, " kills\n", sep = "")
+cat("done: ", tried, " faults, ", kills, " kills, of which ", hits, " hit\n", sep = "")

@@ -26,6 +26,10 @@ cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
 cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
   invisible(inside("add_to_checkpoint", path, name, bytes, is_string))
 }
+# How many there are, or what was done: `which` of them is written to `to`.
+cpp_edit_checkpoint <- function(path, to, seed, which = 0) {
+  inside("edit_checkpoint", path, to, seed, which)
+}
 cpp_test_throw <- function(kind) inside("throw", kind)
 cpp_held_count <- function() inside("held_count")
 cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NULL) {

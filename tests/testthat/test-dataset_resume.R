@@ -148,6 +148,35 @@ test_that("a generator without functions for its state cannot be saved", {
   })
 })
 
+test_that("a position of a step that the model does not know yet is passed over", {
+  data <- tensor_slices_dataset(mtcars[c("wt", "mpg")]) %>%
+    dataset_shuffle(10) %>%
+    dataset_repeat() %>%
+    dataset_batch(5)
+  # killed after the position of the last step was saved, and before the model was
+  weights <- function(killed) {
+    dir <- withr::local_tempdir()
+    model <- linear_regressor(column_numeric("wt"), model_dir = dir,
+      config = run_config(tf_random_seed = 5, save_checkpoints_steps = 2))
+    run <- function(steps) {
+      hook <- hook_checkpoint_input_pipeline(model)
+      train(model, input_fn(data, wt, mpg), max_steps = steps, hooks = hook)
+    }
+    suppressMessages(run(4))
+    if (killed) {
+      before <- file.path(dir, c("checkpoint", list.files(dir, "^model")))
+      kept <- withr::local_tempdir()
+      file.copy(before, kept)
+      suppressMessages(run(6))
+      unlink(file.path(dir, list.files(dir, "^model|^checkpoint$")))
+      file.copy(list.files(kept, full.names = TRUE), dir)
+    }
+    suppressMessages(run(10))
+    variable_value(model)
+  }
+  expect_identical(weights(TRUE), weights(FALSE))
+})
+
 test_that("models go on with shuffled data, in one call or several", {
   data <- tensor_slices_dataset(mtcars[c("wt", "mpg")]) %>%
     dataset_shuffle(10) %>%

@@ -164,6 +164,58 @@ test_that("an export takes the place of an older one and nobody else's", {
   export_savedmodel(made$model, withr::local_tempdir())
 })
 
+# As killed processes leave them: `path` with a mark that no process has any more.
+left_by_killed <- function(path) {
+  gone <- system2("sh", c("-c", shQuote("echo $$")), stdout = TRUE)
+  paste0(path, ".tmp", gone, "-0123456789abcdef")
+}
+
+test_that("the next export ends what one was killed at that had several steps", {
+  made <- trained("linear_regressor")
+  here <- withr::local_tempdir()
+  base <- file.path(here, "model")
+  export_savedmodel(made$model, base)
+  writeLines("mine", file.path(base, "notes"))
+  entries <- dir(base)
+  ready <- left_by_killed(paste0(base, ".ready"))
+  old <- left_by_killed(base)
+  other <- left_by_killed(paste0(base, "2.ready"))
+  dir.create(other)
+  # between two renames: neither stands at its place
+  file.rename(base, ready)
+  dir.create(old)
+  error <- expect_error(load_savedmodel(base), class = "runhooks_error_not_found")
+  expect_match(conditionMessage(error), basename(ready), fixed = TRUE)
+  export_savedmodel(made$model, base)
+  expect_identical(readLines(file.path(base, "notes")), "mine")
+  expect_setequal(dir(here), c("model", basename(other)))
+  # among the entries of a folder that cannot be renamed: the graph comes last
+  ready <- left_by_killed(file.path(base, "export.ready"))
+  dir.create(ready)
+  moved <- c("saved_model.pb", "variables")
+  file.rename(file.path(base, moved), file.path(ready, moved))
+  export_savedmodel(made$model, base)
+  expect_setequal(dir(base), entries)
+  expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
+  # one that is deleted in part is none
+  dir.create(left_by_killed(paste0(base, ".ready")))
+  export_savedmodel(made$model, base)
+  expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
+  expect_setequal(dir(here), c("model", basename(other)))
+})
+
+test_that("folders that others have filled meanwhile stay where an export fails", {
+  made <- trained("linear_regressor")
+  deep <- file.path(withr::local_tempdir(), "a", "b", "c")
+  fills <- function() {
+    dir.create(dirname(deep), recursive = TRUE)
+    writeLines("mine", file.path(dirname(deep), "notes"))
+    stop("no receiver")
+  }
+  expect_error(export_savedmodel(made$model, deep, fills), "no receiver")
+  expect_true(file.exists(file.path(dirname(deep), "notes")))
+})
+
 test_that("an export that fails leaves the older one, and no folder", {
   made <- trained("linear_regressor")
   base <- withr::local_tempfile()

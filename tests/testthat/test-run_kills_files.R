@@ -1,6 +1,7 @@
-# Every change of a file in saving, resuming and exporting is where a run may be killed or a call
-# fail: one whole state stands, the next run goes on and removes what is left. RUNHOOKS_KILLS says
-# how many are killed at any moment, too; from 20 on (`make kills`) every single change is tried.
+# Every change of a file in saving, resuming and exporting is where a run may be killed, a call fail or
+# the disk be full: one whole state stands, the next run goes on and removes what is left, and who says
+# nothing has done all. `make kills` tries every single change (FAULTS says how many of each way and
+# manner), kills at any moment (KILLS), in some ways only (WAYS, a part of their names).
 
 test_that("whoever is killed or fails at a change of a file has lost nothing", {
   skip_if_not_installed("processx")
@@ -14,13 +15,14 @@ test_that("whoever is killed or fails at a change of a file has lost nothing", {
     error_on_status = FALSE
   )
   if (built$status != 0) stop("faults.c does not compile: ", built$stderr)
-  kills <- as.numeric(Sys.getenv("RUNHOOKS_KILLS", "3"))
-  faults <- if (kills >= 20) 1e6 else 1
   folder <- file.path(here, "runs")
   dir.create(folder)
   said <- processx::run(
     child_rscript(),
-    c(normalizePath(test_path("faults_child.R")), folder, faults, kills, property_seed("faults")),
+    c(
+      normalizePath(test_path("faults_child.R")), folder, Sys.getenv("RUNHOOKS_FAULTS", "1"),
+      Sys.getenv("RUNHOOKS_KILLS", "4"), property_seed("faults"), Sys.getenv("RUNHOOKS_WAYS", "")
+    ),
     env = c(child_env(), LD_PRELOAD = shim), error_on_status = FALSE
   )
   lines <- strsplit(said$stdout, "\n")[[1]]

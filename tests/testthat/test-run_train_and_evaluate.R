@@ -148,6 +148,26 @@ test_that("a loss that is no number is never better, and stays the best where it
   expect_equal(exported_at(best_exporter(), model, c(Inf, 4, -Inf, -Inf)), 1:3)
 })
 
+test_that("of exports within a second the newest has the largest number", {
+  made <- suppressMessages({
+    model <- toy_model()
+    train(model, toy_input(), steps = 1)
+    model
+  })
+  base <- withr::local_tempfile()
+  receiver <- function() {
+    x <- tf$placeholder(tf$float32, list(NULL), name = "x")
+    tf$estimator$export$ServingInputReceiver(list(x = x), list(x = x))
+  }
+  paths <- vapply(1:4, function(i) {
+    path <- export_savedmodel(made, base, receiver, overwrite = FALSE)
+    # an exporter that keeps two removes the older ones
+    if (i == 3) unlink(file.path(base, utils::head(sort(dir(base)), 1)), recursive = TRUE)
+    basename(path)
+  }, "")
+  expect_identical(order(paths), 1:4)
+})
+
 test_that("folders and files of others lie beside exports", {
   model <- toy_model()
   local_fake_export(model)

@@ -30,8 +30,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kTemporaryMark = ".tmp";
-
 [[noreturn]] void fail_error_code(const char* problem,
                                   const std::string& path,
                                   const std::error_code& error) {
@@ -302,6 +300,15 @@ std::vector<std::string> stale_files(const std::string& folder,
 
 void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes) {
   for (const std::string& path : stale_files(folder, prefixes)) remove_file(path);
+}
+
+void remove_stale_of(const std::string& path) {
+  const std::string folder = parent_folder(path);
+  try {
+    remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
+  } catch (const Error&) {
+    // in a folder that cannot be listed they only take room
+  }
 }
 
 std::string read_whole_file(const std::string& path) {

@@ -47,13 +47,18 @@ bool exchange_names(const std::string& a, const std::string& b) {
   }
 }
 
+bool renames(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  return !error;
+}
+
 bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside) {
-  std::error_code error, ignored;
-  std::filesystem::rename(place, aside, error);
-  if (error) return false;
+  if (!renames(place, aside)) return false;
+  std::error_code error;
   std::filesystem::rename(from, place, error);
   if (!error) return true;
-  std::filesystem::rename(aside, place, ignored);
+  renames(aside, place);
   fail_system("Cannot replace", place, error.value());
 }
 

@@ -11,6 +11,9 @@ namespace runhooks {
 // changed; other reasons are errors.
 bool exchange_names(const std::string& a, const std::string& b);
 
+// FALSE where the system refuses that, and nothing has changed.
+bool renames(const std::string& from, const std::string& to);
+
 // In two steps, the old one being renamed to `aside`: between them, and where the second fails, it
 // stands beside its place. FALSE where it cannot be renamed.
 bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/files/crc32c.h"
+#include "io/files/stale_files.h"
 #include "io/proto/wire.h"
 
 namespace runhooks {
@@ -23,6 +24,7 @@ void append_record(std::string& out, std::string_view data) {
 
 RecordWriter::RecordWriter(const std::string& path, Compression compression, Mode mode) {
   if (mode == Mode::kReplace) {
+    remove_stale_of(path);
     whole_.emplace(path);
   } else {
     new_.emplace(path);

@@ -2,6 +2,7 @@
 #include "graph/lowering.h"
 #include "io/events/event_file.h"
 #include "io/files/atomic_file.h"
+#include "io/files/stale_files.h"
 #include "io/graphs/graph_def.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
@@ -83,6 +84,7 @@ void cpp_event_writer_close(SEXP writer) {
 void cpp_write_graph(SEXP graph, Text path, bool as_text) {
   border([&] {
     const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
+    remove_stale_of(path);
     write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));
   });
 }

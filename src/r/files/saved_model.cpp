@@ -1,4 +1,6 @@
 // SavedModels in R: exports of estimators, and loaded models that answer.
+#include <algorithm>
+
 #include "estimators/export.h"
 #include "estimators/export_folder.h"
 #include "r/data/example.h"
@@ -177,9 +179,19 @@ std::string cpp_unfinished_export(Text folder, bool versioned) {
   return border([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
 }
 
+// The path of the export then.
 // [[Rcpp::export(rng = false)]]
-void cpp_place_export(Text from, Text folder) {
-  border([&] { place_export(from, folder); });
+std::string cpp_place_export(Text from, Text folder, bool versioned) {
+  return border([&]() -> std::string {
+    if (versioned) return place_version(from, folder);
+    place_export(from, folder);
+    return folder;
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_remove_old_exports(Text folder, double keep) {
+  border([&] { remove_old_versions(folder, static_cast<size_t>(std::min(keep, 1e9))); });
 }
 
 // [[Rcpp::export(rng = false)]]

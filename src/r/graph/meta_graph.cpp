@@ -2,6 +2,7 @@
 #include "graph/lowering.h"
 #include "graph/saveable.h"
 #include "io/files/atomic_file.h"
+#include "io/files/stale_files.h"
 #include "io/proto/text_format.h"
 #include "r/data/example.h"
 #include "r/files/saver.h"
@@ -172,7 +173,10 @@ SEXP cpp_read_file(Text path) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_write_file(Text path, SEXP bytes) {
-  border([&] { write_file_atomically(path, one_raw(bytes, "a file")); });
+  border([&] {
+    remove_stale_of(path);
+    write_file_atomically(path, one_raw(bytes, "a file"));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -1,0 +1,307 @@
+"""Random custom models of estimators: models.py <folder> [seed [count]] trains each in TensorFlow 2.x's
+graphs, leaves the checkpoint that it began with in <folder>/<i>, and writes models.json with what it is
+made of and what came out; models.R builds the same, begins with the same checkpoint and compares.
+
+Data are sin(k * pace), so that both sides make the same.
+"""
+import json
+import os
+import random
+import sys
+import warnings
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import numpy as np  # noqa: E402
+import tensorflow.compat.v1 as tf  # noqa: E402
+
+tf.disable_v2_behavior()
+warnings.simplefilter("ignore")  # of what TensorFlow 2 would rather have
+tf.logging.set_verbosity("FATAL")
+
+folder = sys.argv[1]
+seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+rng = random.Random(seed)
+STEPS, BATCH, ROWS = 8, 16, 48
+ACTIVATIONS = ["none", "tanh", "relu", "sigmoid", "softplus", "elu", "selu", "softsign", "leaky_relu",
+               "relu6"]
+
+
+def waves(shape, pace):
+    return np.sin(pace * np.arange(1, np.prod(shape) + 1)).reshape(shape).astype("float32")
+
+
+def whole(shape, pace, n):
+    return np.floor((waves(shape, pace) + 1) / 2.0001 * n).astype("int32")
+
+
+FEATURES = {"x": waves([ROWS, 5], 0.7), "image": waves([ROWS, 8, 8, 2], 0.31),
+            "tokens": whole([ROWS, 4], 0.9, 9), "weight": np.abs(waves([ROWS], 2.7)) + np.float32(0.25)}
+LABELS = {"number": waves([ROWS], 1.3), "count": whole([ROWS], 1.9, 5).astype("float32"),
+          "class": whole([ROWS], 2.1, 3), "flag": whole([ROWS], 2.3, 2)}
+
+
+def few(*values):
+    return rng.choice(values)
+
+
+# --- what a model is made of
+
+def random_layer(kind):
+    if kind == "conv2d":
+        return {"kind": few("conv2d", "separable", "max_pool", "average_pool", "lrn"),
+                "filters": rng.randint(1, 4), "size": rng.randint(1, 3), "strides": rng.randint(1, 2),
+                "padding": few("same", "valid"), "activation": few(*ACTIVATIONS)}
+    return {"kind": few("dense", "dense", "dense", "batch_norm", "residual", "l2_normalize", "split",
+                        "moments"),
+            "units": rng.randint(1, 6), "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
+            "momentum": few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
+
+
+def random_model():
+    inputs = rng.sample(["x", "image", "tokens"], rng.randint(1, 2))
+    head = few("number", "number", "count", "class", "flag")
+    return {
+        "inputs": inputs, "head": head, "weighted": rng.random() < 0.3,
+        "images": [random_layer("conv2d") for _ in range(rng.randint(1, 2))],
+        "combiner": few("mean", "sum", "max"), "embedding": rng.randint(1, 4),
+        "max_norm": few(None, None, 0.5),
+        "layers": [random_layer("dense") for _ in range(rng.randint(0, 3))],
+        "loss": few("mean_squared_error", "absolute_difference", "huber_loss", "log_cosh")
+        if head == "number" else few("log_poisson", "mean_squared_error"),
+        "smoothing": few(0.0, 0.1),
+        "reduction": few("weighted_sum", "weighted_mean", "weighted_sum_by_nonzero_weights",
+                         "weighted_sum_over_batch_size"),
+        "optimizer": few("GradientDescent", "Momentum", "Nesterov", "Adagrad", "Adam", "RMSProp",
+                         "CenteredRMSProp", "Ftrl", "Adadelta", "ProximalAdagrad",
+                         "ProximalGradientDescent"),
+        "rate": few(0.02, 0.1),
+        "decay": few("none", "exponential", "staircase", "polynomial", "inverse_time", "cosine",
+                     "piecewise"),
+        "clip": few("none", "none", "global_norm", "norm", "value"),
+        "average": few(None, None, None, 0.9)}
+
+
+# --- the same in TensorFlow
+
+def activation(name):
+    return None if name == "none" else getattr(tf.nn, name)
+
+
+def image_layer(net, spec):
+    act = activation(spec["activation"])
+    kind, size, padding = spec["kind"], spec["size"], spec["padding"]
+    # a window of one at least
+    size = min(size, int(net.shape[1]), int(net.shape[2]))
+    if kind == "conv2d":
+        return tf.layers.conv2d(net, spec["filters"], size, spec["strides"], padding, activation=act)
+    if kind == "separable":
+        # TensorFlow's separable strides are alike in both directions
+        return tf.layers.separable_conv2d(net, spec["filters"], size, spec["strides"], padding,
+                                          activation=act)
+    if kind == "max_pool":
+        return tf.layers.max_pooling2d(net, size, spec["strides"], padding)
+    if kind == "average_pool":
+        return tf.layers.average_pooling2d(net, size, spec["strides"], padding)
+    return tf.nn.lrn(net, 2, bias=1.0, alpha=0.1, beta=0.5)
+
+
+def layer(net, spec, training):
+    kind, act = spec["kind"], activation(spec["activation"])
+    if kind == "dense":
+        l2 = spec["l2"]
+        return tf.layers.dense(
+            net, spec["units"], act, spec["bias"], trainable=spec["trainable"],
+            kernel_regularizer=(lambda w: l2 * tf.nn.l2_loss(w)) if l2 else None)
+    if kind == "batch_norm":
+        return tf.layers.batch_normalization(net, momentum=spec["momentum"], training=training)
+    if kind == "residual":
+        return net + tf.layers.dense(net, int(net.shape[1]), act)
+    if kind == "l2_normalize":
+        return tf.nn.l2_normalize(net, 1)
+    if kind == "split":
+        return tf.concat([net, tf.square(net), tf.reverse(net, [1])], 1)
+    mean, variance = tf.nn.moments(net, [1], keep_dims=True)
+    return (net - mean) / tf.sqrt(variance + 0.1)
+
+
+def network(spec, features, training):
+    parts = []
+    for name in spec["inputs"]:
+        if name == "x":
+            parts.append(features["x"])
+        elif name == "image":
+            net = features["image"]
+            for one in spec["images"]:
+                net = image_layer(net, one)
+            parts.append(tf.layers.flatten(net))
+        else:
+            table = tf.get_variable("table", [9, spec["embedding"]])
+            rows = tf.nn.embedding_lookup(table, features["tokens"], max_norm=spec["max_norm"])
+            parts.append(getattr(tf, "reduce_" + spec["combiner"])(rows, 1))
+    net = tf.concat(parts, 1)
+    for one in spec["layers"]:
+        net = layer(net, one, training)
+    return net
+
+
+def learning_rate(spec, step):
+    rate, kind, decays = spec["rate"], spec["decay"], tf.train
+    if kind in ("exponential", "staircase"):
+        return decays.exponential_decay(rate, step, 3, 0.7, staircase=kind == "staircase")
+    if kind == "polynomial":
+        return decays.polynomial_decay(rate, step, 5, 0.01, power=0.5, cycle=True)
+    if kind == "inverse_time":
+        return decays.inverse_time_decay(rate, step, 2, 0.5)
+    if kind == "cosine":
+        return decays.cosine_decay(rate, step, 10, 0.1)
+    if kind == "piecewise":
+        return decays.piecewise_constant(step, [2, 5], [rate, rate * 0.5, rate * 0.1])
+    return rate
+
+
+def optimizer(spec, rate):
+    t = tf.train
+    return {"GradientDescent": lambda: t.GradientDescentOptimizer(rate),
+            "Momentum": lambda: t.MomentumOptimizer(rate, 0.9),
+            "Nesterov": lambda: t.MomentumOptimizer(rate, 0.8, use_nesterov=True),
+            "Adagrad": lambda: t.AdagradOptimizer(rate), "Adam": lambda: t.AdamOptimizer(rate),
+            "RMSProp": lambda: t.RMSPropOptimizer(rate, momentum=0.5),
+            "CenteredRMSProp": lambda: t.RMSPropOptimizer(rate, centered=True),
+            "Ftrl": lambda: t.FtrlOptimizer(rate, l1_regularization_strength=0.01,
+                                            l2_regularization_strength=0.02),
+            "Adadelta": lambda: t.AdadeltaOptimizer(rate * 10),
+            "ProximalAdagrad": lambda: t.ProximalAdagradOptimizer(
+                rate, l1_regularization_strength=0.01),
+            "ProximalGradientDescent": lambda: t.ProximalGradientDescentOptimizer(
+                rate, l2_regularization_strength=0.02)}[spec["optimizer"]]()
+
+
+def minimized(spec, loss, step):
+    opt = optimizer(spec, learning_rate(spec, step))
+    pairs = [(g, v) for g, v in opt.compute_gradients(loss) if g is not None]
+    grads = [g for g, _ in pairs]
+    if spec["clip"] == "global_norm":
+        grads = tf.clip_by_global_norm(grads, 0.3)[0]
+    if spec["clip"] == "norm":
+        grads = [tf.clip_by_norm(g, 0.2) for g in grads]
+    if spec["clip"] == "value":
+        grads = [tf.clip_by_value(g, -0.05, 0.05) for g in grads]
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train = opt.apply_gradients(list(zip(grads, [v for _, v in pairs])), global_step=step)
+    if spec["average"] is None:
+        return train
+    with tf.control_dependencies([train]):
+        return tf.train.ExponentialMovingAverage(spec["average"]).apply(tf.trainable_variables())
+
+
+def head(spec, net, labels, weights):
+    """Predictions, a function that gives the loss, and one that gives metrics."""
+    kind, losses = spec["head"], tf.losses
+    given = {"weights": weights if weights is not None else 1.0, "reduction": spec["reduction"]}
+    if kind in ("number", "count"):
+        y = tf.squeeze(tf.layers.dense(net, 1, name="head"), 1)
+        name = spec["loss"]
+
+        def loss_of():
+            if name == "log_cosh":
+                return losses.compute_weighted_loss(tf.log(tf.cosh(y - labels)), **given)
+            if name == "log_poisson":
+                return losses.compute_weighted_loss(
+                    tf.nn.log_poisson_loss(labels, y, compute_full_loss=True), **given)
+            return getattr(losses, name)(labels, y, **given)
+        return {"y": y}, loss_of, lambda: {
+            "rmse": tf.metrics.root_mean_squared_error(labels, y, weights),
+            "mae": tf.metrics.mean_absolute_error(labels, y, weights),
+            "mean": tf.metrics.mean(y, weights)}
+    if kind == "class":
+        logits = tf.layers.dense(net, 3, name="head")
+        classes = tf.argmax(logits, 1)
+
+        def class_loss():
+            if spec["smoothing"]:
+                return losses.softmax_cross_entropy(tf.one_hot(labels, 3), logits,
+                                                    label_smoothing=spec["smoothing"], **given)
+            return losses.sparse_softmax_cross_entropy(labels, logits, **given)
+        return {"classes": classes, "probabilities": tf.nn.softmax(logits)}, class_loss, lambda: {
+            "accuracy": tf.metrics.accuracy(labels, classes, weights),
+            "in_top": tf.metrics.mean(tf.cast(tf.nn.in_top_k(logits, labels, 2), tf.float32))}
+    logits = tf.squeeze(tf.layers.dense(net, 1, name="head"), 1)
+    p = tf.sigmoid(logits)
+    return {"p": p}, lambda: losses.sigmoid_cross_entropy(
+        tf.cast(labels, tf.float32), logits, label_smoothing=spec["smoothing"], **given), lambda: {
+        "auc": tf.metrics.auc(labels, p, weights), "precision": tf.metrics.precision(labels, p > 0.5),
+        "recall": tf.metrics.recall(labels, p > 0.5), "log": tf.metrics.mean(tf.log(p + 0.1))}
+
+
+def model_fn_of(spec):
+    def model_fn(features, labels, mode):
+        net = network(spec, features, mode == "train")
+        weights = features["weight"] if spec["weighted"] else None
+        predictions, loss_of, metrics_of = head(spec, net, labels, weights)
+        if mode == "infer":
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+        loss = loss_of()
+        regularization = tf.losses.get_regularization_losses()
+        if regularization:
+            loss = loss + tf.add_n(regularization)
+        train = minimized(spec, loss, tf.train.get_global_step()) if mode == "train" else None
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train,
+                                          eval_metric_ops=metrics_of())
+    return model_fn
+
+
+class Losses(tf.train.SessionRunHook):
+    """What the model function gave as its loss, which the estimator puts last in the collection."""
+
+    def __init__(self):
+        self.values = []
+
+    def before_run(self, context):
+        graph = context.session.graph
+        return tf.train.SessionRunArgs(graph.get_collection(tf.GraphKeys.LOSSES)[-1])
+
+    def after_run(self, context, values):
+        self.values.append(float(values.results))
+
+
+def input_fn(spec, epochs):
+    features = {name: FEATURES[name] for name in spec["inputs"] + ["weight"]}
+
+    def make():
+        data = tf.data.Dataset.from_tensor_slices((features, LABELS[spec["head"]]))
+        return data.repeat(epochs).batch(BATCH)
+    return make
+
+
+def trained(spec, path):
+    config = tf.estimator.RunConfig(tf_random_seed=7, save_summary_steps=None,
+                                    save_checkpoints_steps=1000)
+    model = tf.estimator.Estimator(model_fn_of(spec), path, config)
+    losses = Losses()
+    model.train(input_fn(spec, None), steps=STEPS, hooks=[losses])
+    metrics = model.evaluate(input_fn(spec, 1))
+    rows = list(model.predict(input_fn(spec, 1)))
+    return {"losses": losses.values,
+            "variables": {n: np.ravel(model.get_variable_value(n)).astype(float).tolist()
+                          for n in model.get_variable_names()},
+            "metrics": {k: float(v) for k, v in metrics.items()},
+            "predictions": {k: [float(e) for row in rows for e in np.ravel(row[k])]
+                            for k in rows[0]}}
+
+
+models = []
+while len(models) < count:
+    spec = random_model()
+    try:
+        with tf.Graph().as_default():
+            spec["result"] = trained(spec, os.path.join(folder, str(len(models) + 1)))
+    except ValueError as error:
+        # an image that is smaller than a window
+        if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
+            raise
+        continue
+    models.append(spec)
+with open(os.path.join(folder, "models.json"), "w") as file:
+    json.dump({"seed": seed, "models": models}, file)
