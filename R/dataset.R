@@ -230,7 +230,7 @@ print.tf_dataset <- function(x, ...) {
 }
 
 #' @export
-str.tf_dataset <- function(object, ...) print(object)
+str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
@@ -244,7 +244,7 @@ length.tf_dataset <- function(x) NA_integer_
 #' @importFrom utils head
 #' @export
 head.tf_dataset <- function(x, n = 6L, ...) {
-  check_no_more(...)
+  if (...length()) stop_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more.")
   dataset_collect(dataset_take(x, n))
 }
 
