@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/state/gradient_helpers.h"
+
 namespace runhooks {
 
 namespace {
@@ -16,10 +18,6 @@ Output numbers(Graph& graph,
   if (dtype == DType::kFloat64) return graph.constant(Tensor::of<double>(shape, values), name);
   const std::vector<float> single(values.begin(), values.end());
   return graph.constant(Tensor::of<float>(shape, single), name);
-}
-
-Output cast(Graph& graph, Output x, DType dtype) {
-  return x.dtype() == dtype ? x : graph.op("Cast", {x}).attr("DstT", dtype);
 }
 
 }  // namespace
