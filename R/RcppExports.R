@@ -21,8 +21,8 @@ cpp_all_finite <- function(columns) {
     .Call(`_runhooks_cpp_all_finite`, columns)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, says_content = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -477,6 +477,10 @@ cpp_optimizer_names <- function() {
     .Call(`_runhooks_cpp_optimizer_names`)
 }
 
+cpp_optimizers_of_all_rows <- function() {
+    .Call(`_runhooks_cpp_optimizers_of_all_rows`)
+}
+
 cpp_optimizer_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_optimizer_check`, spec))
 }
@@ -749,6 +753,14 @@ cpp_near_names <- function(name, known) {
 #' @noRd
 cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
+}
+
+cpp_part_of <- function(owner, object) {
+    .Call(`_runhooks_cpp_part_of`, owner, object)
+}
+
+cpp_part <- function(part) {
+    .Call(`_runhooks_cpp_part`, part)
 }
 
 cpp_batch_cells <- function(values) {

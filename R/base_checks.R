@@ -2,6 +2,7 @@
 
 check_arg <- function(good, x, wanted, arg, call) {
   if (!isTRUE(good)) {
+    force(x) # one that is missing is R's own error, and not one of the text
     stop_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
   }
   invisible(x)
@@ -52,6 +53,12 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
   }
   check_arg(good && !is.null(x), x, wanted, arg, call)
   elements
+}
+
+# Strings in a vector or in lists, as a vector; NULL is none.
+strings_of <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  check_arg(own_argument_tests$strings(x), x, "strings", arg, call)
+  as.character(unlist(x))
 }
 
 # Such elements as a vector.

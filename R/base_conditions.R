@@ -16,12 +16,29 @@ stop_runhooks <- function(
   call = parent.frame(),
   env = parent.frame()
 ) {
-  cli::cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
+  cli::cli_abort(message, class = error_classes(kind), ..., call = shown_call(call), .envir = env)
 }
 
 # The same with the text exactly as given.
 stop_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
-  rlang::abort(message, class = error_classes(kind), call = call)
+  rlang::abort(message, class = error_classes(kind), call = shown_call(call))
+}
+
+# The frame whose call an error shows; its call without the lists that do.call() has put into it, of
+# which rlang makes copies, however deep they are.
+shown_call <- function(frame) {
+  call <- frame
+  if (is.environment(frame)) {
+    at <- which(vapply(sys.frames(), identical, NA, frame))
+    call <- if (length(at)) sys.call(at[[length(at)]])
+  }
+  if (!is.call(call)) return(frame)
+  # do.call(quote = TRUE) puts quote(<value>) there
+  has_list <- function(x) is.list(x) || is.call(x) && any(vapply(as.list(x), is.list, NA))
+  is_value <- vapply(as.list(call), has_list, NA)
+  if (!any(is_value)) return(frame)
+  call[is_value] <- list(quote(list(...)))
+  call
 }
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
@@ -36,7 +53,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
     rlang::abort(message, class = own, call = NULL)
   }
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
-  rlang::abort(bullets, class = error_classes(kind), call = user_frame())
+  rlang::abort(bullets, class = error_classes(kind), call = shown_call(user_frame()))
 }
 
 # Called by the core for an error that waits for another call, or is judged: it comes as a value.

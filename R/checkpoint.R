@@ -57,7 +57,7 @@ variable_value <- function(object, variable = NULL) {
   check_estimator(object)
   path <- trained_checkpoint(object, "variable_value")
   names <- checkpoint_names(path)
-  wanted <- if (is.null(variable)) whole_variables(path) else as.character(unlist(variable))
+  wanted <- if (is.null(variable)) whole_variables(path) else strings_of(variable)
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
     text <- paste0("Variable not found: ", paste(unknown, collapse = ", "))

@@ -181,9 +181,11 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
   flat[!duplicated(flat)]
 }
 
-flatten_columns <- function(x) {
+flatten_columns <- function(x, depth = 1L) {
   if (is_column(x) || !is.list(x)) return(list(x))
-  unname(unlist(lapply(regroup(x, "type", rebuild_column), flatten_columns), recursive = FALSE))
+  check_nesting(depth)
+  parts <- regroup(x, "type", rebuild_column)
+  unname(unlist(lapply(parts, flatten_columns, depth + 1L), recursive = FALSE))
 }
 
 #' @export

@@ -39,7 +39,7 @@ input_layer <- function(
   unsupported(cols_to_output_tensors)
   check_flag(trainable)
   layer <- cpp_input_layer(
-    column_features(features), core_columns(feature_columns), as.character(weight_collections),
+    column_features(features), core_columns(feature_columns), strings_of(weight_collections),
     trainable
   )
   note_variables(cols_to_vars, layer$variables)
@@ -61,7 +61,7 @@ linear_model <- function(
   check_flag(trainable)
   model <- cpp_linear_model(
     column_features(features), core_columns(feature_columns), units, sparse_combiner,
-    as.character(weight_collections), trainable
+    strings_of(weight_collections), trainable
   )
   note_variables(cols_to_vars, model$variables)
   model$tensor

@@ -106,6 +106,14 @@ formula_columns <- function(formula, call) {
   names <- formula_selection(formula[[2]], frame, call)
   right <- formula[[3]]
   if (is.symbol(right)) right <- as.call(list(right))
+  maker <- right[[1]]
+  if (is.symbol(maker) && !exists(maker, frame, mode = "function")) {
+    stop_runhooks(
+      "The right side of the formula {.code {deparse(formula)}} must be a function that makes
+       columns, or a call of one; there is no function {.code {maker}}.",
+      call = call
+    )
+  }
   eval(as.call(append(as.list(right), list(names), 1)), frame)
 }
 

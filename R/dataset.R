@@ -24,7 +24,10 @@
 #'   See [hook_checkpoint_input_pipeline()].
 #' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
 #'   graph. Without, the order follows from the seed of the graph; where there is none from R's
-#'   generator, so that `set.seed()` repeats a script.
+#'   generator, so that `set.seed()` repeats a script. Queues ([dataset_prefetch()], parallel maps) read
+#'   a fixed number of elements ahead: where [dataset_take()] leaves these, random functions before it
+#'   have drawn for them, and a second pass has other numbers than without the queue; they are the same
+#'   in each run.
 #' @param x A dataset.
 #' @param ... Without effect.
 #' @name datasets
@@ -227,7 +230,7 @@ print.tf_dataset <- function(x, ...) {
 }
 
 #' @export
-str.tf_dataset <- function(object, ...) print(object)
+str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
@@ -241,7 +244,7 @@ length.tf_dataset <- function(x) NA_integer_
 #' @importFrom utils head
 #' @export
 head.tf_dataset <- function(x, n = 6L, ...) {
-  check_no_more(...)
+  if (...length()) stop_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more.")
   dataset_collect(dataset_take(x, n))
 }
 

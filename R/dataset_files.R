@@ -10,6 +10,12 @@
 #' was (by its size and blocks of its bytes) is refused; the same files in another folder are the
 #' same data.
 #'
+#' Where something else than a regular file stands at a path that is an error, since a pipe or a
+#' device may have no end. With `stream = TRUE` pipes, named pipes (`mkfifo`), terminals and devices
+#' are read as bytes come: lines and records are elements once they are whole, the end is when who
+#' writes has closed, and Ctrl-C ends the waiting. An iterator reads a stream once, and no checkpoint
+#' has a place in it; [dataset_cache()] keeps what it gives for further passes.
+#'
 #' @param filenames Paths of files, or a string tensor (see [datasets]).
 #' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for plain files.
 #' @param record_spec A specification of delimited text ([csv_record_spec()]): elements are then
@@ -18,6 +24,7 @@
 #' @param parallel_records So many records are read ahead, by a thread of their own.
 #' @param on_error `"skip"` leaves out what cannot be read, counts it, and warns at the end of each
 #'   file; `"stop"` raises an error with file and line, or number of the record.
+#' @param stream Whether paths may be those of pipes and devices.
 #' @return A dataset, see [datasets].
 #' @section Errors: `runhooks_error_not_found` for a file that is not there,
 #'   `runhooks_error_data_loss` for one that is damaged or cut off,
@@ -31,10 +38,12 @@
 #' text_line_dataset(file) %>% dataset_skip(1) %>% dataset_collect()
 #' text_line_dataset(file, record_spec = csv_record_spec(file)) %>% dataset_collect(1)
 text_line_dataset <- function(filenames, compression_type = NULL, record_spec = NULL,
-                              parallel_records = NULL, on_error = c("stop", "skip")) {
+                              parallel_records = NULL, on_error = c("stop", "skip"),
+                              stream = FALSE) {
+  check_flag(stream)
   args <- list(
     filenames = file_names(filenames), compression_type = compression_type,
-    on_error = check_one_of(on_error, c("stop", "skip"))
+    on_error = check_one_of(on_error, c("stop", "skip")), stream = stream
   )
   check_positive_whole(parallel_records, null = TRUE)
   if (is.null(record_spec)) {
@@ -52,8 +61,10 @@ text_line_dataset <- function(filenames, compression_type = NULL, record_spec = 
 #'   other.
 #' @export
 tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = NULL,
-                             num_parallel_reads = NULL, on_error = c("stop", "skip")) {
+                             num_parallel_reads = NULL, on_error = c("stop", "skip"),
+                             stream = FALSE) {
   on_error <- check_one_of(on_error, c("stop", "skip"))
+  check_flag(stream)
   check_positive_whole(buffer_size, null = TRUE)
   check_positive_whole(num_parallel_reads, null = TRUE)
   filenames <- file_names(filenames)
@@ -63,10 +74,15 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
     } else {
       new_dataset("FileListDataset", "tfrecord_dataset", list(filenames = filenames))
     }
-    reader <- function(file) tfrecord_dataset(file, compression_type, on_error = on_error)
+    reader <- function(file) {
+      tfrecord_dataset(file, compression_type, on_error = on_error, stream = stream)
+    }
     return(dataset_interleave(files, reader, num_parallel_reads))
   }
-  args <- list(filenames = filenames, compression_type = compression_type, on_error = on_error)
+  args <- list(
+    filenames = filenames, compression_type = compression_type, on_error = on_error,
+    stream = stream
+  )
   new_dataset("TFRecordDataset", "tfrecord_dataset", args)
 }
 
@@ -79,11 +95,13 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
 #' writeBin(charToRaw("headaaabbb"), file)
 #' fixed_length_record_dataset(file, 3, header_bytes = 4) %>% dataset_collect()
 fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = NULL,
-                                        footer_bytes = NULL, buffer_size = NULL) {
+                                        footer_bytes = NULL, buffer_size = NULL,
+                                        stream = FALSE) {
   check_positive_whole(buffer_size, null = TRUE)
+  check_flag(stream)
   args <- list(
     filenames = file_names(filenames), record_bytes = record_bytes, header_bytes = header_bytes,
-    footer_bytes = footer_bytes
+    footer_bytes = footer_bytes, stream = stream
   )
   new_dataset("FixedLengthRecordDataset", "fixed_length_record_dataset", args)
 }

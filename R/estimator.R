@@ -138,59 +138,42 @@ describe_estimator <- function(x) {
 }
 
 # What was made of the model in the core, with what it says of its labels and of the features that
-# its columns read: once, until the specification is another one. It lies beside the object, so that a
-# model that is saved does not hold its specification twice, and does not hold what no file can.
-# (A weak reference would do, but rlang takes longer to load than the package itself.)
+# its columns read: once, until the specification is another one. It is a part of the object that no
+# file gets, so that a model that is saved does not hold its specification twice, and what no file can.
+# It may know the object, by a function of the model: R's collector sees the circle.
 made_model <- function(object) {
   kept <- unclass(object$estimator)$kept
-  made <- if (!is.null(kept$made)) made_models[[kept$made]]
+  made <- if (typeof(kept$made) == "weakref") cpp_part(kept$made)
   if (!is.null(made) && identical(made$source, model_source(object))) return(made)
   made <- make_model(object)
-  # one that was read back has the name of another process
-  if (is.null(kept$made) || is.null(made_models[[kept$made]])) {
-    made_models$.count <- made_models$.count + 1
-    kept$made <- paste0(Sys.getpid(), ".", made_models$.count)
-    reg.finalizer(kept, function(kept) {
-      if (!is.null(made_models[[kept$made]])) rm(list = kept$made, envir = made_models)
-    })
-  }
-  assign(kept$made, made, envir = made_models)
+  kept$made <- cpp_part_of(kept, made)
   made
 }
-
-made_models <- new.env(parent = emptyenv())
-made_models$.count <- 0
 
 model_source <- function(object) {
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
 }
 
 make_model <- function(object) {
-  spec <- object$spec
-  columns <- spec_columns(spec[setdiff(names(spec), c("weight_column", "head"))])
-  columns <- lapply(columns, core_value)
   core <- core_spec(object)
   made <- list2env(cpp_model_make(core), parent = emptyenv())
   # a custom one's function knows the object, which then would never be let go
   if (!is_custom(object)) made$core <- core
-  made$reads <- cpp_columns_read(columns)
-  # words in a file may change between two calls
-  made$reads_files <- has_file(columns)
   made$source <- model_source(object)
   made
+}
+
+# model_memory(), once for a model that reads no files: their words may change between two calls.
+made_memory <- function(object) {
+  made <- made_model(object)
+  if (is.null(made$reads_files)) made$reads_files <- has_file(spec_columns(object$spec))
+  if (is.null(made$memory) || made$reads_files) made$memory <- model_memory(object)
+  made$memory
 }
 
 has_file <- function(columns) {
   is.list(columns) &&
     (!is.null(columns[["vocabulary_file"]]) || any(vapply(columns, has_file, NA)))
-}
-
-# model_memory(), once for a model that reads no files.
-made_memory <- function(object) {
-  made <- made_model(object)
-  if (made$reads_files) return(model_memory(object))
-  if (is.null(made$memory)) made$memory <- model_memory(object)
-  made$memory
 }
 
 # What the core is called with.

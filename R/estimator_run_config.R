@@ -68,9 +68,10 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
     ),
     list(...)
   )
-  defaults <- structure(c(config_defaults, config_read_only), class = "RunConfig")
-  config_replace(defaults, values[intersect(names(values), given)], environment())
+  config_replace(default_config(), values[intersect(names(values), given)], environment())
 }
+
+default_config <- function() structure(c(config_defaults, config_read_only), class = "RunConfig")
 
 config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
@@ -158,7 +159,7 @@ print.RunConfig <- function(x, ...) {
 is_run_config <- function(x) inherits(x, "RunConfig")
 
 as_run_config <- function(config, model_dir, call = parent.frame()) {
-  if (is.null(config)) config <- run_config()
+  if (is.null(config)) config <- default_config()
   if (!is_run_config(config)) {
     stop_runhooks(
       "{.arg config} must be an object made by {.fn run_config},
@@ -179,7 +180,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(folder)) folder <- active_run_dir()
   if (is.null(folder)) folder <- config$model_dir
   if (is.null(folder)) folder <- tempfile("runhooks-model-")
-  config$replace(model_dir = folder)
+  config_replace(config, list(model_dir = folder), call)
 }
 
 # The folder of the tfruns run that is active, if there is one.

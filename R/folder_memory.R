@@ -104,8 +104,10 @@ remembering_input <- function(input, object, folder) {
   if (is_new) folder$memory <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
+    the$data <- NULL
     result <- input(mode)
     if (is_new) remember_model(object, folder)
+    remember_data(the$data, folder)
     c(result, list(memory = changed_memory(folder)))
   }
 }
@@ -115,6 +117,26 @@ remember_model <- function(object, folder) {
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
   record["model"] <- list(made_memory(object))
+  learn_memory(folder, record)
+}
+
+# Which data in memory are trained on, with a word where the folder has seen others, as in a script
+# that is run again with other data.
+remember_data <- function(data, folder) {
+  record <- folder_memory(folder)
+  if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
+  was <- record$data
+  if (folder$has_checkpoint && !is.null(was)) {
+    cli::cli_inform(
+      c(
+        "The model in {.path {folder$path}} was trained on other data until step {folder$step}:
+         {was$rows} row{?s}, and now {data$rows}.",
+        i = "It goes on from there with these; another {.arg model_dir} begins anew."
+      ),
+      class = "runhooks_message_other_data"
+    )
+  }
+  record$data <- data
   learn_memory(folder, record)
 }
 

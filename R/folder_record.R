@@ -20,8 +20,12 @@ is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
     (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_words(x[["order"]]) &&
-    (is.null(x[["response"]]) || is_known_response(x[["response"]]))
+    (is.null(x[["response"]]) || is_known_response(x[["response"]])) &&
+    (is.null(x[["data"]]) || is_known_data(x[["data"]]))
 }
+
+# Which data the last training read.
+is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 
 is_known_column <- function(x) {
   is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
@@ -68,7 +72,7 @@ kind_words <- c(
 )
 
 # Values of the kind and with the levels that `known` says, by the names of features. One warning
-# names all levels that are new; they count as missing, but for features in `open`.
+# names all levels that are new; they have no weight, but for features in `open`.
 match_features <- function(columns, known, open = character()) {
   new <- list()
   for (name in intersect(names(columns), names(known))) {
@@ -103,7 +107,7 @@ warn_new_levels <- function(new) {
   }, "")
   names(lines) <- rep("x", length(lines))
   rlang::warn(
-    c("Levels that training has not seen count as missing.", lines),
+    c("Levels that training has not seen have no weight.", lines),
     class = "runhooks_warning_new_levels"
   )
 }

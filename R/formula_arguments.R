@@ -17,8 +17,8 @@ constructor_arguments <- function(constructor, specs, call) {
     traits = model_traits(type), seats = specs$seats, places = list()
   )
   settled <- settle_arguments(settled, formals(constructor), call)
-  absent <- Find(function(name) is_absent(settled$args[[name]]), arguments)
-  if (!is.null(absent)) stop_absent(absent, settled, call)
+  absent <- vapply(settled$args, identical, NA, quote(expr = ))
+  if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)
   settled
 }
 
@@ -75,8 +75,9 @@ settle_arguments <- function(settled, defaults, call) {
 
 # Data in one of the first places, where no formula says what is wanted of them.
 check_no_frame <- function(settled, first, call) {
-  frame <- Find(function(name) is.data.frame(settled$args[[name]]), intersect(first, settled$given))
-  if (is.null(frame)) return(invisible())
+  if (!any(vapply(settled$args[first[first %in% settled$given]], is.data.frame, NA))) {
+    return(invisible())
+  }
   written <- Find(function(name) is_string(settled$args[[name]]), first)
   text <- if (!is.null(written)) settled$args[[written]]
   stop_runhooks(
@@ -270,6 +271,32 @@ with_rate <- function(optimizer, rate, chosen, part, call) {
     ),
     call = call
   )
+}
+
+# The name of an optimizer; NA where a function will give it.
+optimizer_type <- function(x) {
+  if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
+}
+
+# Asked once for all that are registered; another name is refused where arguments are checked.
+wants_all_rows <- function(x) {
+  if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
+  optimizer_type(x) %in% the$all_rows
+}
+
+# Whether the optimum is another one than that of the data alone.
+is_penalized <- function(x) {
+  is_optimizer(x) && any(vapply(names(x), function(name) {
+    grepl("_regularization_strength$|^weight_decay", name) && !identical(unclass(x)[[name]], 0)
+  }, NA))
+}
+
+# Linear models that are trained by iterations over all rows.
+goes_to_optimum <- function(args, traits) {
+  parts <- traits$parts
+  if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
+  optimizer <- args[[parts[[1]]$optimizer]]
+  wants_all_rows(optimizer) && !is_penalized(optimizer)
 }
 
 # What the core makes of a name, with another rate.

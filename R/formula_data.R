@@ -18,15 +18,14 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   for (i in seq_along(names)) {
     check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
   }
-  omits_words <- blueprint$na$kind %in% c("omit", "exclude")
-  missing <- lapply(values, is_missing_row, words = omits_words)
+  missing <- lapply(values, is_missing_row)
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
   if (with_response) {
     frame$response <- response
     check_column(
       response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
     )
-    missing[[blueprint$response$name]] <- is_missing_row(frame$response)
+    missing[[blueprint$response$name]] <- is_missing_row(frame$response, blanks = FALSE)
     frame$weight <- if (!is.null(blueprint$weight)) required_column(data, blueprint$weight, call)
   }
   frame$missing <- missing
@@ -116,6 +115,11 @@ blueprint_input_fn <- function(
   n <- n_rows(frame$response)
   is_training <- !is.null(is_limited)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
+  if (is_training && iterates(model, n, batch_size)) {
+    # where all rows are seen at once neither their order nor a place in them says anything
+    if (identical(shuffle, "auto")) shuffle <- FALSE
+    resume <- FALSE
+  }
   if (!"num_epochs" %in% given) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
@@ -125,10 +129,21 @@ blueprint_input_fn <- function(
 # --- how training reads data
 
 # So many rows and steps converge, and take less than a second; how many says the kind of model.
-default_batch <- function(model, n) min(n, model_traits(model$spec$type)$batch_size)
+default_batch <- function(model, n) {
+  if (iterates(model)) n else min(n, model_traits(model$spec$type)$batch_size)
+}
+
+# Whether the model is trained by an optimizer that wants all rows in each step, and they are.
+iterates <- function(model, n = 1, batch_size = n) {
+  parts <- model_traits(model$spec$type)$parts
+  length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
+}
+
+most_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
+  if (iterates(model, n, batch_size)) return(most_iterations)
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
 
@@ -184,7 +199,9 @@ kept_data <- function(object, call = parent.frame()) {
 refuse_prediction <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
-  known <- c("newdata", "type", "hooks", "checkpoint_path", "predict_keys", "simplify")
+  known <- c(
+    "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify"
+  )
   advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
     "New data are {.arg newdata}: {.code predict(model, newdata = data)}."
   } else {

@@ -20,6 +20,8 @@ formula_arguments <- function(settled, folder, call) {
     return(list(args = optimizer_arguments(settled, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
+  optimizers <- vapply(settled$traits$parts, `[[`, "", "optimizer")
+  args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
   data <- check_formula_data(args$data, call)
   if (is.null(formula)) formula <- response_of(formulas, call)
   weight <- args$weight_column
@@ -38,13 +40,13 @@ formula_arguments <- function(settled, folder, call) {
   frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   scales_labels <- mode == "regression" || head_scales_labels(args$head)
+  blueprint <- add_basis(blueprint, frame, is_scaled && goes_to_optimum(args, settled$traits))
   blueprint <- add_scales(blueprint, frame, is_scaled, scales_labels)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
   }
-  settled$args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
-  args <- optimizer_arguments(settled, TRUE, call)
+  args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
   if (is_of_head && length(spec)) args$head[names(spec)] <- spec
@@ -325,7 +327,8 @@ term_column <- function(term, blueprint, is_deep) {
       "NumericColumn", name = feature, key = feature, shape = list(width), default_value = NULL,
       dtype = tf$float32, normalizer_fn = NULL
     )
-    return(do.call(new_column, c(fields, scale[lengths(scale) > 0])))
+    scale <- c(scale[lengths(scale) > 0], basis_fields(blueprint, name))
+    return(do.call(new_column, c(fields, scale)))
   }
   words <- product_name(parts$words)
   levels <- if (length(parts$words) > 1) {

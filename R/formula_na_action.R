@@ -1,5 +1,5 @@
 # Missing values of models made from a formula: refused, left out with their row, or replaced by
-# constants, which are plain data. A missing word has no weight, so that words alone stop nothing.
+# constants, which are plain data. Of words "" is missing, too: no level of a model is called so.
 
 # `kind` is "fail", "omit", "exclude" or "constants", with `constants` by column. `data` are those
 # that the formula reads.
@@ -95,12 +95,19 @@ fill_missing <- function(data, constants) {
   data
 }
 
-# Which rows have NA or NaN: numbers and logicals; words where they are asked for.
-is_missing_row <- function(x, words = TRUE) {
+# Which rows have NA or NaN: numbers and logicals; words where they are asked for, also "".
+is_missing_row <- function(x, words = TRUE, blanks = words) {
   is_word <- is.character(x) || is.factor(x)
   if (is.list(x) || is_sparse_matrix(x) || (is_word && !words)) return(logical(n_rows(x)))
   missing <- is.na(x)
+  if (is_word && blanks) missing <- missing | is_blank(x)
   if (is.null(dim(x))) missing else rowSums(matrix(missing, n_rows(x))) > 0
+}
+
+is_blank <- function(x) {
+  if (is.character(x)) return(!is.na(x) & !nzchar(x))
+  blank <- !nzchar(levels(x))
+  if (any(blank)) as.integer(x) %in% which(blank) else logical(length(x))
 }
 
 keep_rows <- function(x, rows) {
@@ -146,10 +153,13 @@ stop_missing_rows <- function(missing, blueprint, call) {
   has_response <- any(missing[[blueprint$response$name]])
   numbers <- setdiff(names(missing)[vapply(missing, any, NA)], blueprint$response$name)
   example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
+  is_word <- !is.null(blueprint$variables[[example]]$levels)
+  # nolint: used by cli
+  value <- if (is_word) paste0('"', blueprint$variables[[example]]$levels[[1]], '"') else "0"
   advice <- c(
     i = "{.code na.action = na.omit} in the constructor leaves these rows out.",
     i = if (length(numbers)) {
-      "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = 0)} puts
+      "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = {value})} puts
        constants in their place."
     },
     i = if (has_response && blueprint$na$kind == "constants") "A response is not made up."

@@ -6,7 +6,7 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels) {
   known <- blueprint$known
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
-    if (!is_scaled || length(term$numbers) == 0) next
+    if (!is_scaled || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {
       # a weight for each word can do without the mean where each word has a bias, too
@@ -69,14 +69,14 @@ is_known_formula <- function(x) {
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
     all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
-    is_scale(x$response)
+    is_scale(x$response) && is_known_basis(x$basis)
 }
 
 # Plain data: calls such as poly() with its coefficients are texts, which are only compared.
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
   present <- function(...) Filter(Negate(is.null), list(...))
-  list(
+  record <- list(
     variables = lapply(blueprint$variables, function(variable) {
       present(levels = variable$levels, basis = basis_text(variable$expr))
     }),
@@ -87,6 +87,8 @@ formula_record <- function(blueprint) {
     response = present(center = blueprint$response$center, scale = blueprint$response$scale),
     na = blueprint$na
   )
+  record$basis <- basis_record(blueprint$basis)
+  record
 }
 
 basis_text <- function(expr) if (is.call(expr)) paste(deparse(expr, 500), collapse = "")
@@ -107,7 +109,7 @@ check_known_basis <- function(name, expr, known, call) {
 is_normalized <- function(settled, known, folder, call) {
   normalize <- settled$args$normalize
   if (!folder$has_checkpoint) return(normalize)
-  was <- !is.null(known$response$scale) ||
+  was <- !is.null(known$response$scale) || !is.null(known$basis) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% settled$given) return(was)
   stop_runhooks(

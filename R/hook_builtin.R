@@ -241,3 +241,22 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
 #' model %>% train(mpg ~ wt, mtcars, steps = 2)
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars, batch_size = 4), hooks = hook_stop_after_n_evals(2))
 hook_stop_after_n_evals <- builtin_hook("StopAfterNEvalsHook")
+
+#' Stop when the optimizer has nothing left to do
+#'
+#' An optimizer that sees all rows in each step, such as `tf$train$LBFGSOptimizer()`, knows when it has
+#' converged. [train()] adds this hook to the training of a linear model that was made from a formula,
+#' where it is not told how long. A loop that ends before warns with class
+#' `runhooks_warning_not_converged`, and says how long the gradient still is.
+#'
+#' @eval hook_params("StopWhenConvergedHook")
+#' @inherit hook_logging_tensor return
+#' @section Errors: `runhooks_error_failed_precondition` where the optimizer does not know, as where a
+#'   batch is a part of the rows.
+#' @family hooks
+#' @export
+#' @examples
+#' model <- linear_regressor(mpg ~ wt, mtcars)
+#' history <- train(model, mtcars, steps = 100, hooks = hook_stop_when_converged())
+#' history$params$steps
+hook_stop_when_converged <- builtin_hook("StopWhenConvergedHook")

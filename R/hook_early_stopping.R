@@ -72,7 +72,8 @@ new_stop_if_hook <- function(type, frame) {
   given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
   own <- given[names(given) != "estimator"]
   do.call(
-    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = say_early_stopping))
+    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = say_early_stopping)),
+    quote = TRUE
   )
 }
 

@@ -40,9 +40,9 @@ hook_learning_rate <- function(schedule) {
     stop_runhooks(
       c(
         "{.arg schedule} must be a function or {.fn reduce_on_plateau}, not {describe(schedule)}.",
-        i = if (is.numeric(schedule)) "A rate that stays is the optimizer's: for example
-             {.code tf$train$AdamOptimizer({schedule[[1]]})}.",
-        i = if (!is.numeric(schedule)) "For example {.code function(step) 0.1 / (1 + step / 100)}."
+        i = if (is_number(schedule)) "A rate that stays is the optimizer's: for example
+             {.code tf$train$AdamOptimizer({schedule})}.",
+        i = if (!is_number(schedule)) "For example {.code function(step) 0.1 / (1 + step / 100)}."
       )
     )
   }

@@ -333,8 +333,11 @@ next_rows <- function(columns, features, response, options, texts = character(),
   tensors <- cpp_next_batch(
     setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
-    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data
+    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
+    identical(the$mode, "train")
   )
+  # for the folder of the model that is trained
+  the$data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
@@ -496,7 +499,7 @@ check_scales <- function(object, call) {
   folder <- current_folder(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   scales <- function(record) {
-    Filter(length, c(record$terms, list(response = record$response)))
+    Filter(length, c(record$terms, list(response = record$response, basis = record$basis)))
   }
   known <- scales(folder_memory(folder)$formula)
   if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())

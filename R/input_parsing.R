@@ -246,6 +246,7 @@ column_symbols <- function() {
   constructors <- list()
   for (endpoint in cpp_endpoints("column")) {
     names <- endpoint_names(endpoint)
+    if (length(names) == 0) next # the core's own
     own <- of_one_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
     constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
   }

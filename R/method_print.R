@@ -1,16 +1,5 @@
 # What a model of a formula, an input function and a run configuration say of themselves.
 
-model_words <- function(object) {
-  traits <- model_traits(object$spec$type)
-  modes <- c(regression = "regressor", classification = "classifier")
-  kind <- if (traits$mode %in% names(modes)) {
-    modes[[traits$mode]]
-  } else {
-    paste("model with", object$args$head$type)
-  }
-  paste(traits$words, kind)
-}
-
 describe_formula_model <- function(object) {
   folder <- model_dir(object)
   words <- model_words(object)
@@ -46,7 +35,8 @@ optimizer_words <- function(object) {
 part_optimizer_words <- function(optimizer, part) {
   if (is.function(optimizer)) return("by a function")
   if (is.null(optimizer)) return(part$missing)
-  name <- if (is_optimizer(optimizer)) optimizer$type else optimizer
+  name <- optimizer_type(optimizer)
+  if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
   rate <- if (is_optimizer(optimizer)) {
     optimizer$learning_rate
   } else if (!part$rate_falls) {

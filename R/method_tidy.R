@@ -10,12 +10,16 @@
 #' @param x A trained model that was made from a formula; for `tidy()` and `glance()` also a history.
 #' @param data,newdata The data to add columns to: `data` are those trained on, by default;
 #'   `newdata` others.
+#' @param conf.int,conf.level Whether the intervals of [confint()][model_inference] are there, and
+#'   their level.
 #' @param ... Not used.
 #' @return A tibble.
-#'   * `tidy()`: `term` and `estimate`, for several responses or classes with `response` or
-#'     `y.level` in front. Of a history `step`, `metric` and `value`.
+#'   * `tidy()`: `term` and `estimate`, with `std.error`, `statistic` and `p.value` where the loss is
+#'     a likelihood, for several responses or classes with `response` or `y.level` in front. Of a
+#'     history `step`, `metric` and `value`.
 #'   * `glance()`: `nobs`, `steps`, and `rmse` and `r.squared` or `accuracy` and `average_loss` on
-#'     the rows trained on. Of a history `steps` and its last losses.
+#'     the rows trained on, weighted as the training is; of linear models `sigma`, `logLik`, `AIC`,
+#'     `BIC`, `deviance` and `df.residual`, too. Of a history `steps` and its last losses.
 #'   * `augment()`: the data with `.fitted` and, where the response is there, `.resid`; of classes
 #'     with `.pred_class` and a probability `.pred_<class>` for each.
 #' @name tidy_models
@@ -31,22 +35,27 @@ NULL
 
 #' @rdname tidy_models
 #' @exportS3Method generics::tidy
-tidy.tf_estimator <- function(x, ...) {
-  coefficients <- stats::coef(x)
-  if (is.null(dim(coefficients))) {
-    return(tibble::tibble(term = names(coefficients), estimate = unname(coefficients)))
+tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
+  check_flag(conf.int)
+  fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
+  if (!conf.int) note_convergence(fit)
+  table <- coefficient_table(fit)
+  terms <- rownames(fit$coefficients)
+  outputs <- colnames(fit$coefficients)
+  columns <- list()
+  if (!is.null(outputs)) {
+    output <- if (is.null(tidy_classes_of(x))) "response" else "y.level"
+    columns[[output]] <- rep(outputs, each = length(terms))
   }
-  if (!is.null(tidy_classes_of(x))) {
-    terms <- colnames(coefficients)
-    return(tibble::tibble(
-      y.level = rep(rownames(coefficients), each = length(terms)),
-      term = rep(terms, nrow(coefficients)), estimate = as.vector(t(coefficients))
-    ))
+  columns$term <- rep(terms, ncol(fit$coefficients))
+  names <- c("estimate", "std.error", "statistic", "p.value")
+  for (i in seq_len(ncol(table))) columns[[names[[i]]]] <- unname(table[, i])
+  if (conf.int) {
+    half <- interval_factor(fit, conf.level) * columns$std.error
+    columns$conf.low <- columns$estimate - half
+    columns$conf.high <- columns$estimate + half
   }
-  tibble::tibble(
-    response = rep(colnames(coefficients), each = nrow(coefficients)),
-    term = rep(rownames(coefficients), ncol(coefficients)), estimate = as.vector(coefficients)
-  )
+  tibble::as_tibble(columns)
 }
 
 #' @rdname tidy_models
@@ -56,7 +65,23 @@ glance.tf_estimator <- function(x, ...) {
   frame <- training_frame(x, "glance")
   measures <- as.list(fit_measures(x, frame))
   steps <- cpp_saved_global_step(model_dir(x))
-  tibble::as_tibble(c(list(nobs = sum(frame$rows), steps = steps), measures))
+  known <- c(list(nobs = sum(frame$rows), steps = steps), measures)
+  if (has_coefficients(x)) known <- c(known, likelihood_measures(linear_fit(x, "glance", frame)))
+  tibble::as_tibble(known)
+}
+
+# Of a model whose loss is a likelihood, by the names that broom has for them.
+likelihood_measures <- function(fit) {
+  if (!nzchar(fit$family) || fit$is_penalized) return(list())
+  note_convergence(fit)
+  log_likelihood <- as_log_likelihood(fit)
+  c(
+    if (fit$family == "gaussian" && ncol(fit$errors) == 1) list(sigma = fit_sigma(fit)),
+    list(
+      logLik = as.numeric(log_likelihood), AIC = stats::AIC(log_likelihood),
+      BIC = stats::BIC(log_likelihood), deviance = fit_deviance(fit), df.residual = fit_df(fit)
+    )
+  )
 }
 
 #' @rdname tidy_models

@@ -41,6 +41,17 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   model
 }
 
+model_words <- function(object) {
+  traits <- model_traits(object$spec$type)
+  modes <- c(regression = "regressor", classification = "classifier")
+  kind <- if (traits$mode %in% names(modes)) {
+    modes[[traits$mode]]
+  } else {
+    paste("model with", object$args$head$type)
+  }
+  paste(traits$words, kind)
+}
+
 # --- kinds of arguments
 
 argument_kinds$optimizer <- function(x, name, call, wanted) {

@@ -11,6 +11,7 @@
 #'   `tf_estimator_regressor_dnn_regressor`, `tf_estimator_classifier_dnn_classifier` or
 #'   `tf_estimator_estimator_dnn_estimator`.
 #' @inheritSection linear_regressor Formulas
+#' @inheritSection linear_regressor Training of formulas
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

@@ -13,6 +13,7 @@
 #'   `tf_estimator_estimator_dnn_linear_combined_estimator`.
 #' @section Formulas: Either part takes a formula, as in [linear_regressor()]; one has the response.
 #'   Where a formula stands first it is for both parts, the deep one without its interactions.
+#' @inheritSection linear_regressor Training of formulas
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

@@ -11,6 +11,7 @@
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_kernel_linear_regressor` and its like.
 #' @inheritSection linear_regressor Formulas
+#' @inheritSection linear_regressor Training of formulas
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

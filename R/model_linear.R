@@ -23,13 +23,20 @@
 #'
 #'   Numbers are standardized inside of the graph, so predictions, losses and metrics are in the
 #'   units of the data, and exported models take them as they are. What was standardized is
-#'   remembered, also in the model's folder. Where no optimizer is named a linear model takes Ftrl
-#'   (rate 0.2; 0.1 beside a deep part) and a deep one Adam (rate 0.001). Where [train()] is not
-#'   told how long, it makes 5000 steps of at most 512 rows, deep models 2000 of at most 64, or
-#'   reads the data once if that is more: enough to be as good as [lm()] or [glm()], see
-#'   `vignette("getting-started")`.
-#' @section Missing values: NA in words has no weight, and is no reason to leave a row out but with
-#'   `na.omit`. [predict()][predict.tf_estimator] gives one row for each row, NA where it cannot.
+#'   remembered, also in the model's folder.
+#' @section Training of formulas: Where no optimizer is named a linear model takes
+#'   `tf$train$LBFGSOptimizer()`. Each step sees all rows, and [train()] ends where the loss is least,
+#'   after 200 steps at the latest: [coef()][model_methods] are those of [lm()] and [glm()], also of
+#'   terms of which one nearly says the other, such as `x + I(x^2)` (numbers enter the model
+#'   decorrelated, which [coef()][model_methods] takes back; [variable_value()] does not), and
+#'   [vcov()][model_inference] says how sure they are. With a `batch_size` the steps are Adagrad's
+#'   (rate 0.2, or `learning_rate`). Beside a deep part a linear one takes Ftrl (rate 0.1), and a deep
+#'   one Adam (rate 0.001); where [train()] is not told how long, these and optimizers that are named
+#'   make 5000 steps of at most 512 rows, deep models 2000 of at most 64, or read the data once if that
+#'   is more, see `vignette("getting-started")`.
+#' @section Missing values: `na.action` is for all that the formula reads, words too, of which `""` is
+#'   missing as NA is. [predict()][predict.tf_estimator] gives one row for each row, NA where it
+#'   cannot.
 #' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two
 #'   classes), `probabilities`, `class_ids` and `classes`, which are strings.
 #' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an

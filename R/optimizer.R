@@ -61,8 +61,8 @@ optimizers_rd <- function() {
 #' How the variables of a model follow the gradients of its loss. The functions are members of
 #' `tf$train`; they give an object for the argument `optimizer` of an estimator. An estimator also
 #' takes a name (one of `"SGD"`, `"Momentum"`, `"Adagrad"`, `"Adam"`, `"RMSProp"`, `"Adadelta"`,
-#' `"Ftrl"`, `"ProximalAdagrad"`, `"ProximalGradientDescent"`, then the learning rate is the
-#' estimator's), or a function of no argument that returns an optimizer and
+#' `"Ftrl"`, `"ProximalAdagrad"`, `"ProximalGradientDescent"`, `"LBFGS"`, then the learning rate is
+#' the estimator's), or a function of no argument that returns an optimizer and
 #' is called while the graph is built.
 #'
 #' @eval optimizers_rd()
@@ -72,6 +72,11 @@ optimizers_rd <- function() {
 #' is built: of no argument, or of the global step, as `function(step)
 #' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. A rate that changes is in the event file as
 #' `learning_rate`. [hook_learning_rate()] sets the rate from R, step by step.
+#'
+#' `tf$train$LBFGSOptimizer()` is ours: it goes to the least loss in few steps where each of them sees
+#' all rows of the data (a `batch_size` of as many), and then stays there, see
+#' [hook_stop_when_converged()]; hooks may fetch `"gradient_norm"`. Where a batch is a part of the rows
+#' its steps are Adagrad's. It keeps twice `num_correction_pairs` numbers for each weight, in float64.
 #'
 #' @section Errors: `runhooks_error_invalid_argument` for a hyperparameter out of its range or an
 #'   unknown name; the message lists the known ones.

@@ -18,14 +18,19 @@
 #'   for a model made from a formula, with what the formula reads. Where neither is given, the data
 #'   that such a model was made of.
 #' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
-#'   `NULL`: all that the model has.
+#'   `NULL`: all that the model has. `"response"` is the mean as [predict.glm()] has it: a number, of
+#'   two classes the probability of the second, of more one for each; `"link"` is what it is a
+#'   function of, the logits.
+#' @param interval With `newdata`, for a linear model of a formula: `"confidence"` gives an interval
+#'   for the mean, `"prediction"` one for a new observation of a regressor, as [predict.lm()] does.
+#' @param level The level of the interval.
 #' @return As `simplify` says. The rows are in the order of the data. The classes of a model that
 #'   was trained on a factor or on logicals are their labels.
 #'
 #'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ...
 #'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and
 #'   the probability of each level as `.pred_<level>`; NA in rows that have NA where the model
-#'   cannot do without.
+#'   cannot do without. With `interval` the columns `.pred`, `.pred_lower` and `.pred_upper`.
 #' @section Untrained models: A model without a checkpoint predicts by its initial values, as
 #'   TensorFlow's does, with a warning of class `runhooks_warning_untrained` that names the folder.
 #'   One that was trained and whose folder is gone, or has no checkpoint any more, is an error. A
@@ -34,8 +39,8 @@
 #'   and prepares `newdata` by it. A model that is made again on the folder does not have it, and
 #'   says so.
 #' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
-#'   Levels that are new count as missing, with one warning of class
-#'   `runhooks_warning_new_levels` that names them.
+#'   Levels that are new have no weight, with one warning of class `runhooks_warning_new_levels` that
+#'   names them.
 #' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for
 #'   [train()].
 #' @seealso `tf.estimator.Estimator.predict` of TensorFlow 1.x.
@@ -58,7 +63,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  ),
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
-                                 ...) {
+                                 interval = NULL, level = 0.95, ...) {
   check_string(checkpoint_path, null = TRUE)
   enter_folder(object)
   refuse_prediction(list(...), environment())
@@ -68,15 +73,20 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   } else if (!is.null(newdata) && !missing(input_fn)) {
     stop_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
   }
+  if (!is.null(newdata) && !is.null(interval)) {
+    refuse_with_interval(type, checkpoint_path, hooks)
+    return(predict_interval(object, newdata, type, interval, level, environment()))
+  }
   if (!is.null(newdata)) {
     return(predict_newdata(object, newdata, type, checkpoint_path, hooks, environment()))
   }
   if (!is.null(type)) stop_runhooks("{.arg type} goes with {.arg newdata}.")
+  if (!is.null(interval)) stop_runhooks("{.arg interval} goes with {.arg newdata}.")
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
-  keys <- if (all_keys) character() else as.character(unlist(predict_keys))
+  keys <- if (all_keys) character() else strings_of(predict_keys)
   input <- as_model_input(input_fn, object)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks)
   by_example <- yield_single_examples || (simplify && !as_iterable)

@@ -5,20 +5,58 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   forms <- labels$predictions
   if (length(forms) == 0) stop_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
-  choices <- names(forms)
+  choices <- c(names(forms), "response", "link")
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
-  if (is.null(type)) type <- choices
+  if (is.null(type)) type <- names(forms)
+  if (type[[1]] %in% c("response", "link")) {
+    return(predict_mean(object, newdata, type, labels, forms, checkpoint_path, hooks, call))
+  }
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  ready <- new_features(object, data, call)
-  keys <- vapply(forms, `[[`, "", "key")
-  values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
-  values <- lapply(values, spread_rows, ready$rows)
+  values <- predicted_rows(object, data, vapply(forms, `[[`, "", "key"), checkpoint_path, hooks, call)
   tables <- lapply(unname(forms[type]), function(form) {
     tidy_prediction(values[[form$key]], form, object, labels)
   })
-  quick_tibble(do.call(c, tables), length(ready$rows))
+  quick_tibble(do.call(c, tables), n_rows(values[[1]]))
+}
+
+# What the model gives for each key in each row, NA where it cannot.
+predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
+  ready <- new_features(object, data, call)
+  values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
+  lapply(values, spread_rows, ready$rows)
+}
+
+# type = "response" and "link", in the words of glm().
+predict_mean <- function(object, newdata, type, labels, forms, checkpoint_path, hooks, call) {
+  has_classes <- labels$n_classes > 0
+  has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
+  key <- if (type == "link" && has_logits) "logits" else last_of(forms)$key
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
+  values <- predicted_rows(object, data, key, checkpoint_path, hooks, call)[[1]]
+  if (isTRUE(labels$has_one_class) && labels$n_classes == 2) {
+    values <- values[, ncol(values), drop = FALSE]
+  }
+  names <- if (has_classes && ncol(values) > 1) {
+    paste0(".pred_", tidy_classes(object, labels))
+  } else if (length(last_of(forms)$names)) {
+    paste0(".pred_", last_of(forms)$names)
+  } else {
+    numbered_names(values)
+  }
+  quick_tibble(prediction_columns(values, names), nrow(values))
+}
+
+# An interval is computed of the newest weights, without a loop.
+refuse_with_interval <- function(type, checkpoint_path, hooks, call = parent.frame()) {
+  odd <- c("checkpoint_path", "hooks")[c(!is.null(checkpoint_path), !is.null(hooks))]
+  if (length(odd)) {
+    stop_runhooks("{.arg {odd[[1]]}} does not go with {.arg interval}.", call = call)
+  }
+  good <- is.null(type) || identical(type, "link") || identical(type, "response") ||
+    identical(type, "numeric")
+  check_arg(good, type, "\"response\" or \"link\" with an interval", "type", call)
 }
 
 # One form of the predictions as named columns: the class, a number for each class, or numbers that
@@ -108,6 +146,7 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
 no_predictions <- function(labels, keys) {
   lapply(setNames(nm = keys), function(key) {
     form <- Find(function(form) form$key == key, labels$predictions)
+    if (is.null(form)) return(matrix(numeric(), 0, if (labels$n_classes > 2) labels$n_classes else 1))
     width <- switch(form$columns,
       class = 1, by_class = labels$n_classes, max(length(form$names), labels$width)
     )

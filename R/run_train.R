@@ -14,8 +14,8 @@
 #' @param steps How many more steps; `NULL`: as many as the input gives.
 #' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
 #'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
-#' @param max_steps Up to which global step; where it is reached nothing is done. Give at most one
-#'   of `steps` and `max_steps`.
+#' @param max_steps Up to which global step; where it is reached nothing is done, and a message of
+#'   class `runhooks_message_skipped` says so. Give at most one of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
 #' @param validation Data to evaluate on while the model trains: an [input_fn()], or a data frame
 #'   for a model made from a formula. They are evaluated before the first step, at intervals (those
@@ -41,7 +41,11 @@
 #'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
 #'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
 #'   process at a time trains in a folder; [run_history()] says what all runs came to.
-#' @section Warnings: What the core warns of (class `runhooks_warning`, and
+#' @section Messages: `runhooks_message_other_data` where data in memory are others than those that
+#'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`.
+#' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
+#'   told how long to train has not come to the least loss in 200 steps, with the norm of the gradient.
+#'   What the core warns of (class `runhooks_warning`, and
 #'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
 #'   `tryCatch(warning = )` cuts nothing off.
 #' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
@@ -94,11 +98,14 @@ train.tf_estimator <- function(
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
+  ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
+    iterates(object, attr(input, "about")$rows, attr(input, "about")$batch_size)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
+  if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = !is.null(stop)
+    may_stop = ends_itself || !is.null(stop)
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
@@ -109,6 +116,15 @@ train.tf_estimator <- function(
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)
+}
+
+# Few steps, each of which is worth a line of the history, until nothing is left to do.
+with_convergence <- function(hooks) {
+  is_saver <- vapply(hooks, function(hook) {
+    is_deferred_hook(hook) && hook$type == "hook_history_saver"
+  }, NA)
+  if (!any(is_saver)) hooks <- c(hooks, list(hook_history_saver(every_n_step = 1)))
+  c(hooks, list(hook_stop_when_converged()))
 }
 
 # What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
@@ -141,6 +157,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     history = history, interrupted = function() say_interrupted(folder$path)
   )
   is_done <- TRUE
+  if (result$was_skipped) say_skipped(folder, max_steps)
   history <- history(result$global_step, result$history)
   if (result$has_checkpoint) {
     if (!result$was_skipped) remember_model(object, folder)
@@ -159,6 +176,19 @@ say_one_pass <- function(steps, rows) {
       i = "Without {.arg num_epochs} the data are read as often as such a model needs."
     ),
     class = "runhooks_message_one_pass"
+  )
+}
+
+# The folder of a script that is run again, perhaps with other data or another rate.
+say_skipped <- function(folder, max_steps) {
+  cli::cli_inform(
+    c(
+      "Nothing was trained: the model in {.path {folder$path}} has reached step {folder$step}, and
+       {.code max_steps = {max_steps}} asks for no more.",
+      i = "{.code steps = } makes so many more steps, a larger {.arg max_steps} goes on to there,
+           another {.arg model_dir} begins anew."
+    ),
+    class = "runhooks_message_skipped"
   )
 }
 

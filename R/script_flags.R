@@ -27,6 +27,7 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
     return(of_tfruns("flags")(..., config = config, file = file, arguments = arguments))
   }
   check_string(file, null = TRUE)
+  arguments <- strings_of(arguments)
   known <- list(...)
   is_flag <- vapply(known, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
@@ -94,7 +95,8 @@ new_flag <- function(type, name, default, description, call = parent.frame()) {
 
 flag_value <- function(x, flag, call = parent.frame()) {
   check_arg(is.atomic(x) && length(x) == 1, x, paste("of type", flag$type), "default", call)
-  value <- suppressWarnings(switch(flag$type,
+  is_text <- !is.character(x) || validEnc(x)
+  value <- if (is_text) suppressWarnings(switch(flag$type,
     integer = if (as.numeric(x) %in% trunc(as.numeric(x))) as.integer(x) else NA,
     numeric = as.numeric(x),
     boolean = boolean_value(x),
@@ -102,7 +104,7 @@ flag_value <- function(x, flag, call = parent.frame()) {
   ))
   if (length(value) == 1 && !is.na(value)) return(value)
   stop_runhooks(
-    "The flag {.val {flag$name}} must be of type {flag$type}, not {.val {x}}.", call = call
+    "The flag {.val {flag$name}} must be of type {flag$type}, not {describe(x)}.", call = call
   )
 }
 

@@ -1,12 +1,12 @@
 # What R gives as tensors take it: types by name, dimensions, columns of data as arrays.
 
 # The name of a type that is given as an object or as its name.
-dtype_name <- function(dtype) {
+dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
   if (is_string(dtype)) return(dtype)
   stop_runhooks(
     c(
-      "{.arg dtype} must be a type, not {describe(dtype)}.",
+      "{.arg {arg}} must be a type, not {describe(dtype)}.",
       i = "Such as {.code tf$float32}, or its name, {.val float32}."
     ),
     call = user_frame()
@@ -14,7 +14,10 @@ dtype_name <- function(dtype) {
 }
 
 # A type that is given as an object or as its name; NULL stays NULL.
-as_dtype <- function(dtype) if (is.null(dtype)) NULL else tf_dtype(dtype_name(dtype))
+as_dtype <- function(dtype, arg = "dtype") {
+  if (is.null(dtype) || inherits(dtype, "tensorflow.dtype")) return(dtype)
+  tf_dtype(dtype_name(dtype, arg))
+}
 
 # Dimensions of a feature: whole numbers, all of them known.
 known_dims <- function(shape, call = parent.frame()) {
@@ -47,6 +50,9 @@ tf_dtype <- function(name) {
 as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
+  if (is.object(shape) || !is.list(shape) && !is.atomic(shape)) {
+    stop_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.")
+  }
   number <- function(dim) {
     if (is.null(dim)) return(NA_real_)
     if (!is.numeric(dim) && !is.logical(dim)) {

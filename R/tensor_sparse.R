@@ -56,6 +56,7 @@ check_sparse <- function(x, arg, call = parent.frame()) {
 # --- operations on the triple
 
 sparse_placeholder <- function(dtype, shape = NULL, name = NULL) {
+  check_string(name, null = TRUE)
   name <- if (is.null(name)) "" else paste0(name, "/")
   rank <- if (is.null(shape)) NULL else length(as_dims(shape))
   sparse_tensor(
@@ -175,13 +176,19 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
 # --- rows of a table, combined by the rows of a sparse tensor of ids
 
 # Sum, mean or mean by the root of the sum of squares.
+check_combiner <- function(combiner, call = parent.frame()) {
+  good <- is_string(combiner) && combiner %in% c("mean", "sum", "sqrtn")
+  if (good) return(invisible())
+  stop_runhooks(
+    "combiner must be one of 'mean', 'sqrtn' or 'sum', not {describe(combiner)}.", call = call
+  )
+}
+
 embedding_lookup_sparse <- function(params, sp_ids, sp_weights, partition_strategy = "mod",
                                     name = NULL, combiner = NULL, max_norm = NULL) {
   check_sparse(sp_ids, "sp_ids")
   if (is.null(combiner)) combiner <- "mean"
-  if (!combiner %in% c("mean", "sum", "sqrtn")) {
-    stop_runhooks("combiner must be one of 'mean', 'sqrtn' or 'sum', not {.val {combiner}}.")
-  }
+  check_combiner(combiner)
   if (!is.null(sp_weights)) check_sparse(sp_weights, "sp_weights")
   with(name_scope(name, "embedding_lookup_sparse"), {
     rows <- tf$strided_slice(sp_ids$indices, c(0L, 0L), c(0L, 1L), end_mask = 1L)
@@ -211,6 +218,8 @@ safe_embedding_lookup_sparse <- function(embedding_weights, sparse_ids, sparse_w
                                          combiner = "mean", default_id = NULL, name = NULL,
                                          partition_strategy = "div", max_norm = NULL) {
   check_sparse(sparse_ids, "sparse_ids")
+  check_combiner(combiner)
+  if (!is.null(sparse_weights)) check_sparse(sparse_weights, "sparse_weights")
   with(name_scope(name, "safe_embedding_lookup"), {
     good <- tf$greater_equal(sparse_ids$values, 0L)
     if (!is.null(sparse_weights)) {

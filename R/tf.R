@@ -137,7 +137,9 @@ tf_own_symbols <- function() {
 core_function <- function(name, arguments) {
   # these names could be arguments
   .name <- name
-  f <- function() cpp_tf_call(.name, mget(names(formals()), envir = environment()))
+  f <- function() {
+    cpp_tf_call(.name, mget(base::names(base::formals()), envir = base::environment()))
+  }
   formals(f) <- signature_formals(arguments)
   f
 }
@@ -262,7 +264,10 @@ gradients_of <- function(ys, grad_ys, call = parent.frame()) {
       call = call
     )
   }
-  begin <- function(y, grad) if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype)
+  begin <- function(y, grad) {
+    check_arg(is_graph_element(y), y, "a tensor or a list of tensors", "ys", call)
+    if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype)
+  }
   Map(begin, ys, grad_ys)
 }
 

@@ -111,7 +111,7 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
   check_flag(increment_global_step)
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)
   if (is.null(summaries)) summaries <- c("loss", "learning_rate", "global_gradient_norm")
-  summaries <- as.character(unlist(summaries))
+  summaries <- strings_of(summaries)
   check_summaries(summaries)
   with(variable_scope(name, "OptimizeLoss"), {
     updates <- if (is.null(update_ops)) {

@@ -187,6 +187,7 @@ assert_few <- function(preds, at_most_one) {
 tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parallel_iterations = 10,
                           back_prop = TRUE, swap_memory = FALSE, name = NULL,
                           maximum_iterations = NULL, return_same_structure = FALSE) {
+  check_positive_whole(parallel_iterations)
   check_function(cond)
   check_function(body)
   check_flag(back_prop)
@@ -296,6 +297,7 @@ stack_all <- function(lists, likes, rows) {
 
 # A loop over rows: `step(i, state)` gives list(state, results); the results are kept.
 loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
+  check_positive_whole(parallel_iterations, call = user_frame())
   n <- length(state)
   likes <- NULL
   last <- if (reverse) count - tf$constant(1L)

@@ -2,13 +2,13 @@
 
 example_symbols <- function() {
   list(
-    train.Int64List = function(value = NULL) example_list("int64_list", as.numeric(unlist(value))),
-    train.FloatList = function(value = NULL) example_list("float_list", as.numeric(unlist(value))),
-    train.BytesList = function(value = NULL) {
-      value <- if (is.raw(value)) list(value) else as.list(value)
-      bytes <- lapply(value, function(x) if (is.raw(x)) x else charToRaw(enc2utf8(as.character(x))))
-      example_list("bytes_list", bytes)
+    train.Int64List = function(value = NULL) {
+      example_list("int64_list", numbers_of(value, "whole numbers"))
     },
+    train.FloatList = function(value = NULL) {
+      example_list("float_list", numbers_of(value, "numbers"))
+    },
+    train.BytesList = function(value = NULL) example_list("bytes_list", bytes_of(value)),
     train.Feature = function(bytes_list = NULL, float_list = NULL, int64_list = NULL) {
       given <- Filter(Negate(is.null), list(bytes_list, float_list, int64_list))
       check_arg(length(given) == 1, given, "one list of values", "Feature", environment())
@@ -17,12 +17,43 @@ example_symbols <- function() {
     train.Features = function(feature = NULL) {
       good <- is.list(feature) && (length(feature) == 0 || !is.null(names(feature)))
       check_arg(good, feature, "a named list of features", "feature", environment())
+      for (one in feature) check_message(one, "a feature, as tf$train$Feature() gives", "feature")
       example_message("Features", list(feature = feature))
     },
     train.Example = function(features = NULL) {
+      if (!is.null(features)) {
+        check_message(features, "features, as tf$train$Features() gives", "features")
+      }
       example_message("Example", list(features = features))
     }
   )
+}
+
+# What a list of numbers is made of: a vector, or a list of such.
+numbers_of <- function(value, wanted, call = parent.frame()) {
+  numbers <- unlist(value)
+  if (is.null(value)) return(numeric())
+  good <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
+  if (wanted == "whole numbers") {
+    good <- good && !anyNA(numbers) && all(numbers == trunc(numbers))
+  }
+  check_arg(good, value, wanted, "value", call)
+  as.numeric(numbers)
+}
+
+# Strings, or bytes as they are.
+bytes_of <- function(value, call = parent.frame()) {
+  if (is.raw(value)) return(list(value))
+  good <- is.null(value) || is.character(value) || is.list(value) && !is.object(value)
+  check_arg(good, value, "strings, or a list of strings and raw vectors", "value", call)
+  lapply(unname(as.list(value)), function(x) {
+    check_arg(is.raw(x) || is_string(x), x, "strings or raw vectors", "value", call)
+    if (is.raw(x)) x else charToRaw(enc2utf8(x))
+  })
+}
+
+check_message <- function(x, wanted, arg, call = parent.frame()) {
+  check_arg(inherits(x, "tensorflow.example_message"), x, wanted, arg, call)
 }
 
 example_list <- function(kind, value) example_message(kind, list(value = value))

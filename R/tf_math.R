@@ -167,6 +167,9 @@ tensordot <- function(a, b, axes, name = NULL) {
 }
 
 tensordot_axes <- function(axes, ranks, call = parent.frame()) {
+  flat <- unlist(axes)
+  good <- (is.atomic(axes) || is.list(axes) && !is.object(axes)) && is.numeric(flat)
+  check_arg(good, axes, "whole numbers, or two lists of them", "axes", call)
   if (is.list(axes) || is.matrix(axes)) {
     pair <- if (is.matrix(axes)) list(axes[1, ], axes[2, ]) else axes
   } else if (length(axes) == 1) {
@@ -235,7 +238,9 @@ python_division <- function(x, y, name = NULL) {
 }
 
 accumulate_n <- function(inputs, shape = NULL, tensor_dtype = NULL, name = NULL) {
+  tensor_dtype <- as_dtype(tensor_dtype, "tensor_dtype")
   inputs <- lapply(as_targets(inputs), as_tensor, tensor_dtype)
+  check_arg(length(inputs) > 0, list(), "at least one tensor", "inputs", environment())
   if (!is.null(tensor_dtype) && inputs[[1]]$dtype != tensor_dtype) {
     stop_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
       {inputs[[1]]$dtype$name}.")

@@ -83,8 +83,9 @@ as_summary_value <- function(x) {
   if (is_tensor(x) || is_variable(x)) x else cpp_constant(x, NULL, "values")
 }
 
-collections_or <- function(collections, default) {
-  if (is.null(collections)) default else as.character(unlist(collections))
+# Names of collections, as strings or a list of them.
+collections_or <- function(collections, default, arg = "collections", call = parent.frame()) {
+  if (is.null(collections)) default else strings_of(collections, arg, call)
 }
 
 text_or_none <- function(x) if (is.null(x)) "" else x

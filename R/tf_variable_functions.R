@@ -30,6 +30,7 @@ scatter_function <- function(how) {
   force(how)
   f <- function(ref, indices, updates, use_locking = FALSE, name = NULL) {
     check_flag(use_locking)
+    check_arg(is_tensor(ref) || is_variable(ref), ref, "a variable", "ref", environment())
     indices <- as_tensor(indices, "int32")
     updates <- as_tensor(updates, ref$dtype)
     # one number for all of them
@@ -65,7 +66,7 @@ get_local_variable <- function(name, shape = NULL, dtype = NULL, initializer = N
   unsupported(trainable)
   get_variable(
     name, shape, dtype, initializer, regularizer, FALSE,
-    unique(c("local_variables", unlist(collections))), caching_device, partitioner,
+    unique(c("local_variables", collections_or(collections, NULL))), caching_device, partitioner,
     validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation
   )
 }
@@ -77,6 +78,7 @@ assertion <- function(scope, text, comparison) {
   force(text)
   force(comparison)
   function(x, y, data = NULL, summarize = NULL, message = NULL, name = NULL) {
+    check_string(message, null = TRUE)
     with(name_scope(name, scope), {
       x <- as_tensor(x, if (is_graph_element(y)) y$dtype)
       y <- as_tensor(y, x$dtype)
@@ -103,6 +105,7 @@ assertion_of_one <- function(scope, text, comparison) {
 assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, name = NULL) {
   unsupported(data, summarize)
   check_string(message, null = TRUE)
+  check_whole(rank)
   x <- as_tensor(x)
   if (is.null(dim(x))) {
     stop_runhooks("The rank of {.val {x$name}} is not known.", kind = "unimplemented")

@@ -15,8 +15,12 @@ scope_symbols <- function() {
 
 # Arguments of tf.group(): elements and lists of them.
 flat_list <- function(...) {
-  flatten <- function(x) if (is.list(x)) do.call(c, lapply(x, flatten)) else list(x)
-  as.list(flatten(list(...)))
+  flatten <- function(x, depth) {
+    if (!is.list(x)) return(list(x))
+    check_nesting(depth)
+    do.call(c, lapply(x, flatten, depth + 1L))
+  }
+  as.list(flatten(list(...), 1L))
 }
 
 # --- placeholders and variables
@@ -37,6 +41,7 @@ state_symbols <- function() {
 
 # A wish for a type holds where the value can have it; a demand is an error where it cannot.
 convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
+  dtype <- as_dtype(dtype)
   if (inherits(value, "tensorflow.indexed_slices")) value <- cpp_dense_gradient(value)
   if (is_variable(value)) value <- cpp_variable_snapshot(value)
   if (is_tensor(value)) {
@@ -55,8 +60,8 @@ convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
   tryCatch(make(wish), runhooks_error_invalid_argument = function(condition) make(NULL))
 }
 
-variable_collections <- function(collections) {
-  if (is.null(collections)) "variables" else as.character(unlist(collections))
+variable_collections <- function(collections, call = parent.frame()) {
+  collections_or(collections, "variables", call = call)
 }
 
 # What stands in TensorFlow's signatures of variables and says where they are and who shares them.
@@ -78,6 +83,7 @@ new_reference_variable <- function(initial_value = NULL, trainable = NULL, colle
   check_function(constraint, null = TRUE)
   if (!is.null(use_resource)) check_flag(use_resource)
   if (is.null(initial_value)) stop_runhooks("{.arg initial_value} must be specified.")
+  dtype <- as_dtype(dtype)
   if (is.function(initial_value)) initial_value <- initial_value()
   value <- as_tensor(initial_value, dtype)
   if (!is.null(dtype) && value$dtype != dtype) value <- tf$cast(value, dtype)

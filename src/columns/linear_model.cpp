@@ -1,10 +1,43 @@
 #include "columns/linear_model.h"
 
 #include "columns/input_layer.h"
+#include "graph/curvature.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
 namespace {
+
+// Of a weight for each of `units`: the same for all of them.
+Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
+  const Output column = graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
+  return graph.op("BroadcastTo",
+                  {column, graph.constant(Tensor::vector<int64_t>(weights.shape.dims()))});
+}
+
+// How the logits depend on the weights: on those of words by how often these come, on those of
+// numbers by their squares.
+void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
+  offer_curvature(graph, *weights, [weights, ids](Graph& g) {
+    const Output times =
+        ids.weights ? Output(g.op("Square", {ids.weights}))
+                    : ones_like(g, cast(g, ids.ids, DType::kFloat32));
+    const Output buckets =
+        g.scalar(DType::kInt32, static_cast<double>(weights->shape.dim(0)), "buckets");
+    return for_each_unit(g, g.op("UnsortedSegmentSum", {times, ids.ids, buckets}), *weights);
+  });
+}
+void offer_curvature_of_rows(Graph& graph, const VariablePtr& weights, Output rows) {
+  offer_curvature(graph, *weights, [weights, rows](Graph& g) {
+    const Output squares = g.op("Sum", {g.op("Square", {rows}), g.int_vector({0})});
+    return for_each_unit(g, squares, *weights);
+  });
+}
+void offer_curvature_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
+  offer_curvature(graph, *bias, [logits](Graph& g) {
+    return Output(g.op("Sum", {ones_like(g, logits), g.int_vector({0})}));
+  });
+}
 
 Output weighted_sum(Graph& graph,
                     TransformationCache& cache,
@@ -12,8 +45,10 @@ Output weighted_sum(Graph& graph,
                     const std::vector<VariablePtr>& weights,
                     const std::string& combiner,
                     ColumnVariables& variables) {
+  const bool is_whole = weights.size() == 1;
   if (const auto* categorical = dynamic_cast<const CategoricalColumn*>(&column)) {
     const IdsAndWeights ids = categorical->ids_and_weights(cache);
+    if (is_whole) offer_curvature_of_ids(graph, weights[0], ids);
     return graph.op("Identity", {combined_rows(graph, row_parts(graph, weights), ids, combiner)})
         .named("weighted_sum");
   }
@@ -22,6 +57,7 @@ Output weighted_sum(Graph& graph,
   const Output shape =
       graph.int_vector({-1, static_cast<int32_t>(dense.num_elements())}, "Reshape/shape");
   const Output rows = graph.op("Reshape", {tensor, shape});
+  if (is_whole) offer_curvature_of_rows(graph, weights[0], rows);
   return graph.op("MatMul", {rows, whole_value(graph, weights)}).named("weighted_sum");
 }
 
@@ -80,6 +116,7 @@ LinearModel linear_model(Graph& graph,
                                           : graph.op("AddN", sums).named("weighted_sum_no_bias");
   model.logits =
       graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
+  if (model.bias.size() == 1) offer_curvature_of_bias(graph, model.bias[0], model.logits);
   return model;
 }
 

@@ -15,7 +15,15 @@ class NumericColumn : public DenseColumn {
         dtype_(dtype_from_name(args.text("dtype", "float32"))),
         default_value_(args.find("default_value") ? *args.find("default_value") : Value()),
         normalizer_fn_(args.callable("normalizer_fn")),
-        standardization_(args, "center", "scale", shape_.num_elements()) {}
+        standardization_(args, "center", "scale", shape_.num_elements()) {
+    if (!args.has("among")) return;
+    among_ = column_argument(args, "among");
+    shares_ = args.numbers("shares");
+    const auto rows = static_cast<int64_t>(shares_.size()) / num_elements();
+    if (rows * num_elements() != static_cast<int64_t>(shares_.size())) {
+      invalid_argument("`shares` must have a row of ", num_elements(), " for each of `among`.");
+    }
+  }
 
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override {
@@ -24,7 +32,7 @@ class NumericColumn : public DenseColumn {
     read.has_shape = true;
     read.shape = shape_;
     read.default_value = default_value_;
-    read.is_normalized = normalizer_fn_ || standardization_;
+    read.is_normalized = normalizer_fn_ || standardization_ || among_;
     return {read};
   }
   Shape variable_shape() const override { return shape_; }
@@ -43,11 +51,22 @@ class NumericColumn : public DenseColumn {
       tensor = *result.get_if<Output>();
     }
     if (standardization_) tensor = standardization_.apply(cache.graph(), tensor);
+    if (among_) tensor = without_others(cache);
     if (tensor.dtype() == DType::kFloat32) return tensor;
     return cache.graph().op("Cast", {tensor}).attr("DstT", DType::kFloat32);
   }
 
  private:
+  // In float64: what is left where others say nearly all is little.
+  Output without_others(TransformationCache& cache) const {
+    Graph& graph = cache.graph();
+    const Output all = cache.transformed(*among_);
+    const NameScope scope(graph, "without_others");
+    const int64_t width = num_elements();
+    const Shape shape{static_cast<int64_t>(shares_.size()) / width, width};
+    return graph.op("MatMul", {all, graph.constant(Tensor::of<double>(shape, shares_), "shares")});
+  }
+
   void check(Output tensor) const {
     if (!is_numeric(tensor.dtype()) && tensor.dtype() != DType::kBool) {
       throw Error(
@@ -73,6 +92,9 @@ class NumericColumn : public DenseColumn {
   Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
   Standardization standardization_;  // of what the normalizer has made
+  // In the place of the numbers a linear function of these: a matrix in the order of its rows.
+  ColumnPtr among_;
+  std::vector<double> shares_;
 };
 
 }  // namespace
@@ -92,7 +114,8 @@ RUNHOOKS_REGISTER_COLUMN(
      "while "
      "the graph is built, or `NULL`. It sees the tensor as fed (float64 for R's doubles); the "
      "result is cast to float32.",
-     "center = NULL: numbers; kept", "scale = NULL: numbers; kept"},
+     "center = NULL: numbers; kept", "scale = NULL: numbers; kept", "among = NULL: column",
+     "shares = NULL: numbers"},
     "Numbers, as they are or normalized.");
 
 }  // namespace runhooks

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/state/gradient_helpers.h"
+
 namespace runhooks {
 
 namespace {
@@ -16,10 +18,6 @@ Output numbers(Graph& graph,
   if (dtype == DType::kFloat64) return graph.constant(Tensor::of<double>(shape, values), name);
   const std::vector<float> single(values.begin(), values.end());
   return graph.constant(Tensor::of<float>(shape, single), name);
-}
-
-Output cast(Graph& graph, Output x, DType dtype) {
-  return x.dtype() == dtype ? x : graph.op("Cast", {x}).attr("DstT", dtype);
 }
 
 }  // namespace
@@ -53,9 +51,14 @@ Output Standardization::apply(Graph& graph, Output x) const {
 
 Output Standardization::undo(Graph& graph, Output x) const {
   const NameScope scope(graph, "of_data");
+  const DType real = DType::kFloat64;
   const Output product =
-      graph.op("Mul", {x, numbers(graph, DType::kFloat32, scale_, "scale")}).named("Mul");
-  return graph.op("AddV2", {product, numbers(graph, DType::kFloat32, center_, "center")});
+      graph.op("Mul", {cast(graph, x, real), numbers(graph, real, scale_, "scale")}).named("Mul");
+  return graph.op("AddV2", {product, numbers(graph, real, center_, "center")});
+}
+
+Output Standardization::differences_of_data(Graph& graph, Output differences) const {
+  return graph.op("Mul", {differences, numbers(graph, DType::kFloat32, scale_, "scale")});
 }
 
 Output Standardization::squares_of_data(Graph& graph, Output squares) const {

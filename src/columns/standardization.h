@@ -25,9 +25,10 @@ class Standardization {
   // (x - center) / scale in float64, so that large numbers that differ by little keep what they
   // differ by.
   Output apply(Graph& graph, Output x) const;
-  // x * scale + center in float32.
+  // x * scale + center in float64 likewise.
   Output undo(Graph& graph, Output x) const;
-  // Squares of standardized differences as those of the data.
+  // Standardized differences, and their squares, as those of the data.
+  Output differences_of_data(Graph& graph, Output differences) const;
   Output squares_of_data(Graph& graph, Output squares) const;
 
  private:

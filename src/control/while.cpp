@@ -1,6 +1,8 @@
 // tf.while_loop: While, which runs a function as long as another one says so. What it is called
 // with comes in this order: a counter of the iterations, the variables of the loop, what the
 // functions have captured, and lists in which a gradient has it keep what it needs.
+#include <chrono>
+
 #include "base/interrupt.h"
 #include "control/control_flow.h"
 #include "control/functions.h"
@@ -12,6 +14,19 @@ bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.arg
 
 namespace {
 
+// A step that changes variables is better left at its end: it is left half way only where whoever
+// asks would wait for long.
+class LastResort {
+ public:
+  void operator()() const {
+    if (Clock::now() - begun_ > std::chrono::milliseconds(50)) check_interrupt_at_times();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begun_ = Clock::now();
+};
+
 class WhileKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -19,9 +34,14 @@ class WhileKernel : public Kernel {
     const auto n = static_cast<size_t>(c.num_outputs());
     values_.clear();
     for (size_t i = 0; i < n; ++i) values_.push_back(&c.input(static_cast<int>(i)));
+    const LastResort last_resort;
     while (goes_on()) {
-      if (may_stop_) check_interrupt();
-      check_leave();
+      if (may_stop_) {
+        check_interrupt();
+      } else {
+        check_leave();
+        last_resort();
+      }
       body_->run(values_);
       for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
     }

@@ -19,7 +19,7 @@ class CsvDataset : public FileSource {
     return std::vector<Shape>(columns_.columns().size());
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  std::unique_ptr<FileRecords> open(const std::string& path) const override;
+  std::unique_ptr<FileRecords> open(const ByteSource& source) const override;
   const char* unit() const override { return "record"; }
 
   const CsvColumns& columns() const { return columns_; }
@@ -36,9 +36,9 @@ class CsvDataset : public FileSource {
 
 class CsvRecords : public FileRecords {
  public:
-  CsvRecords(const CsvDataset& dataset, const std::string& path)
+  CsvRecords(const CsvDataset& dataset, const ByteSource& source)
       : dataset_(dataset),
-        reader_(path, dataset.compression(), dataset.columns().format()),
+        reader_(source, dataset.compression(), dataset.columns().format()),
         dictionaries_(dataset.columns().columns().size()) {
     reader_.skip_lines(dataset.skip());
     if (dataset.has_header() && reader_.next()) check_header();
@@ -80,8 +80,8 @@ class CsvRecords : public FileRecords {
   int64_t records_ = 0;
 };
 
-std::unique_ptr<FileRecords> CsvDataset::open(const std::string& path) const {
-  return std::make_unique<CsvRecords>(*this, path);
+std::unique_ptr<FileRecords> CsvDataset::open(const ByteSource& source) const {
+  return std::make_unique<CsvRecords>(*this, source);
 }
 
 class CsvIterator : public FileIterator {
@@ -146,7 +146,8 @@ RUNHOOKS_REGISTER_DATASET(
      "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
      "has_header = FALSE: flag. Whether a header follows them.",
      "header: any. What it must say; nothing where it may say anything.",
-     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_CSV_ARGUMENTS},
+     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_STREAM_ARGUMENT,
+     RUNHOOKS_CSV_ARGUMENTS},
     "The records of files of delimited text.");
 
 }  // namespace

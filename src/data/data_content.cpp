@@ -134,7 +134,7 @@ void FileContents::add_to(DataContent& content, const std::vector<std::string>& 
     look(paths[i], known_[i]);
     content.add(known_[i].fingerprint);
     bytes += known_[i].size;
-    missing += !known_[i].is_there;
+    missing += !known_[i].is_there && file_kind(paths[i]) != FileKind::kPipe;
   }
   constexpr size_t kNames = 3;
   std::vector<std::string> names;

@@ -32,6 +32,7 @@ std::vector<std::string> strings_argument(const Args& args, const std::string& n
 
 FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filenames")) {
   compression_ = compression_from_name(args.text("compression_type", ""));
+  takes_streams_ = args.flag("stream", false);
   const std::string on_error = args.text("on_error", "stop");
   skips_errors_ = on_error == "skip";
   if (!skips_errors_ && on_error != "stop") {
@@ -51,10 +52,25 @@ bool FileCursor::open_next() {
 
 void FileCursor::open() {
   const std::string& path = source_.files()[file_];
-  InputFile file(path);
-  size_ = file.size();
-  fingerprint_ = file_fingerprint(file);
-  records_ = source_.open(path);
+  const FileKind kind = file_kind(path);
+  is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
+  are_streamed_.resize(source_.files().size());
+  if (are_streamed_[file_]) fail_stream("it has been read, which can be done once");
+  if (is_stream_) {
+    are_streamed_[file_] = true;
+    size_ = fingerprint_ = 0;
+  } else {
+    InputFile file(path);
+    size_ = file.size();
+    fingerprint_ = file_fingerprint(file);
+  }
+  records_ = source_.open({path, is_stream_});
+}
+
+void FileCursor::fail_stream(const char* why) const {
+  throw Error(Code::kFailedPrecondition,
+              str_cat("'", source_.files()[file_], "' is a stream: ", why, "."),
+              {"dataset_cache() keeps what it gives for further passes."});
 }
 
 void FileCursor::close() {
@@ -97,6 +113,7 @@ void FileCursor::rewind() {
 }
 
 NamedTensors FileCursor::save() const {
+  if (records_ && is_stream_) fail_stream("nobody can go back to a place in it, so none is saved");
   NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
                         {"is_open", Tensor::scalar(records_ != nullptr)}};
   if (!records_) return state;

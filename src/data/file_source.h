@@ -44,12 +44,13 @@ class FileSource : public Dataset {
 
   void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
 
-  virtual std::unique_ptr<FileRecords> open(const std::string& path) const = 0;
+  virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
   // What a record is called: "line", "record".
   virtual const char* unit() const = 0;
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }
   bool skips_errors() const { return skips_errors_; }
+  bool takes_streams() const { return takes_streams_; }
 
  private:
   bool says_data(const std::string& argument) const override { return argument == "filenames"; }
@@ -57,8 +58,11 @@ class FileSource : public Dataset {
   std::vector<std::string> files_;
   FileContents contents_;
   Compression compression_ = Compression::kNone;
-  bool skips_errors_ = false;
+  bool skips_errors_ = false, takes_streams_ = false;
 };
+
+#define RUNHOOKS_STREAM_ARGUMENT \
+  "stream = FALSE: flag. Whether files may be pipes and devices, which are read as bytes come."
 
 // Goes through the records of all files. Where the dataset skips errors they are counted, and told
 // at the end of a file.
@@ -95,6 +99,7 @@ class FileCursor {
   void close();
   void leave_out(const Error& error);
   void tell_skipped();
+  [[noreturn]] void fail_stream(const char* why) const;
 
   const FileSource& source_;
   std::unique_ptr<FileRecords> records_;  // of the file that is open
@@ -102,6 +107,8 @@ class FileCursor {
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t skipped_ = 0;
   std::string first_skipped_;
+  bool is_stream_ = false;          // the file that is open
+  std::vector<bool> are_streamed_;  // by file; each can be read once
 };
 
 // Gives records as elements.

@@ -3,6 +3,7 @@
 
 #include "data/file_source.h"
 #include "io/files/atomic_file.h"
+#include "io/files/buffered_bytes.h"
 
 namespace runhooks {
 
@@ -58,6 +59,56 @@ class FixedRecords : public FileRecords {
   int64_t at_ = 0, count_ = 0;
 };
 
+// Of what has no length that is known: a record is one once its end and a footer have come.
+class StreamedRecords : public FileRecords {
+ public:
+  StreamedRecords(const ByteSource& source, const RecordFormat& format)
+      : bytes_(source, Compression::kNone), format_(format) {}
+  bool next() override {
+    if (!is_begun_ && !has(format_.header + format_.footer)) fail_length();
+    if (!is_begun_) bytes_.take(static_cast<size_t>(format_.header));
+    is_begun_ = true;
+    if (!has(format_.record + format_.footer)) {
+      if (bytes_.view().size() != format_.footer) fail_length();
+      return false;
+    }
+    data_.assign(bytes_.view().substr(0, static_cast<size_t>(format_.record)));
+    bytes_.take(data_.size());
+    ++count_;
+    return true;
+  }
+  bool skip() override { return false; }
+  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  FilePlace place() const override {
+    FilePlace place;
+    place.records = count_;
+    return place;
+  }
+  void seek(const FilePlace&) override {
+    fail(Code::kFailedPrecondition, "'", bytes_.path(), "' is a stream: it has no places.");
+  }
+
+ private:
+  bool has(uint64_t size) {
+    while (bytes_.view().size() < size) {
+      if (!bytes_.more()) return false;
+    }
+    return true;
+  }
+  [[noreturn]] void fail_length() const {
+    invalid_argument("After ", count_, " records of ", format_.record, " bytes '", bytes_.path(),
+                     "' ends with ", static_cast<uint64_t>(bytes_.view().size()),
+                     " bytes, which are not a footer of ", format_.footer, " bytes",
+                     is_begun_ ? "" : str_cat(" behind a header of ", format_.header), ".");
+  }
+
+  BufferedBytes bytes_;
+  RecordFormat format_;
+  std::string data_;
+  int64_t count_ = 0;
+  bool is_begun_ = false;
+};
+
 class FixedLengthRecordDataset : public FileSource {
  public:
   explicit FixedLengthRecordDataset(const Args& args) : FileSource(args) {
@@ -70,8 +121,9 @@ class FixedLengthRecordDataset : public FileSource {
     format_ = {static_cast<uint64_t>(header), static_cast<uint64_t>(record),
                static_cast<uint64_t>(footer)};
   }
-  std::unique_ptr<FileRecords> open(const std::string& path) const override {
-    return std::make_unique<FixedRecords>(path, format_);
+  std::unique_ptr<FileRecords> open(const ByteSource& source) const override {
+    if (source.is_stream) return std::make_unique<StreamedRecords>(source, format_);
+    return std::make_unique<FixedRecords>(source.path, format_);
   }
   const char* unit() const override { return "record"; }
 
@@ -88,7 +140,8 @@ RUNHOOKS_REGISTER_DATASET(
     "",
     {"filenames: any. The files.", "record_bytes: number in [1, Inf). How long a record is.",
      "header_bytes = NULL: number in [0, Inf). So much is left out at the beginning of each file.",
-     "footer_bytes = NULL: number in [0, Inf). So much is left out at the end of each file."},
+     "footer_bytes = NULL: number in [0, Inf). So much is left out at the end of each file.",
+     RUNHOOKS_STREAM_ARGUMENT},
     "Records of one length.");
 
 }  // namespace

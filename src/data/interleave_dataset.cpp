@@ -45,13 +45,14 @@ struct Lane {
   std::unique_ptr<DatasetIterator> iterator;
 };
 
+constexpr int64_t kMostLanesBefore = 10000;  // in states without a count
+
 class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
  public:
   InterleaveIterator(std::shared_ptr<const InterleaveDataset> dataset, IteratorContext& context)
       : TransformationIterator(std::move(dataset), context),
         function_(dataset_->maker().function().instantiate(context)),
-        context_(context.fork()),
-        lanes_(dataset_->cycle_length()) {}
+        context_(context.fork()) {}
 
   bool next(ElementSink& sink) override {
     return read([&](DatasetIterator& lane, int64_t) { return lane.next(sink) ? 1 : 0; }) > 0;
@@ -65,7 +66,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
 
  protected:
   void rewind_own() override {
-    for (Lane& lane : lanes_) lane = Lane();
+    lanes_.clear();
     open_ = lane_ = 0;
     in_block_ = 0;
     is_over_ = false;
@@ -74,6 +75,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     NamedTensors state = {{"lane", Tensor::scalar(static_cast<int64_t>(lane_))},
                           {"in_block", Tensor::scalar(in_block_)},
                           {"is_over", Tensor::scalar(is_over_)},
+                          {"lanes", Tensor::scalar(static_cast<int64_t>(lanes_.size()))},
                           {"rows_seen", Tensor::scalar(rows_seen_)}};
     add_subtree(state, "function/", function_->save());
     add_subtree(state, "seeds/", context_.save());
@@ -91,12 +93,18 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const int64_t lane = state_count(state, "lane", static_cast<int64_t>(lanes_.size()) - 1),
+    const auto cycle = static_cast<int64_t>(dataset_->cycle_length());
+    const int64_t lane = state_count(state, "lane", cycle - 1),
                   in_block = state_count(state, "in_block", dataset_->block_length() - 1),
                   rows_seen = state_count(state, "rows_seen");
     const bool is_over = state_flag(state, "is_over");
+    const int64_t lanes = num_lanes(state, lane);
+    if (lane > lanes && !is_over) {
+      fail(Code::kDataLoss, "Dataset ", lane, " of ", lanes, " that are read in turn is none.");
+    }
     function_->restore(subtree(state, "function/"));
     rewind_own();
+    lanes_.resize(static_cast<size_t>(lanes));
     for (size_t i = 0; i < lanes_.size(); ++i) restore_lane(i, subtree(state, lane_path(i)));
     context_.restore(subtree(state, "seeds/"));
     lane_ = static_cast<size_t>(lane);
@@ -106,6 +114,21 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
 
  private:
+  // Earlier versions had all lanes from the beginning on, and did not say how many.
+  int64_t num_lanes(const NamedTensors& state, int64_t lane) const {
+    const auto cycle = static_cast<int64_t>(dataset_->cycle_length());
+    if (state.count("lanes")) return state_count(state, "lanes", cycle);
+    int64_t lanes = lane;
+    const auto has = [&state](int64_t i) {
+      const std::string path = lane_path(static_cast<size_t>(i));
+      const auto at = state.lower_bound(path);
+      return at != state.end() && at->first.rfind(path, 0) == 0;
+    };
+    for (int64_t i = 0; i < cycle && i < kMostLanesBefore; ++i) {
+      if (has(i)) lanes = std::max(lanes, i + 1);
+    }
+    return lanes;
+  }
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
   }
@@ -116,6 +139,14 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     InterruptPoll poll;
     while (!is_over_ || open_ > 0) {
       poll();
+      if (lane_ >= lanes_.size()) {
+        // a lane is there once it is its turn, however many there may be
+        if (is_over_) {
+          lane_ = 0;
+          continue;
+        }
+        lanes_.emplace_back();
+      }
       Lane& lane = lanes_[lane_];
       if (!lane.iterator && !open(lane)) {
         advance();
@@ -135,11 +166,11 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     return 0;
   }
   int64_t left_in_lane() const {
-    if (lanes_.size() == 1) return std::numeric_limits<int64_t>::max();
+    if (dataset_->cycle_length() == 1) return std::numeric_limits<int64_t>::max();
     return dataset_->block_length() - in_block_;
   }
   void advance() {
-    lane_ = (lane_ + 1) % lanes_.size();
+    lane_ = (lane_ + 1) % dataset_->cycle_length();
     in_block_ = 0;
   }
   // Makes a dataset of the input's next element; FALSE where there is none.

@@ -8,8 +8,8 @@ namespace {
 
 class Lines : public FileRecords {
  public:
-  Lines(const std::string& path, Compression compression, int64_t skip)
-      : bytes_(path, compression) {
+  Lines(const ByteSource& source, Compression compression, int64_t skip)
+      : bytes_(source, compression) {
     bytes_.begin_text();
     while (place_.lines < skip && next()) {
     }
@@ -43,8 +43,8 @@ class Lines : public FileRecords {
 class TextLineDataset : public FileSource {
  public:
   explicit TextLineDataset(const Args& args) : FileSource(args), skip_(args.integer("skip", 0)) {}
-  std::unique_ptr<FileRecords> open(const std::string& path) const override {
-    return std::make_unique<Lines>(path, compression(), skip_);
+  std::unique_ptr<FileRecords> open(const ByteSource& source) const override {
+    return std::make_unique<Lines>(source, compression(), skip_);
   }
   const char* unit() const override { return "line"; }
 
@@ -61,7 +61,7 @@ RUNHOOKS_REGISTER_DATASET(
     "",
     {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
      "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
-     "on_error = \"stop\": string. What to do about an ill line."},
+     "on_error = \"stop\": string. What to do about an ill line.", RUNHOOKS_STREAM_ARGUMENT},
     "The lines of text files.");
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 class Records : public FileRecords {
  public:
-  Records(const std::string& path, Compression compression) : reader_(path, compression) {}
+  Records(const ByteSource& source, Compression compression) : reader_(source, compression) {}
   bool next() override {
     try {
       if (!reader_.next(data_)) return false;
@@ -45,8 +45,8 @@ class Records : public FileRecords {
 class TFRecordDataset : public FileSource {
  public:
   using FileSource::FileSource;
-  std::unique_ptr<FileRecords> open(const std::string& path) const override {
-    return std::make_unique<Records>(path, compression());
+  std::unique_ptr<FileRecords> open(const ByteSource& source) const override {
+    return std::make_unique<Records>(source, compression());
   }
   const char* unit() const override { return "record"; }
 };
@@ -59,7 +59,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
-     "on_error = \"stop\": string. What to do about an ill record."},
+     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_STREAM_ARGUMENT},
     "The records of TFRecord files.");
 
 }  // namespace

@@ -55,6 +55,9 @@ struct LabelSpec {
   // The labels are those of other heads, by name; nothing else is known of them.
   bool is_by_head = false;
   std::vector<TidyPrediction> predictions;
+  // The distribution whose likelihood the loss is, with the link between its mean and the logits,
+  // as statisticians call it: "gaussian", "binomial", "poisson", "multinomial"; "" where it is none.
+  std::string family;
   static constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 };
 

@@ -30,6 +30,16 @@ Output last_dim_expanded(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
 }
 
+// Numbers are float32 in what is served, as TensorFlow's heads give them.
+Named<Output> in_served_types(Graph& graph, const Named<Output>& predictions) {
+  Named<Output> served = predictions;
+  for (auto& one : served) {
+    if (one.second.dtype() != DType::kFloat64) continue;
+    one.second = graph.op("Cast", {one.second}).attr("DstT", DType::kFloat32);
+  }
+  return served;
+}
+
 // The step and what layers do beside it: the moving averages of batch normalization.
 Operation* with_updates(Graph& graph, Operation* train_op) {
   std::vector<Operation*> all = {train_op};
@@ -98,10 +108,11 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
   HeadParts made;
   made.predictions = predictions(graph, logits);
   if (mode == Mode::kPredict) {
-    const Named<ExportOutput> own = signatures(made.predictions);
+    const Named<Output> exported = in_served_types(graph, made.predictions);
+    const Named<ExportOutput> own = signatures(exported);
     made.export_outputs = {{kDefaultSignature, own[0].second}};
     for (const auto& signature : own) made.export_outputs.push_back(signature);
-    made.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, made.predictions}});
+    made.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, exported}});
     return made;
   }
   if (!input.labels) {
@@ -278,6 +289,7 @@ LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>
 LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary) {
   LabelSpec labels = several_class_labels(n_classes, vocabulary);
   labels.width = 1;
+  labels.family = n_classes == 2 ? "binomial" : "multinomial";
   labels.highest = static_cast<double>(n_classes - 1);
   labels.predictions.insert(labels.predictions.begin(),
                             {"class", "class_ids", TidyPrediction::Columns::kClass, {}});

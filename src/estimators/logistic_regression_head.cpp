@@ -11,6 +11,7 @@ class LogisticRegressionHead : public RegressionHead {
   explicit LogisticRegressionHead(const Args& args) : RegressionHead(args, Standardization()) {}
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();
+    labels.family = "binomial";
     labels.lowest = 0;
     labels.highest = 1;
     return labels;

@@ -13,6 +13,7 @@ class PoissonRegressionHead : public RegressionHead {
   // The full loss has the logarithm of the label.
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();
+    labels.family = "poisson";
     if (full_loss_) labels.lowest = 0;
     return labels;
   }

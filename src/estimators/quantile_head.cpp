@@ -41,6 +41,7 @@ class QuantileHead : public HeadBase {
     }
     const NameScope scope(graph, "labels");
     labels = two_dimensional_labels(graph, labels, logits, 1);
+    if (standardization_) labels = standardization_.apply(graph, labels);
     if (labels.dtype() == DType::kFloat32) return labels;
     return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
   }
@@ -52,7 +53,8 @@ class QuantileHead : public HeadBase {
     const std::vector<float> shares(quantiles_.begin(), quantiles_.end());
     const Output q = graph.constant(Tensor::of<float>(Shape{logits_dimension()}, shares), "q");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");
-    const Output error = graph.op("Sub", {labels, predictions(graph, logits)[0].second});
+    Output error = graph.op("Sub", {labels, logits});
+    if (standardization_) error = standardization_.differences_of_data(graph, error);
     const Output low = graph.op("Mul", {q, error});
     const Output high = graph.op("Mul", {graph.op("Sub", {q, one}), error});
     const Output each = graph.op("Maximum", {low, high});
@@ -63,7 +65,7 @@ class QuantileHead : public HeadBase {
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")}};
-    const Output below = graph.op("LessEqual", {batch.labels, batch.prediction("predictions")});
+    const Output below = graph.op("LessEqual", {batch.labels, batch.logits});
     const Output shares = graph.op("Cast", {below}).attr("DstT", DType::kFloat32);
     for (size_t i = 0; i < quantiles_.size(); ++i) {
       const Output begin = graph.int_vector({0, static_cast<int32_t>(i)}, "begin");

@@ -22,6 +22,7 @@ LabelSpec RegressionHead::labels() const {
   LabelSpec labels;
   labels.width = label_dimension_;
   labels.width_argument = "label_dimension";
+  labels.family = "gaussian";
   labels.predictions = {{"numeric", "predictions", TidyPrediction::Columns::kNumbers, {}}};
   return labels;
 }

@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "session/half_way.h"
 
 namespace runhooks {
 
@@ -221,7 +222,14 @@ void MonitoredSession::note_states() {
 }
 
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
-void MonitoredSession::tell_failure(const LoopFailure& failure) {
+void MonitoredSession::tell_failure(LoopFailure failure) {
+  if (failure.is_interrupt && was_left_half_way_) {
+    // an interrupt that breaks something is like an error
+    failure.is_interrupt = false;
+    warn("hook",
+         "The interrupt came while a step was changing variables: what they are now is of "
+         "no step, and no checkpoint is saved of it.");
+  }
   if (failure.is_interrupt && session_ && !has_failed_) note_states();
   has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
@@ -316,6 +324,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
+  was_left_half_way_ = false;
   requests_.begin();
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
@@ -331,6 +340,9 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     executor.run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
     coordinator_.raise_requested_exception();  // says better why the run failed
+    throw;
+  } catch (...) {
+    was_left_half_way_ = left_half_way();
     throw;
   }
   // A hook that runs the session itself must not change the results that others have still to see.

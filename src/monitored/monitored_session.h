@@ -95,7 +95,7 @@ class MonitoredSession {
   void hand_over_states();
   void note_states();
   void close_session();
-  void tell_failure(const LoopFailure& failure);
+  void tell_failure(LoopFailure failure);
   void forget_saver();
   const Executor& run_once(const RunArgs& caller);
   bool is_recoverable(const Error& error) const;
@@ -117,6 +117,7 @@ class MonitoredSession {
   bool stop_requested_ = false;
   bool is_running_ = false;  // the session, not the hooks
   bool has_failed_ = false;
+  bool was_left_half_way_ = false;  // the last step, within its changes of variables
   bool closed_ = false;
 };
 

@@ -5,9 +5,11 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
+#include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
+#include "session/half_way.h"
 #include "session/step_stats_collector.h"
 
 namespace runhooks {
@@ -22,6 +24,10 @@ namespace {
 bool has_effects(const OpDef& def) {
   const bool only_reads = def.holds_variable || def.reads_variable;
   return !def.mutates.empty() || (def.is_stateful && !only_reads);
+}
+
+bool changes_variable(const Operation& op) {
+  return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
 // Work on so many bytes takes much longer than the question whether to stop.
@@ -40,6 +46,11 @@ bool hands_on_variant(const Operation& op) {
 }
 
 }  // namespace
+
+bool& left_half_way() {
+  thread_local bool is_left = false;
+  return is_left;
+}
 
 Executor::Executor(std::shared_ptr<NodeTable> table,
                    const std::vector<Fetch>& fetches,
@@ -81,6 +92,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
   const FlushDenormals flushed;
   take_over_table();
   const uint64_t moves = table.buffers().moves();
+  left_half_way() = false;
   try {
     set_feeds();
     for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
@@ -172,9 +184,10 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
 
 // Nobody prepares for what is in a variant.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
-  const bool is_same = slot.tensor.is_valid() && (value.dtype() == DType::kVariant ||
-                                                  (slot.tensor.shares_buffer_with(value) &&
-                                                   slot.tensor.shape() == value.shape()));
+  const bool is_same =
+      slot.tensor.is_valid() &&
+      (value.dtype() == DType::kVariant ||
+       (slot.tensor.shares_buffer_with(value) && slot.tensor.shape() == value.shape()));
   slot.tensor = value;
   slot.owned = false;
   if (is_same) return;
@@ -242,6 +255,10 @@ void Executor::execute(Step& step) {
     try {
       item.kernel->compute(item.context);
     } catch (...) {
+      // what comes in the plan's order before it may have been done
+      for (const Step* at = steps_.data(); at <= &step; ++at) {
+        if (changes_variable(at->node->item->op)) left_half_way() = true;
+      }
       rethrow_at(item.op);
     }
   }

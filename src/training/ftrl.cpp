@@ -119,7 +119,9 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
   }
 }
 
-struct FtrlRule {
+// The second version of the ops has the shrinkage as an input more.
+template <bool kShrinks>
+struct FtrlRuleOf {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kOwn;
   template <typename T>
@@ -132,26 +134,13 @@ struct FtrlRule {
   }
   template <typename T>
   static void update(ApplyInputs<T>& in, bool by_rows) {
-    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), T(0)}, in.scalar(7), by_rows);
+    const T shrinkage = kShrinks ? in.scalar(7) : T(0);
+    const T lr_power = in.scalar(kShrinks ? 8 : 7);
+    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), shrinkage}, lr_power, by_rows);
   }
 };
-
-struct FtrlV2Rule {
-  static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kOwn;
-  template <typename T>
-  static void apply(ApplyInputs<T>& in) {
-    update(in, false);
-  }
-  template <typename T>
-  static void apply_rows(ApplyInputs<T>& in) {
-    update(in, true);
-  }
-  template <typename T>
-  static void update(ApplyInputs<T>& in, bool by_rows) {
-    ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), in.scalar(7)}, in.scalar(8), by_rows);
-  }
-};
+using FtrlRule = FtrlRuleOf<false>;
+using FtrlV2Rule = FtrlRuleOf<true>;
 
 class Ftrl : public Optimizer {
  public:

@@ -28,6 +28,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   const std::string& name() const { return name_; }
+  // Whether it does its work where each step sees all rows of the data.
+  virtual bool wants_all_rows() const { return false; }
 
   // Gradients of the loss with respect to `variables`, by default all trainable ones; `grad_loss`,
   // if given, is what the loss's own gradient is taken to be.

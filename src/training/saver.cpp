@@ -78,8 +78,11 @@ class Note {
     for (const std::string& one : old) {
       if (parent_folder(one) == parent_folder(path)) names.push_back(base_name(one));
     }
-    write_file_atomically(
-        path_, checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
+    // Where it is not whole, or not on the disk, nothing was saved yet, or the machine has failed:
+    // it is not worth the time that a file takes which must be there.
+    OutputFile file(path_);
+    file.write(checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
+    file.close();
   }
   ~Note() {
     std::error_code ignored;

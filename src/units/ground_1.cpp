@@ -15,6 +15,7 @@
 #include "base/random.cpp"
 #include "base/shared_work.cpp"
 #include "base/status.cpp"
+#include "base/streamed_bytes.cpp"
 #include "base/threads.cpp"
 #include "base/ticks.cpp"
 #include "base/unicode.cpp"

@@ -18,6 +18,7 @@
 #include "hooks/stop_at_checkpoint_step_hook.cpp"
 #include "hooks/stop_at_step_hook.cpp"
 #include "hooks/stop_if_hook.cpp"
+#include "hooks/stop_when_converged_hook.cpp"
 #include "hooks/summary_at_end_hook.cpp"
 #include "hooks/summary_saver_hook.cpp"
 #include "hooks/trigger.cpp"

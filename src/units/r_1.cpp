@@ -1,5 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "r/data/arrow.cpp"
+#include "r/data/content.cpp"
 #include "r/data/dataset.cpp"
 #include "r/data/dataset_function.cpp"
 #include "r/data/delimited_text.cpp"

@@ -14,6 +14,7 @@
 #include "training/graph_export.cpp"
 #include "training/import_meta_graph.cpp"
 #include "training/lamb.cpp"
+#include "training/lbfgs.cpp"
 #include "training/lowered_update.cpp"
 #include "training/momentum.cpp"
 #include "training/optimizer.cpp"

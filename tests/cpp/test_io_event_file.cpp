@@ -3,6 +3,8 @@
 #include <map>
 
 #include "io/events/event_file.h"
+#include "io/proto/tensor_proto.h"
+#include "io/proto/wire.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -152,5 +154,29 @@ TEST(io_event_messages_may_be_anything) {
     std::string record = records[7 + random() % 7];
     for (int n = 0; n < 3; ++n) record[random() % record.size()] = static_cast<char>(random());
     reads_or_reports("a file", [&] { read_event(record, "a file"); });
+  }
+}
+
+
+// Two tensors of 256 MB from one element each are fine, a third is not.
+TEST(io_event_file_has_a_limit_of_what_few_elements_stand_for) {
+  WireWriter shape, tensor, value, summary, event;
+  shape.put_message(2, WireWriter().add_int(1, kMostFilledBytes / 4));
+  tensor.add_int(1, 1).put_message(2, shape);
+  value.add_bytes(1, "a").put_message(8, tensor);
+  summary.put_message(1, value);
+  event.put_message(5, summary);
+  const std::string bytes = event.take();
+  for (const unsigned n : {2u, 3u}) {
+    RecordWriter writer(join_path(fresh_folder("many_events"), "events"));
+    for (unsigned i = 0; i < n; ++i) writer.write(bytes);
+    writer.close();
+    bool is_refused = false;
+    try {
+      CHECK_EQ(read_events(writer.path()).size(), 2u);
+    } catch (const Error& error) {
+      is_refused = error.code() == Code::kResourceExhausted;
+    }
+    CHECK_EQ(is_refused, n == 3u);
   }
 }

@@ -37,6 +37,37 @@ test_that("an error names the argument, what it was and what is expected", {
     refused(make_iterator_from_structure(5), "`output_types`", "5")
     refused(on_values(NA), "`f`", "a function or a formula", "NA")
     refused(out_of_range_handler(5), "`e`", "a condition", "5")
+    refused(tf$train$BytesList(list(a = NULL)), "`value`", "strings or raw vectors", "NULL")
+    refused(tf$train$Int64List(c(1, 2.5)), "`value`", "whole numbers")
+    refused(tf$train$FloatList("a"), "`value`", "numbers", "\"a\"")
+    refused(tf$train$Features(list(a = 1)), "`feature`", "tf$train$Feature()", "1")
+    refused(tf$accumulate_n(list(1, 2), tensor_dtype = unknown), "`tensor_dtype`", "a type", "tensor")
+    refused(tf$accumulate_n(list(1, 2), shape = unknown), "A shape must be numbers", "tensor")
+    refused(tf$convert_to_tensor(unknown, dtype = unknown), "`dtype`", "a type", "tensor")
+    refused(tf$assert_rank(unknown_size, range_dataset(0, 3)), "`rank`", "a whole number", "tf_dataset")
+    refused(tf$assert_equal(1, 1, message = Sys.time()), "`message`", "a single string")
+    refused(tf$foldl(function(a, x) a, c(1, 2), parallel_iterations = range_dataset(0, 3)),
+      "`parallel_iterations`", "a positive whole number", "tf_dataset")
+    refused(tf$scatter_sub(integer(), 0L, 1), "`ref`", "a variable", "integer")
+    refused(tf$sparse$placeholder(tf$float32, name = unknown), "`name`", "a single string", "tensor")
+    refused(tf$summary$scalar("a", 1, collections = unknown), "`collections`", "strings", "tensor")
+    refused(tf$tensordot(unknown, unknown, range_dataset(0, 3)), "`axes`", "whole numbers")
+    refused(tf$placeholder("float32", list(list(1L))), "A dimension of a shape", "element 1")
+    refused(tf$accumulate_n(list()), "`inputs`", "at least one tensor")
+    refused(tf$scatter_add(tf$no_op(), 0L, 1), "`ref`", "a variable", "operation")
+    # an argument's name is one of a function that finds the arguments
+    refused(tf$raw_ops$ParseExample("a", names = function(x) x), "`sparse_keys`")
+    deep <- Reduce(function(x, i) list(x), seq_len(1e5), "a")
+    refused(
+      tf$feature_column$categorical_column_with_vocabulary_list("a", vocabulary_list = deep),
+      "`vocabulary_list`", "not a list"
+    )
+    refused(tf$gradients(NA_character_, 1, grad_ys = FALSE), "`ys`", "a tensor")
+    refused(hook_learning_rate(numeric()), "`schedule`", "a function", "numeric")
+    refused(feature_columns(mpg ~ nowhere), "mpg ~ nowhere", "a function", "nowhere")
+    refused(flags(arguments = list(unknown), file = NULL), "`arguments`", "strings")
+    refused(flag_integer("n", "\xff\xfe"), "\"n\"", "integer", "\\xff")
+    expect_error(model_dir(), "argument \"object\" is missing", fixed = TRUE)
     for (initializer in c("random_normal", "glorot_uniform", "orthogonal")) {
       refused(tf$initializers[[initializer]](seed = "a"), "`seed`", "\"a\"")
     }

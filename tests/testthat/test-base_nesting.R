@@ -25,13 +25,17 @@ test_that("what is nested too deep is an error, and no end of R's stack", {
     constant = function() tf$constant(deep(1)),
     cond = function() tf$cond(tf$constant(TRUE), function() deep(y), function() deep(y)),
     slices = function() tensor_slices_dataset(deep(1)),
+    columns = function() linear_regressor(deep(column_numeric("a"))),
+    dims = function() column_numeric("a", shape = deep(1)),
+    group = function() tf$group(deep(y)),
     zip = function() zip_datasets(deep(range)),
     map = function() dataset_map(range, function(x) deep(x))
   )
   for (name in names(calls)) {
     expect_error(calls[[name]](), "nested more than 32 deep", class = "runhooks_error_invalid_argument")
   }
-  # a feed is no list at all
+  # a dimension is no list at all, nor is a feed
+  expect_error(tf$placeholder("float32", deep(1L)), class = "runhooks_error_invalid_argument")
   expect_error(
     session$run(y, list("x:0" = deep(1))), class = "runhooks_error_invalid_argument"
   )

@@ -16,7 +16,7 @@ test_that("a formula is a shortcut for columns and an input function", {
   config <- run_config(tf_random_seed = 1)
   short <- linear_regressor(
     mpg ~ drat + cyl, data = mtcars, config = config, model_dir = withr::local_tempdir(),
-    normalize = FALSE
+    normalize = FALSE, optimizer = "Ftrl"
   )
   long <- mtcars_model()
   train(short, mtcars, batch_size = 8, shuffle = FALSE, num_epochs = 1)
@@ -154,8 +154,8 @@ test_that("new words of the data are missing, with one warning", {
   expect_length(said, 1)
   expect_match(said, "\"gear\": \"7\"")
   expect_match(said, "\"cyl\": \"3\"")
-  missing <- transform(new, gear = factor(c(NA, "4", "4")), cyl = c("6", NA, NA))
-  expect_no_warning(expect_equal(predict(model, newdata = missing), predicted))
+  # what is new has no weight; what is missing has no prediction
+  expect_equal(is.na(predicted$.pred), c(FALSE, FALSE, TRUE))
 })
 
 test_that("what a formula cannot say is an error", {

@@ -83,21 +83,35 @@ test_that("an na.action that says nothing is refused", {
   expect_error(linear_regressor(column_numeric("a"), normalize = TRUE), "normalizer_fn")
 })
 
-test_that("NA in words stops nothing, but for na.omit", {
+test_that("NA in words is NA as in numbers, and so is an empty string", {
   data <- transform(mtcars, gear = factor(gear), cyl = as.character(cyl))
   data$gear[[2]] <- NA
   data$cyl[[3]] <- NA
-  model <- linear_regressor(mpg ~ gear * cyl + wt, data, model_dir = new_folder())
-  train(model, steps = 20)
-  expect_equal(nobs(model), 32)
-  expect_false(anyNA(predict(model)$.pred))
-  few <- linear_regressor(mpg ~ gear + cyl, data, na.action = na.omit, model_dir = new_folder())
-  suppressMessages(train(few, steps = 20))
-  expect_equal(nobs(few), 30)
-  expect_equal(which(is.na(predict(few, newdata = data)$.pred)), 2:3)
+  data$cyl[[5]] <- ""
+  expect_error(
+    linear_regressor(mpg ~ gear + cyl + wt, data),
+    "3 of 32 rows have NA.*\"gear\": 1 row, the first is row 2.*\"cyl\": 2 rows.*list\\(gear = \"3\"\\)"
+  )
+  expect_error(linear_regressor(mpg ~ gear, data, na.action = "mean"), "1 of 32 rows has NA")
+  few <- linear_regressor(mpg ~ gear * cyl + wt, data, na.action = na.omit, model_dir = new_folder())
+  expect_message(train(few, steps = 20), "3 of 32 rows are left out")
+  expect_equal(nobs(few), 29)
+  expect_equal(which(is.na(predict(few, newdata = data)$.pred)), c(2, 3, 5))
+  complete <- data[-c(2, 3, 5), ]
+  suppressMessages(train(few))
+  expect_s3_class(summary(few), "summary.tf_estimator")
+  expect_equal(coef(few), coef(lm(mpg ~ gear * cyl + wt, complete)), tolerance = 1e-4)
   words <- linear_regressor(mpg ~ gear, data, na.action = list(gear = "4"), model_dir = new_folder())
   train(words, steps = 20)
   expect_equal(predict(words)$.pred[[2]], predict(words)$.pred[[1]])
+  # the response is none that is made up
+  unknown <- transform(mtcars, am = factor(am))
+  unknown$am[[4]] <- NA
+  expect_error(linear_classifier(am ~ wt, unknown), "1 of 32 rows has NA.*\"am\"")
+  known <- linear_classifier(am ~ wt, unknown, na.action = na.omit, model_dir = new_folder())
+  suppressMessages(train(known, steps = 2))
+  expect_equal(nobs(known), 31)
+  expect_error(suppressMessages(train(known, transform(unknown, am = NA))), "All rows have NA")
 })
 
 test_that("terms that cannot be computed with NA are computed of the other rows", {

@@ -40,7 +40,8 @@ good <- list(
   StopIfLowerHook = list(model, "loss", 1),
   StopIfNoIncreaseHook = list(model, "loss", 1),
   StopIfNoDecreaseHook = list(model, "loss", 1),
-  StopAfterNEvalsHook = list(num_evals = 1)
+  StopAfterNEvalsHook = list(num_evals = 1),
+  StopWhenConvergedHook = list(warns = FALSE)
 )
 
 constructor_of <- function(specs) get(endpoints_of(specs)[[1]])

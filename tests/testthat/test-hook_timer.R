@@ -1,18 +1,21 @@
 goldens <- hook_goldens("timer")
 
+expect_step_as_golden <- function(timer, row, info) {
+  triggers <- timer$should_trigger_for_step(row$step)
+  expect_equal(triggers, row$trigger, info = info)
+  if (triggers) {
+    updated <- timer$update_last_triggered_step(row$step)
+    expect_equal(json_form(updated), json_form(row$update_returned), info = info)
+  }
+  expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+}
+
 test_that("a timer of steps triggers when TensorFlow's does", {
   clock <- local_clock()
   timer <- tf$train$SecondOrStepTimer(every_steps = 3)
   for (row in goldens$every_steps$table) {
     if (is.null(row$step)) next
-    info <- paste("step", row$step)
-    triggers <- timer$should_trigger_for_step(row$step)
-    expect_equal(triggers, row$trigger, info = info)
-    if (triggers) {
-      updated <- timer$update_last_triggered_step(row$step)
-      expect_equal(json_form(updated), json_form(row$update_returned), info = info)
-    }
-    expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+    expect_step_as_golden(timer, row, paste("step", row$step))
     clock$advance(1.5)
   }
   timer$reset()
@@ -24,14 +27,7 @@ test_that("a timer of seconds triggers when TensorFlow's does", {
   clock <- local_clock()
   timer <- tf$train$SecondOrStepTimer(every_secs = 10)
   for (row in goldens$every_secs$table) {
-    info <- paste("after", row$time, "secs")
-    triggers <- timer$should_trigger_for_step(row$step)
-    expect_equal(triggers, row$trigger, info = info)
-    if (triggers) {
-      updated <- timer$update_last_triggered_step(row$step)
-      expect_equal(json_form(updated), json_form(row$update_returned), info = info)
-    }
-    expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
+    expect_step_as_golden(timer, row, paste("after", row$time, "secs"))
     clock$advance(4)
   }
 })

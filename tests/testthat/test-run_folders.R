@@ -227,3 +227,42 @@ test_that("so does another object of the same folder, and an iterator", {
   expect_no_warning(train(model, mtcars_input(), steps = 3, hooks = hook))
   expect_length(unique(first), 3)
 })
+
+test_that("a folder whose max_steps is reached says what was not done, and what to do", {
+  folder <- withr::local_tempdir()
+  fit <- function(data, ...) {
+    model <- linear_regressor(mpg ~ wt, data, model_dir = folder, ...)
+    train(model, max_steps = 20)
+    model
+  }
+  expect_no_message(fit(mtcars), class = "runhooks_message_skipped")
+  expect_message(
+    fit(mtcars), "Nothing was trained.*reached step 20.*max_steps = 20.*steps = .*another `model_dir`",
+    class = "runhooks_message_skipped"
+  )
+  # once for each call, whatever else changes
+  said <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
+  expect_equal(sum(grepl("Nothing was trained", said)), 1)
+})
+
+test_that("other data than those that a folder was trained on are said", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  train(model, steps = 3)
+  expect_no_message(train(model, steps = 2), class = "runhooks_message_other_data")
+  other <- transform(mtcars, mpg = rev(mpg))
+  expect_message(
+    train(model, other, steps = 2), "trained on other data until step 5.*32 rows, and now 32",
+    class = "runhooks_message_other_data"
+  )
+  expect_no_message(train(model, other, steps = 2), class = "runhooks_message_other_data")
+  # another process, and data of an input function
+  again <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  expect_message(train(again, steps = 1), "other data until step 9", class = "runhooks_message_other_data")
+  columns <- mtcars_model()
+  train(columns, mtcars_input())
+  expect_no_message(train(columns, mtcars_input()), class = "runhooks_message_other_data")
+  expect_message(
+    train(columns, input_fn(mpg ~ drat + cyl, mtcars[32:1, ])), class = "runhooks_message_other_data"
+  )
+})

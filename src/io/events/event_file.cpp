@@ -53,6 +53,14 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
+Event event_of_bytes(Event::Kind kind, std::string bytes, int64_t step) {
+  Event event;
+  event.step = step;
+  event.kind = kind;
+  event.bytes = std::move(bytes);
+  return event;
+}
+
 }  // namespace
 
 std::optional<float> Event::scalar(const std::string& tag) const {
@@ -147,19 +155,11 @@ void EventFileWriter::add_serialized_summary(std::string_view bytes, int64_t ste
 }
 
 void EventFileWriter::add_graph_def(std::string bytes, int64_t step) {
-  Event event;
-  event.step = step;
-  event.kind = Event::Kind::kGraphDef;
-  event.bytes = std::move(bytes);
-  add_event(std::move(event));
+  add_event(event_of_bytes(Event::Kind::kGraphDef, std::move(bytes), step));
 }
 
 void EventFileWriter::add_meta_graph(std::string bytes, int64_t step) {
-  Event event;
-  event.step = step;
-  event.kind = Event::Kind::kMetaGraphDef;
-  event.bytes = std::move(bytes);
-  add_event(std::move(event));
+  add_event(event_of_bytes(Event::Kind::kMetaGraphDef, std::move(bytes), step));
 }
 
 void EventFileWriter::add_session_log(SessionLog::Status status,
@@ -175,11 +175,8 @@ void EventFileWriter::add_session_log(SessionLog::Status status,
 void EventFileWriter::add_run_metadata(const std::string& tag,
                                        std::string_view bytes,
                                        int64_t step) {
-  Event event;
-  event.step = step;
-  event.kind = Event::Kind::kRunMetadata;
-  event.bytes = WireWriter().add_bytes(1, tag).add_bytes(2, bytes).take();
-  add_event(std::move(event));
+  std::string tagged = WireWriter().add_bytes(1, tag).add_bytes(2, bytes).take();
+  add_event(event_of_bytes(Event::Kind::kRunMetadata, std::move(tagged), step));
 }
 
 void EventFileWriter::flush() { records_->flush(); }

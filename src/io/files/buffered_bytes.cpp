@@ -11,8 +11,8 @@ constexpr size_t kLargest = size_t{1} << 28;
 constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
 }  // namespace
 
-BufferedBytes::BufferedBytes(const std::string& path, Compression compression)
-    : stream_(path, compression), compression_(compression) {}
+BufferedBytes::BufferedBytes(const ByteSource& source, Compression compression)
+    : stream_(source, compression), compression_(compression) {}
 
 bool BufferedBytes::more() {
   buffer_.erase(0, begin_);
@@ -25,7 +25,11 @@ bool BufferedBytes::more() {
   // Zeros are written before a file is read, so a small file must not cost a large block.
   uint64_t wanted = std::min<uint64_t>(std::max(kBlock, size), stream_.remaining());
   buffer_.resize(size + static_cast<size_t>(wanted));
-  const size_t got = stream_.read(buffer_.data() + size, static_cast<size_t>(wanted));
+  char* behind = buffer_.data() + size;
+  // what is looked at again with each piece must not come in pieces that are much shorter
+  const bool takes_what_has_come = !stream_.can_seek() && size < kBlock;
+  const size_t got = takes_what_has_come ? stream_.read_some(behind, static_cast<size_t>(wanted))
+                                         : stream_.read(behind, static_cast<size_t>(wanted));
   buffer_.resize(size + got);
   return got > 0;
 }

@@ -12,12 +12,13 @@ namespace runhooks {
 
 class BufferedBytes {
  public:
-  BufferedBytes(const std::string& path, Compression compression);
+  BufferedBytes(const ByteSource& source, Compression compression);
 
   const std::string& path() const { return stream_.path(); }
   // What has been read and not been taken.
   std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
-  // Reads as much again behind it, or more; FALSE at the end of the file. Views become invalid.
+  // Reads as much again behind it, or more; of a stream, as long as that is little, what has come.
+  // FALSE at the end of the file. Views become invalid.
   bool more();
   void take(size_t n) { begin_ += n; }
   // Of the first byte that has not been taken, in the decompressed file.

@@ -79,7 +79,7 @@ RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data)
   if (length > stream_.remaining()) return Result::kTruncated;
   if (length > kMostUnknown && stream_.remaining() == stream_.kUnknown) {
     fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': it would have ",
-         length, " bytes; in a compressed file one may have ", kMostUnknown, ".");
+         length, " bytes; in a compressed file or a stream one may have ", kMostUnknown, ".");
   }
   // The end of a compressed file is not known, so a length that is too large must not take the
   // memory at once.
@@ -94,6 +94,7 @@ RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data)
   }
   char footer[kFooterSize];
   if (stream_.read(footer, sizeof footer) < sizeof footer) return Result::kTruncated;
+  behind_ = stream_.offset();
   if (mask_crc(crc32c(data)) != load_fixed32(footer)) corrupted("data");
   return Result::kRecord;
 }
@@ -106,7 +107,7 @@ RecordReader::Result RecordReader::read(std::string& data) {
     offset_ = stream_.offset();
   } else {
     data.clear();
-    if (result == Result::kTruncated) stream_.seek(offset_);
+    if (result == Result::kTruncated && stream_.can_seek()) stream_.seek(offset_);
   }
   return result;
 }
@@ -120,6 +121,11 @@ bool RecordReader::next(std::string& data) {
 }
 
 bool RecordReader::skip() {
+  if (!stream_.can_seek()) {
+    const bool is_whole = behind_ > offset_;
+    offset_ = behind_;
+    return is_whole;
+  }
   stream_.seek(offset_);
   char header[kHeaderSize];
   if (stream_.read(header, sizeof header) < sizeof header) return false;

@@ -47,14 +47,15 @@ class RecordReader {
   // kTruncated: the file ends inside a record, as it does while it is written or after a crash.
   enum class Result { kRecord, kEnd, kTruncated };
 
-  explicit RecordReader(const std::string& path, Compression compression = Compression::kNone)
-      : stream_(path, compression) {}
+  explicit RecordReader(const ByteSource& source, Compression compression = Compression::kNone)
+      : stream_(source, compression) {}
 
   // The next record. One that is there but damaged is a kDataLoss error that names file and offset.
   Result read(std::string& data);
   // The same where a truncated file is an error too; FALSE at the end.
   bool next(std::string& data);
-  // Leaves the next record out, which is damaged; FALSE where nothing can be found behind it.
+  // Leaves the next record out, which is damaged; FALSE where nothing can be found behind it. Of a
+  // stream nothing is left where its length is.
   bool skip();
 
   const std::string& path() const { return stream_.path(); }
@@ -69,6 +70,7 @@ class RecordReader {
 
   ByteStream stream_;
   uint64_t offset_ = 0;
+  uint64_t behind_ = 0;  // the record that was read whole last
 };
 
 // All records of a file; a truncated one at the end is left out, and *truncated tells.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "base/streamed_bytes.h"
 
 namespace runhooks {
 
@@ -39,8 +40,13 @@ struct ByteStream::Inflater {
   bool at_end = false;  // of the file's bytes
 };
 
-ByteStream::ByteStream(const std::string& path, Compression compression)
-    : file_(path), compression_(compression) {
+ByteStream::ByteStream(const ByteSource& source, Compression compression)
+    : path_(source.path), compression_(compression) {
+  if (source.is_stream) {
+    stream_ = std::make_unique<StreamedBytes>(path_);
+  } else {
+    file_ = std::make_unique<InputFile>(path_);
+  }
   if (compression != Compression::kNone) inflater_ = std::make_unique<Inflater>(compression);
 }
 
@@ -48,17 +54,22 @@ ByteStream::~ByteStream() = default;
 
 size_t ByteStream::read(void* data, size_t size) {
   size_t got = 0;
-  if (!inflater_) {
-    got = file_.read(data, size);
-  } else {
-    while (got < size) {
-      const size_t more = inflate_some(static_cast<char*>(data) + got, size - got);
-      if (more == 0) break;
-      got += more;
-    }
+  while (got < size) {
+    const size_t more = read_some(static_cast<char*>(data) + got, size - got);
+    if (more == 0) break;
+    got += more;
   }
+  return got;
+}
+
+size_t ByteStream::read_some(void* data, size_t size) {
+  const size_t got = inflater_ ? inflate_some(data, size) : read_source(data, size);
   offset_ += got;
   return got;
+}
+
+size_t ByteStream::read_source(void* data, size_t size) {
+  return file_ ? file_->read(data, size) : stream_->read(data, size);
 }
 
 size_t ByteStream::inflate_some(void* data, size_t size) {
@@ -69,7 +80,7 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
   while (stream.avail_out == wanted) {
     check_interrupt();
     if (stream.avail_in == 0) {
-      stream.avail_in = static_cast<uInt>(file_.read(inflater_->input, kChunk));
+      stream.avail_in = static_cast<uInt>(read_source(inflater_->input, kChunk));
       stream.next_in = reinterpret_cast<Bytef*>(inflater_->input);
       if (stream.avail_in == 0) return 0;
     }
@@ -86,12 +97,15 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
 }
 
 void ByteStream::seek(uint64_t offset) {
+  if (!file_) {
+    fail(Code::kFailedPrecondition, "'", path_, "' is a stream: what has been read of it is gone.");
+  }
   if (!inflater_) {
-    file_.read_at(offset, nullptr, 0);
+    file_->read_at(offset, nullptr, 0);
     offset_ = offset;
     return;
   }
-  file_.read_at(0, nullptr, 0);
+  file_->read_at(0, nullptr, 0);
   inflater_ = std::make_unique<Inflater>(compression_);
   offset_ = 0;
   std::string skipped(kChunk, '\0');
@@ -103,8 +117,8 @@ void ByteStream::seek(uint64_t offset) {
 }
 
 uint64_t ByteStream::remaining() const {
-  if (inflater_) return kUnknown;
-  return file_.size() > offset_ ? file_.size() - offset_ : 0;
+  if (inflater_ || !file_) return kUnknown;
+  return file_->size() > offset_ ? file_->size() - offset_ : 0;
 }
 
 struct CompressedOutput::Deflater {

@@ -90,8 +90,8 @@ bool CsvSplitter::end_of_record(std::string_view text, bool is_all, CsvSplit* re
 
 // --- a file
 
-CsvReader::CsvReader(const std::string& path, Compression compression, const CsvFormat& format)
-    : bytes_(path, compression), splitter_(format) {
+CsvReader::CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format)
+    : bytes_(source, compression), splitter_(format) {
   bytes_.begin_text();
 }
 

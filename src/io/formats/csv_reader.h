@@ -55,7 +55,7 @@ class CsvSplitter {
 // The records of a file. A line without anything has one empty field, as in TensorFlow.
 class CsvReader {
  public:
-  CsvReader(const std::string& path, Compression compression, const CsvFormat& format);
+  CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format);
   // FALSE at the end of the file. Broken quotes are kDataLoss, and name file and line.
   bool next();
   // Leaves the next lines out, whatever stands there.

@@ -31,7 +31,7 @@ class FilledBytes {
   FilledBytes(const FilledBytes&) = delete;
   FilledBytes& operator=(const FilledBytes&) = delete;
 
-  static constexpr int64_t kMost = int64_t{1} << 30;
+  static constexpr int64_t kMost = int64_t{1} << 29;
   static void add(int64_t bytes, const std::string& where);
 
  private:

@@ -13,22 +13,33 @@
 
 namespace runhooks {
 
+namespace {
+
+void append_escaped(std::string& out, char c) {
+  constexpr std::string_view specials = "\n\r\t\"'\\", letters = "nrt\"'\\";
+  const size_t at = specials.find(c);
+  out += '\\';
+  if (at != std::string_view::npos) {
+    out += letters[at];
+    return;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  for (int shift = 6; shift >= 0; shift -= 3) out += static_cast<char>('0' + (byte >> shift & 7));
+}
+
+}  // namespace
+
 void append_quoted(std::string& out, std::string_view bytes) {
   out += '"';
-  for (char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    constexpr std::string_view specials = "\n\r\t\"'\\", letters = "nrt\"'\\";
-    const bool is_plain = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\'' && c != '\\';
-    const size_t at = is_plain ? std::string_view::npos : specials.find(c);
-    if (is_plain) {
-      out += c;
-    } else if (at != std::string_view::npos) {
-      out += '\\';
-      out += letters[at];
-    } else {
-      out += '\\';
-      for (int shift = 6; shift >= 0; shift -= 3) out += static_cast<char>('0' + (byte >> shift & 7));
-    }
+  const auto is_plain = [](char c) {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
+  };
+  for (size_t begin = 0; begin < bytes.size();) {
+    size_t end = begin;
+    while (end < bytes.size() && is_plain(bytes[end])) ++end;
+    out.append(bytes.substr(begin, end - begin));
+    if (end < bytes.size()) append_escaped(out, bytes[end]);
+    begin = end + 1;
   }
   out += '"';
 }

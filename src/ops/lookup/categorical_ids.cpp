@@ -115,6 +115,7 @@ struct InVocabulary {
   }
 };
 
+// The words are an input.
 class VocabularyIdsKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -122,49 +123,48 @@ class VocabularyIdsKernel : public Kernel {
     const Operation& op = c.op();
     vocabulary_ =
         std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
-    const Tensor& words = c.input(1);
-    for (int64_t i = 0; i < words.num_elements(); ++i) {
-      if (words.dtype() == DType::kString) {
-        vocabulary_->add(words.string_at(i));
-      } else {
-        vocabulary_->add(words.data<int64_t>()[i]);
-      }
-    }
+    add_words(c, *vocabulary_);
     ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
   }
 
- protected:
+ private:
+  virtual void add_words(KernelContext& c, Vocabulary& vocabulary) const {
+    const Tensor& words = c.input(1);
+    for (int64_t i = 0; i < words.num_elements(); ++i) {
+      if (words.dtype() == DType::kString) {
+        vocabulary.add(words.string_at(i));
+      } else {
+        vocabulary.add(words.data<int64_t>()[i]);
+      }
+    }
+  }
+
   std::unique_ptr<Vocabulary> vocabulary_;
   std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
 };
 
 // The words are the lines of a file.
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
- public:
-  void prepare(KernelContext& c) override {
-    if (ids_) return;
+  void add_words(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
-    vocabulary_ =
-        std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
     const auto& path = op.attr<std::string>("filename");
     TextFile file(c.file_rights().readable(path));
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
-    for (std::string line; vocabulary_->size() < size && file.next(&line);) {
+    for (std::string line; vocabulary.size() < size && file.next(&line);) {
       if (is_number) {
-        vocabulary_->add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
+        vocabulary.add(static_cast<int64_t>(std::strtoll(line.c_str(), nullptr, 10)));
       } else {
-        vocabulary_->add(line);
+        vocabulary.add(line);
       }
     }
-    if (vocabulary_->size() < size) {
-      invalid_argument("The vocabulary file '", path, "' has ", vocabulary_->size(),
+    if (vocabulary.size() < size) {
+      invalid_argument("The vocabulary file '", path, "' has ", vocabulary.size(),
                        " lines, but vocabulary_size is ", size, ".");
     }
-    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
 };
 

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
+#include "graph/endpoints.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
@@ -109,7 +110,8 @@ SEXP cpp_all_finite(SEXP columns) {
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
-// `on_other_data` checkpoints have the position.
+// `on_other_data` checkpoints have the position. The attribute `content` says which columns these are,
+// where it is asked for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -117,7 +119,8 @@ SEXP cpp_next_batch(SEXP columns,
                     double num_epochs,
                     bool shuffle,
                     double seed,
-                    SEXP on_other_data = R_NilValue) {
+                    SEXP on_other_data = R_NilValue,
+                    bool says_content = false) {
   return border([&]() -> SEXP {
     std::vector<InMemoryColumn> rows;
     const RList given(columns, "the columns of a dataset");
@@ -136,6 +139,10 @@ SEXP cpp_next_batch(SEXP columns,
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
+    const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
+    if (options.batch_size == num_rows || is_one) {
+      add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
+    }
     if (on_other_data != R_NilValue) {
       default_graph()->add_to_collection(
           collection_keys::kSaveableObjects,
@@ -144,6 +151,7 @@ SEXP cpp_next_batch(SEXP columns,
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
+    if (says_content) list.attr("content") = content_of_columns(columns);
     return list;
   });
 }

@@ -36,12 +36,20 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
   return eval_r(call, R_GlobalEnv);
 }
 
+SEXP there(const PartOf& part, const char* what) {
+  SEXP object = part.get();
+  if (object == R_NilValue) {
+    fail(Code::kFailedPrecondition, "R let go of ", what, " that is to give the next element.");
+  }
+  return object;
+}
+
 // A stream in R: closures that draw an element (a list of its components; NULL at the end), go back
 // to the beginning, and give or take a state.
 class RStream : public ElementStream {
  public:
-  RStream(SEXP closures, std::vector<DType> dtypes)
-      : closures_(closures), dtypes_(std::move(dtypes)) {}
+  RStream(SEXP source, SEXP closures, std::vector<DType> dtypes)
+      : closures_(source, closures), dtypes_(std::move(dtypes)) {}
 
   bool next(int64_t number, Components& element) override {
     Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
@@ -81,31 +89,32 @@ class RStream : public ElementStream {
   }
 
  private:
-  SEXP closure(const char* name) const { return list_element(closures_.get(), name); }
+  SEXP closure(const char* name) const {
+    return list_element(there(closures_, "the generator's stream"), name);
+  }
 
-  Held closures_;
+  PartOf closures_;  // of the source
   std::vector<DType> dtypes_;
 };
 
 // What begins streams: a closure that gives the closures of a new one.
 class RSource : public ElementSource {
  public:
-  RSource(SEXP open, std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
-      : open_(open),
-        dtypes_(std::move(dtypes)),
-        shapes_(std::move(shapes)),
-        declared_(std::move(declared)) {}
+  RSource(std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
+      : dtypes_(std::move(dtypes)), shapes_(std::move(shapes)), declared_(std::move(declared)) {}
+  // `handle`: R's of this source, which the handles of all its datasets keep.
+  void set_open(SEXP handle, SEXP open) { open_ = std::make_unique<PartOf>(handle, open); }
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(open_.get()));
+    Rcpp::Shield<SEXP> call(Rf_lang1(there(*open_, "the generator")));
     Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
-    return std::make_unique<RStream>(closures, dtypes_);
+    return std::make_unique<RStream>(open_->owner(), closures, dtypes_);
   }
 
  private:
-  Held open_;
+  std::unique_ptr<PartOf> open_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   std::string declared_;
@@ -119,9 +128,11 @@ class RSource : public ElementSource {
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return border([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
+    Held object;  // R's of the graph, which has the functions of R that it calls
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
+          object.reset(graph_handle(graph.shared_from_this()));
           Rcpp::Shield<SEXP> tensors(call_builder(builder, *of, graph, args));
           std::vector<Output> results;
           const RList given(tensors, "the results of a function");
@@ -129,7 +140,10 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
           return results;
         },
         default_graph().get());
-    return make_handle<Made>(std::const_pointer_cast<DatasetFunction>(function), kMade);
+    Rcpp::Shield<SEXP> handle(
+        make_handle<Made>(std::const_pointer_cast<DatasetFunction>(function), kMade));
+    R_SetExternalPtrProtected(handle, object.get());
+    return handle;
   });
 }
 
@@ -139,15 +153,22 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
   return border([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
     std::shared_ptr<const Dataset> pattern;
+    Held object, inner;  // as above, and the dataset that the closure returned
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
+          object.reset(graph_handle(graph.shared_from_this()));
           Rcpp::Shield<SEXP> result(call_builder(builder, *of, graph, args));
           pattern = dataset_of_handle(result);
+          inner.reset(result);
           return pattern->unknowns();
         },
         default_graph().get());
-    return make_handle<Made>(std::make_shared<DatasetMaker>(function, pattern), kMade);
+    Rcpp::Shield<SEXP> handle(
+        make_handle<Made>(std::make_shared<DatasetMaker>(function, pattern), kMade));
+    Rcpp::Shield<SEXP> parts(Rf_cons(object.get(), inner.get()));
+    R_SetExternalPtrProtected(handle, parts);
+    return handle;
   });
 }
 
@@ -163,8 +184,10 @@ SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
     std::vector<Shape> dims;
     const RList given(shapes, "the shapes of elements");
     for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
-    return make_handle<Made>(std::make_shared<RSource>(function_from_r(open, "`open`"),
-                                                       std::move(types), std::move(dims), declared),
-                             kMade);
+    const auto source =
+        std::make_shared<RSource>(std::move(types), std::move(dims), std::string(declared));
+    Rcpp::Shield<SEXP> handle(make_handle<Made>(source, kMade));
+    source->set_open(handle, function_from_r(open, "`open`"));
+    return handle;
   });
 }

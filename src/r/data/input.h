@@ -3,6 +3,8 @@
 // What it must not know: how anything is computed.
 #pragma once
 
+#include <string>
+
 #include "data/dataset.h"
 #include "graph/saveable.h"
 #include "r/values/values.h"
@@ -18,10 +20,16 @@ namespace r {
 // What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
 
+// --- r/data/content.cpp
+
+// A fingerprint of a list of columns, to tell them from others.
+std::string content_of_columns(SEXP columns);
+
 // --- r/data/iterator.cpp
 
-// A handle that keeps the graphs of tensors that the dataset depends on.
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset);
+// A handle that keeps the graphs of tensors that the dataset depends on, and `parts`: the handles of
+// datasets and functions that it is made of.
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
 // NULL where it is none.
 SaveablePtr saveable_of(SEXP x);
 

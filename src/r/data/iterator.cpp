@@ -3,6 +3,7 @@
 #include "data/dataset.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -46,6 +47,17 @@ SEXP component_to_r(const Tensor& component) {
   return make_handle<Made>(std::static_pointer_cast<Dataset>(component.object()), kMade);
 }
 
+// The handles of datasets and functions that a dataset is made of.
+SEXP handles_in(SEXP args) {
+  Rcpp::Shield<SEXP> cells(Rf_cons(R_NilValue, R_NilValue));
+  for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
+    SEXP arg = VECTOR_ELT(args, i);
+    // several datasets are a list
+    if (is_handle(arg, kMade) || TYPEOF(arg) == VECSXP) SETCDR(cells, Rf_cons(arg, CDR(cells)));
+  }
+  return CDR(cells);
+}
+
 class MadeSaveable : public Made {
  public:
   explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
@@ -61,10 +73,12 @@ class MadeSaveable : public Made {
 namespace runhooks {
 namespace r {
 
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset) {
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
   Rcpp::Shield<SEXP> handle(make_handle<Made>(dataset, kMade));
   const std::vector<Output> unknowns = dataset->unknowns();
-  Rcpp::Shield<SEXP> graphs(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(unknowns.size())));
+  const auto n = static_cast<R_xlen_t>(unknowns.size());
+  Rcpp::Shield<SEXP> graphs(Rf_allocVector(VECSXP, n + 1));
+  SET_VECTOR_ELT(graphs, n, parts);
   for (size_t i = 0; i < unknowns.size(); ++i) {
     SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
                    graph_handle(unknowns[i].graph().shared_from_this()));
@@ -95,8 +109,11 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
 // `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
-  return border(
-      [&]() -> SEXP { return dataset_handle(make_dataset(type, *args_from_r(args, owner))); });
+  return border([&]() -> SEXP {
+    const auto dataset = make_dataset(type, *args_from_r(args, owner));
+    Rcpp::Shield<SEXP> parts(handles_in(args));
+    return dataset_handle(dataset, parts);
+  });
 }
 
 // What a dataset is, and the types and shapes of its components, also as text.
@@ -153,16 +170,20 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
   return border([&]() -> SEXP {
     const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
-    return tensor_handle(
-        make_iterator_op(*default_graph(), dtypes_from_r(dtypes), shapes_from_r(shapes), given));
+    Graph& graph = *default_graph();
+    Rcpp::Shield<SEXP> handle(tensor_handle(
+        make_iterator_op(graph, dtypes_from_r(dtypes), shapes_from_r(shapes), given)));
+    if (given) keep_for_graph(graph, dataset);
+    return handle;
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
   return border([&]() -> SEXP {
-    return operation_handle(
-        make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name));
+    Operation* op = make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
+    keep_for_graph(op->graph(), dataset);
+    return operation_handle(op);
   });
 }
 

@@ -24,6 +24,7 @@ struct GraphBinding {
   // Of the collections that the pointer keeps.
   int collections_version = -1;
   int sessions = 0;  // see r_sessions_of()
+  std::vector<std::unique_ptr<KeptFunction>> keeps;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -114,19 +115,31 @@ void await_collection() {
       FALSE);
 }
 
+// Of what R has made last; how often it looks at all that it holds, which takes longer than many a
+// call, is up to itself.
+void collect_young() {
+  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
+  SET_TAG(CDR(call), Rf_install("full"));
+  eval_r(call, R_BaseEnv);
+}
+
 // R's collector does not see what hangs on a graph that nobody needs any more: it is called after
-// so many graphs, or so much memory, since it last ran. It looks at all that R holds, which takes
-// longer than many a call.
+// so many graphs since it last ran, and for all that R holds after so much memory.
 void collect_now_and_then() {
   constexpr int kMost = 32 * kFullGraph;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
   await_collection();
   graphs_since_collection += kFullGraph;
-  if (graphs_since_collection < kMost && memory_taken() < taken_before + kBytes) return;
+  const bool takes_much = memory_taken() >= taken_before + kBytes;
+  if (!takes_much && graphs_since_collection < kMost) return;
   graphs_since_collection = 0;
-  R_gc();
-  taken_before = memory_taken();
+  if (takes_much) {
+    R_gc();
+    taken_before = memory_taken();
+  } else {
+    collect_young();
+  }
 }
 
 }  // namespace
@@ -155,7 +168,10 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
   made->pointer = pointer;
-  if (binding) made->sessions = binding->sessions;
+  if (binding) {
+    made->sessions = binding->sessions;
+    made->keeps = std::move(binding->keeps);
+  }
   graph->foreign = made;
   return object;
 }
@@ -170,6 +186,10 @@ void keep_with_graph(Graph& graph, SEXP object) {
 }
 
 int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
+
+std::vector<std::unique_ptr<KeptFunction>>& kept_by(Graph& graph) {
+  return binding_of(graph).keeps;
+}
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {
   SEXP pointer = TYPEOF(handle) == ENVSXP ? graph_pointer(handle) : handle;

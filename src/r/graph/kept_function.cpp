@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "data/element_graph.h"
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
 
@@ -46,11 +47,15 @@ KeptFunction::KeptFunction(Graph& graph, SEXP function) {
   let_go_of_functions();
   Graph& home = outermost(graph);
   graph_ = home.shared_from_this();
-  Rcpp::Shield<SEXP> cell(
-      R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
-  root_.reset(cell);
+  Rcpp::Shield<SEXP> cell(R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(cell, R_NilValue, R_NilValue, FALSE));
   weak_.reset(weak);
+  if (dynamic_cast<ElementGraph*>(&home)) {
+    Rcpp::Shield<SEXP> object(graph_handle(home.shared_from_this()));
+    keep_with_graph(home, cell);
+    return;
+  }
+  root_.reset(cell);
   held_functions().insert(this);
   look_again_at_collection();
 }
@@ -74,6 +79,12 @@ bool KeptFunction::hand_over() {
   keep_with_graph(*graph, root_.get());
   root_.reset(R_NilValue);
   return true;
+}
+
+void keep_for_graph(Graph& graph, SEXP object) {
+  Graph& home = outermost(graph);
+  Rcpp::Shield<SEXP> of(graph_handle(home.shared_from_this()));
+  kept_by(home).push_back(std::make_unique<KeptFunction>(home, object));
 }
 
 void let_go_of_functions() {

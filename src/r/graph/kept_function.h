@@ -1,9 +1,10 @@
-// What lives here: KeptFunction, a function of R that an operation of a graph calls.
+// What lives here: KeptFunction, a function of R that an operation of a graph calls, and what else a graph needs.
 // Who may use it: src/r/ only.
 // What it must not know: what the function computes.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "graph/graph.h"
 #include "r/values/handles.h"
@@ -13,7 +14,8 @@ namespace r {
 
 // It is held as long as more than R's objects own the graph (a loop, a monitored session). Then R's
 // object of the graph keeps it, so that R's collector sees the circle of a function that sees its
-// graph.
+// graph. The graph of a function of elements has an object of R's for good: the handle of the
+// function keeps it, with that the handles of datasets, and these the graphs that read them.
 class KeptFunction {
  public:
   KeptFunction(Graph& graph, SEXP function);
@@ -33,6 +35,9 @@ class KeptFunction {
   Held root_;  // the cell, or nothing
 };
 
+// An object of R's that the graph is to have as long as it is there: a dataset that it reads.
+void keep_for_graph(Graph& graph, SEXP object);
+
 // Functions of graphs that R's objects alone own are handed over to these. Called now and then.
 void let_go_of_functions();
 
@@ -43,6 +48,8 @@ bool has_object(const Graph& graph);
 void keep_with_graph(Graph& graph, SEXP object);
 // How many sessions of the graph R's objects own; each has a share of the graph.
 int& r_sessions_of(const Graph& graph);
+// What goes with the graph.
+std::vector<std::unique_ptr<KeptFunction>>& kept_by(Graph& graph);
 
 }  // namespace r
 }  // namespace runhooks

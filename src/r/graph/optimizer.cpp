@@ -1,6 +1,7 @@
 // Variables and optimizers in graphs that R builds by hand.
 #include "training/optimizer.h"
 
+#include <algorithm>
 #include <map>
 
 #include "autodiff/gradients.h"
@@ -343,6 +344,24 @@ SEXP cpp_optimizer_variables(SEXP state) {
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizer_names() {
   return border([] { return optimizer_names(); });
+}
+
+// Those that do their work where each step sees all rows of the data.
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_optimizers_of_all_rows() {
+  return border([] {
+    std::vector<std::string> names;
+    for (const auto& entry : Factory<Optimizer>::instance().entries()) {
+      const auto& specs = entry.arguments();
+      // only what can be made of its defaults says so
+      const bool has_defaults = std::none_of(
+          specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
+      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
+        names.push_back(entry.type);
+      }
+    }
+    return names;
+  });
 }
 
 // Throws where an optimizer cannot be made of these arguments.

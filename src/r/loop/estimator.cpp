@@ -12,6 +12,7 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
+#include "r/loop/model_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -70,15 +71,22 @@ SEXP feature_to_r(const Feature& feature) {
   return sparse;
 }
 
-SEXP named_tensors_to_r(const Named<Output>& tensors) {
-  Rcpp::List list(tensors.size());
-  Rcpp::CharacterVector names(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    list[i] = tensor_handle(tensors[i].second);
-    names[i] = tensors[i].first;
+// Of pairs of a name and a value, which `to_r` makes an R object of.
+template <typename Pairs, typename ToR>
+SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
+  Rcpp::List values(pairs.size());
+  Rcpp::CharacterVector names(pairs.size());
+  R_xlen_t at = 0;
+  for (const auto& pair : pairs) {
+    values[at] = to_r(pair.second);
+    names[at++] = pair.first;
   }
-  list.names() = names;
-  return list;
+  values.names() = names;
+  return values;
+}
+
+SEXP named_tensors_to_r(const Named<Output>& tensors) {
+  return named_values_to_r(tensors, tensor_handle);
 }
 
 SEXP labels_to_r(const ModelInput& input) {
@@ -89,14 +97,7 @@ SEXP labels_to_r(const ModelInput& input) {
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
 // returns, a list of pairs by name. They take the place of the model's of the same names.
 void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
-  Rcpp::List features(input.features.size());
-  Rcpp::CharacterVector names(input.features.size());
-  R_xlen_t at = 0;
-  for (const auto& feature : input.features) {
-    features[at] = feature_to_r(feature.second);
-    names[at++] = feature.first;
-  }
-  features.names() = names;
+  Rcpp::Shield<SEXP> features(named_values_to_r(input.features, feature_to_r));
   Rcpp::Shield<SEXP> labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
@@ -128,22 +129,22 @@ std::shared_ptr<Args> estimator_args(SEXP spec) {
 
 // A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
 // built.
-CannedModel canned_model_from_r(SEXP spec) {
+CannedModel canned_model_from_r(SEXP spec, std::vector<ModelFunctionPtr>& own_metrics) {
   const auto args = estimator_args(spec);
   const std::string type = args->text("type");
   args->set_owner(type + "()");
   CannedModel made = make_canned_model(type, *args);
-  std::vector<Held> own_metrics;
   Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
-    own_metrics.emplace_back(function_from_r(VECTOR_ELT(functions, i), "a function of metrics"));
+    own_metrics.push_back(std::make_shared<ModelFunction>(
+        function_from_r(VECTOR_ELT(functions, i), "a function of metrics")));
   }
   made.model_fn = [model_fn = made.model_fn, own_metrics](Graph& graph, const ModelInput& input,
                                                           Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
     EstimatorSpec spec = model_fn(graph, input, mode);
     if (mode == Mode::kEval) {
-      for (const Held& function : own_metrics) add_own_metrics(function.get(), input, spec);
+      for (const auto& function : own_metrics) add_own_metrics(function->get(), input, spec);
     }
     return spec;
   };
@@ -165,6 +166,7 @@ struct MadeModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;          // of a canned one
   std::shared_ptr<Args> warm_start;  // may be missing
+  std::vector<ModelFunctionPtr> functions;
 };
 const HandleKind kModel("runhooks_model");
 
@@ -173,9 +175,10 @@ std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
   auto made = std::make_shared<MadeModel>();
   SEXP own = list_element(spec, "model_fn");
   if (own != R_NilValue) {
-    made->model_fn = custom_model_from_r(own);
+    made->functions = {std::make_shared<ModelFunction>(function_from_r(own, "`model_fn`"))};
+    made->model_fn = custom_model_from_r(made->functions[0]);
   } else {
-    const CannedModel canned = canned_model_from_r(spec);
+    const CannedModel canned = canned_model_from_r(spec, made->functions);
     made->model_fn = canned.model_fn;
     made->head = canned.head;
   }
@@ -207,7 +210,22 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["has_one_class"] = labels.has_one_class(),
                             Rcpp::_["is_by_head"] = labels.is_by_head,
                             Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["family"] = labels.family,
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+}
+
+// What the columns of a canned model read of the data.
+SEXP column_reads_to_r(SEXP spec) {
+  const auto args = estimator_args(spec);
+  std::vector<FeatureRead> all;
+  for (const ModelPart& part : registered_model(args->text("type")).traits->parts) {
+    if (!part.has_columns || !args->has(part.columns_argument())) continue;
+    for (const ColumnPtr& column : make_columns(args->list(part.columns_argument()))) {
+      const std::vector<FeatureRead> reads = column->reads();
+      all.insert(all.end(), reads.begin(), reads.end());
+    }
+  }
+  return reads_to_r(all);
 }
 
 SEXP named_texts_to_r(const NamedTexts& texts) {
@@ -349,13 +367,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
     note_light_graph();
-    Rcpp::List values(metrics.size());
-    Rcpp::CharacterVector names(metrics.size());
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      values[i] = tensor_to_r(metrics[i].second);
-      names[i] = metrics[i].first;
-    }
-    values.names() = names;
+    Rcpp::Shield<SEXP> values(
+        named_values_to_r(metrics, [](const Tensor& metric) { return tensor_to_r(metric); }));
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(Rcpp::_["metrics"] = values, Rcpp::_["history"] = history);
   });
@@ -416,9 +429,9 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// A model that all calls are given from now on, and what a canned one's head says of its labels and
-// predictions, and of the features that it reads itself. What is wrong with the specification is
-// found; nothing is run.
+// A model that all calls are given from now on, what a canned one's head says of its labels and
+// predictions, and of the features that it reads itself, and what its columns read. What is wrong
+// with the specification is found; nothing is run.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
@@ -430,8 +443,11 @@ SEXP cpp_model_make(SEXP spec) {
       throw;
     }
     Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
+    Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
     Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
-    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels);
+    for (const auto& function : made->functions) function->give_to(pointer);
+    return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels,
+                              Rcpp::_["reads"] = reads);
   });
 }
 
@@ -449,15 +465,7 @@ void cpp_head_check(SEXP head) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_memory(SEXP spec) {
   return border([&]() -> SEXP {
-    const auto groups = model_memory(*estimator_args(spec));
-    Rcpp::List all(groups.size());
-    Rcpp::CharacterVector names(groups.size());
-    for (size_t i = 0; i < groups.size(); ++i) {
-      all[i] = named_texts_to_r(groups[i].second);
-      names[i] = groups[i].first;
-    }
-    all.names() = names;
-    return all;
+    return named_values_to_r(model_memory(*estimator_args(spec)), named_texts_to_r);
   });
 }
 

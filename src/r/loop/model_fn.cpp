@@ -2,6 +2,7 @@
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
+#include "r/loop/model_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -82,8 +83,7 @@ EstimatorSpec estimator_spec_from_r(SEXP fields) {
 
 }  // namespace
 
-ModelFn custom_model_from_r(SEXP model_fn) {
-  auto function = std::make_shared<Held>(function_from_r(model_fn, "`model_fn`"));
+ModelFn custom_model_from_r(const ModelFunctionPtr& function) {
   return [function](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
     const auto given = std::static_pointer_cast<const Held>(input.given);

@@ -89,7 +89,11 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     binding->session = std::make_shared<MonitoredSession>(
         graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
         options);
-    return make_handle(binding, kMonitored);
+    Rcpp::Shield<SEXP> handle(make_handle(binding, kMonitored));
+    // with what its operations call, wherever that is kept
+    Rcpp::Shield<SEXP> object(graph_handle(graph));
+    R_SetExternalPtrProtected(handle, object);
+    return handle;
   });
 }
 

@@ -141,8 +141,10 @@ namespace {
 Shape shape_of_list(SEXP x) {
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
-    const Shape dim = shape_from_r(VECTOR_ELT(x, i));
     const bool is_null = VECTOR_ELT(x, i) == R_NilValue;
+    // a list within it is no dimension, and may be nested as deep as anybody likes
+    const bool is_list = TYPEOF(VECTOR_ELT(x, i)) == VECSXP && !OBJECT(VECTOR_ELT(x, i));
+    const Shape dim = is_list ? Shape() : shape_from_r(VECTOR_ELT(x, i));
     if (!is_null && dim.rank() != 1) {
       invalid_argument("A dimension of a shape must be a number or `NULL`; element ", i + 1,
                        " is none.");

@@ -1,6 +1,7 @@
 // R objects that C++ holds, and pointers to C++ objects that R holds.
-#include "r/values/border.h"
 #include "r/values/handles.h"
+
+#include "r/values/border.h"
 
 namespace runhooks {
 namespace r {
@@ -47,6 +48,13 @@ void Held::reset(SEXP object) {
 
 int Held::count() { return held_count; }
 
+PartOf::PartOf(SEXP owner, SEXP object) {
+  Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, object, R_NilValue, FALSE));
+  weak_.reset(weak);
+}
+
+PartOf::~PartOf() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
+
 SEXP package_namespace() {
   static SEXP ns = [] {
     Rcpp::Shield<SEXP> name(Rf_mkString("runhooks"));
@@ -70,3 +78,29 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 }  // namespace r
 }  // namespace runhooks
+
+using namespace runhooks::r;
+
+// An object that R keeps as long as `owner`, an environment, is there; files hold nothing of it.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_part_of(SEXP owner, SEXP object) {
+  return border([&]() -> SEXP {
+    if (TYPEOF(owner) != ENVSXP) {
+      runhooks::invalid_argument("A part is one of an environment, not of an object of type ",
+                                 Rf_type2char(TYPEOF(owner)), ".");
+    }
+    return R_MakeWeakRef(owner, object, R_NilValue, FALSE);
+  });
+}
+
+// What it gave; NULL where that came out of a file.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_part(SEXP part) {
+  return border([&]() -> SEXP {
+    if (TYPEOF(part) != WEAKREFSXP) {
+      runhooks::invalid_argument("What cpp_part_of() gave is expected, not an object of type ",
+                                 Rf_type2char(TYPEOF(part)), ".");
+    }
+    return R_WeakRefValue(part);
+  });
+}

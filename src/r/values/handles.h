@@ -32,6 +32,23 @@ class Held {
   SEXP cell_ = R_NilValue;
 };
 
+// An R object that lives as long as another one does, or what C++ has of it: R's collector sees it
+// as a part of that one, so that a circle of both is none that it cannot see.
+class PartOf {
+ public:
+  // `owner`: an environment or an external pointer.
+  PartOf(SEXP owner, SEXP object);
+  ~PartOf();
+  PartOf(const PartOf&) = delete;
+  PartOf& operator=(const PartOf&) = delete;
+  // NULL of R where R let go of it.
+  SEXP owner() const { return R_WeakRefKey(weak_.get()); }
+  SEXP get() const { return R_WeakRefValue(weak_.get()); }
+
+ private:
+  Held weak_;
+};
+
 // The environment in which the core calls the package's own functions.
 SEXP package_namespace();
 

@@ -1,0 +1,150 @@
+# What statisticians ask of a linear model beside its coefficients: how far it is from the optimum, and
+# how well the data determine it. All in double precision, from the data and the weights.
+
+#' What the data say of a linear model
+#'
+#' Standard errors and likelihoods of linear models that were made from a formula, as for those of
+#' [lm()] and [glm()]. They hold at the least loss, where a training of such a model ends by default:
+#' where it is far `runhooks_warning_not_converged` says so.
+#'
+#' @param object A trained linear model that was made from a formula: a regressor, a classifier, or a
+#'   model with a head whose loss is a likelihood, such as `poisson_regression_head()`.
+#' @param parm Which coefficients: numbers or names; by default all.
+#' @param level The level of the intervals.
+#' @param ... Not used.
+#' @return * `vcov()`: the covariances of the coefficients. Of several responses or classes these are
+#'   called as `"response:term"` or `"class:term"`.
+#'   * `confint()`: intervals, by Student's distribution of regressors, else by the normal one.
+#'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as those of [lm()] and [glm()], so that
+#'   [AIC()] and [BIC()] are, too. [sigma()] has one for each response.
+#' @section Errors: `runhooks_error_invalid_argument` for models that are not linear, whose loss is no
+#'   likelihood, or whose optimizer penalizes weights.
+#' @name model_inference
+#' @family estimator methods
+#' @examples
+#' model <- linear_regressor(mpg ~ wt + hp, mtcars)
+#' train(model)
+#' confint(model)
+#' predict(model, newdata = mtcars[1:3, ], interval = "confidence")
+#' AIC(model)
+NULL
+
+coefficient_names <- function(fit) {
+  terms <- rownames(fit$coefficients)
+  outputs <- colnames(fit$coefficients)
+  if (is.null(outputs)) terms else paste0(rep(outputs, each = length(terms)), ":", terms)
+}
+
+#' @rdname model_inference
+#' @importFrom stats vcov
+#' @export
+vcov.tf_estimator <- function(object, ...) covariance_matrix(inference_fit(object, "vcov"))
+
+covariance_matrix <- function(fit) {
+  names <- coefficient_names(fit)
+  all <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  kept <- rep(fit$kept, ncol(fit$coefficients))
+  all[kept, kept] <- fit_covariance(fit)
+  all
+}
+
+# A row for each coefficient, as summary() of lm() and glm() has them; only estimates where the loss is
+# no likelihood.
+coefficient_table <- function(fit) {
+  estimate <- as.vector(fit$coefficients)
+  table <- cbind(Estimate = estimate)
+  rownames(table) <- coefficient_names(fit)
+  if (!nzchar(fit$family) || fit$is_penalized) return(table)
+  error <- sqrt(diag(covariance_matrix(fit)))
+  ratio <- estimate / error
+  if (fit$family == "gaussian") {
+    p <- 2 * stats::pt(-abs(ratio), fit_df(fit))
+    return(cbind(table, `Std. Error` = error, `t value` = ratio, `Pr(>|t|)` = p))
+  }
+  p <- 2 * stats::pnorm(-abs(ratio))
+  cbind(table, `Std. Error` = error, `z value` = ratio, `Pr(>|z|)` = p)
+}
+
+#' @rdname model_inference
+#' @importFrom stats confint
+#' @export
+confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
+  fit <- inference_fit(object, "confint")
+  table <- coefficient_table(fit)
+  half <- interval_factor(fit, level) * table[, "Std. Error"]
+  limits <- cbind(table[, "Estimate"] - half, table[, "Estimate"] + half)
+  sides <- c(1 - level, 1 + level) / 2
+  dimnames(limits) <- list(
+    rownames(table), paste(format(100 * sides, trim = TRUE, digits = 3), "%")
+  )
+  if (missing(parm)) limits else limits[parm, , drop = FALSE]
+}
+
+#' @rdname model_inference
+#' @importFrom stats sigma
+#' @export
+sigma.tf_estimator <- function(object, ...) fit_sigma(inference_fit(object, "sigma"))
+
+fit_sigma <- function(fit) {
+  if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
+  sqrt(fit_deviance(fit) / fit_df(fit))
+}
+
+#' @rdname model_inference
+#' @importFrom stats deviance
+#' @export
+deviance.tf_estimator <- function(object, ...) fit_deviance(inference_fit(object, "deviance"))
+
+fit_deviance <- function(fit) {
+  y <- fit$response
+  mu <- fit$means
+  w <- fit$weights
+  switch(fit$family,
+    gaussian = sum(w * fit$errors^2),
+    binomial = sum(stats::binomial()$dev.resids(y[, 1], mu[, 1], w)),
+    poisson = sum(stats::poisson()$dev.resids(y, mu, rep(w, ncol(y)))),
+    multinomial = -2 * fit_log_likelihood(fit)
+  )
+}
+
+#' @rdname model_inference
+#' @importFrom stats df.residual
+#' @export
+df.residual.tf_estimator <- function(object, ...) fit_df(inference_fit(object, "df.residual"))
+
+#' @rdname model_inference
+#' @importFrom stats logLik
+#' @export
+logLik.tf_estimator <- function(object, ...) {
+  fit <- inference_fit(object, "logLik")
+  as_log_likelihood(fit)
+}
+
+as_log_likelihood <- function(fit) {
+  n <- fit_nobs(fit)
+  df <- sum(fit$kept) * ncol(fit$coefficients) + if (fit$family == "gaussian") ncol(fit$errors) else 0
+  structure(fit_log_likelihood(fit), df = df, nobs = n, nall = n, class = "logLik")
+}
+
+fit_log_likelihood <- function(fit) {
+  w <- fit$weights
+  y <- fit$response
+  mu <- fit$means
+  is_used <- w > 0
+  n <- sum(is_used)
+  switch(fit$family,
+    gaussian = sum(vapply(seq_len(ncol(y)), function(i) {
+      0.5 * (sum(log(w[is_used])) - n * (log(2 * pi) + 1 - log(n) + log(sum(w * fit$errors[, i]^2))))
+    }, 0)),
+    binomial = sum(w * (y_log(y, mu) + y_log(1 - y, 1 - mu))),
+    poisson = sum(w * stats::dpois(y, mu, log = TRUE)),
+    multinomial = sum(w * (rowSums(y_log(y, mu)) + y_log(1 - rowSums(y), 1 - rowSums(mu))))
+  )
+}
+
+# y log(mu), of which nothing is nothing.
+y_log <- function(y, mu) {
+  of <- y * log(mu)
+  of[y == 0] <- 0
+  of
+}

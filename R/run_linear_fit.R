@@ -1,0 +1,250 @@
+# A linear model at its weights: how far it is from the optimum, and how well the data determine it. All
+# in double precision, from the data and the weights.
+
+# The model at its weights: lm()'s design, the linear function of each row, and with them what the
+# likelihood says, see fit_information(). `coefficients` has a column for each response, or for each
+# class but the first.
+linear_fit <- function(object, what, frame = training_frame(object, what, call),
+                       call = parent.frame()) {
+  if (!has_coefficients(object)) {
+    stop_runhooks(
+      c(
+        "{.fn {what}} is for linear models; this is a {model_words(object)}.",
+        i = "{.code variable_value(model)} gives all weights."
+      ),
+      call = call
+    )
+  }
+  check_trained(object, what, call)
+  labels <- model_labels(object)
+  logits <- linear_logits(object, frame)
+  classes <- tidy_classes_of(object)
+  if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
+  # the weights in the contrasts of lm(): both say the same linear function
+  design <- design_matrix(object, frame)
+  fitted <- stats::lm.fit(design, logits)
+  coefficients <- as.matrix(fitted$coefficients)
+  dimnames(coefficients) <- list(
+    colnames(design),
+    if (length(classes) > 2) classes[-1] else if (ncol(logits) > 1) {
+      output_names(object, frame$response)
+    }
+  )
+  fit <- list(
+    family = labels$family, coefficients = coefficients, design = design, logits = logits,
+    kept = !is.na(coefficients[, 1]), response = observed(object, frame$response),
+    weights = if (is.null(frame$weight)) rep(1, nrow(design)) else as.numeric(frame$weight),
+    is_penalized = is_penalized(optimizer_argument_of(object))
+  )
+  if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
+  if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
+}
+
+optimizer_argument_of <- function(object) {
+  object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
+}
+
+# Means of the responses, and the likelihood's gradient and information. They are those of the
+# coefficients of orthonormal columns, `basis` makes of these the coefficients of the design: however
+# collinear that is, nothing is lost.
+fit_information <- function(fit) {
+  decomposed <- qr(fit$design[, fit$kept, drop = FALSE], tol = 0)
+  q <- qr.Q(decomposed)
+  w <- fit$weights
+  means <- switch(fit$family,
+    gaussian = fit$logits, binomial = stats::plogis(fit$logits), poisson = exp(fit$logits),
+    multinomial = {
+      odds <- exp(fit$logits - apply(cbind(0, fit$logits), 1, max))
+      odds / (rowSums(odds) + exp(-apply(cbind(0, fit$logits), 1, max)))
+    }
+  )
+  errors <- fit$response - means
+  k <- ncol(errors)
+  # between outputs a and b: how their errors vary together
+  variance <- function(a, b) {
+    switch(fit$family,
+      gaussian = (a == b) + 0 * w,
+      binomial = means[, a] * (1 - means[, a]),
+      poisson = means[, a],
+      multinomial = means[, a] * ((a == b) - means[, b])
+    )
+  }
+  is_joint <- fit$family == "multinomial"
+  blocks <- lapply(seq_len(k), function(a) {
+    do.call(cbind, lapply(seq_len(k), function(b) {
+      if (a != b && !is_joint) return(matrix(0, ncol(q), ncol(q)))
+      crossprod(q, w * variance(a, b) * q)
+    }))
+  })
+  information <- do.call(rbind, blocks)
+  gradient <- crossprod(q, w * errors)
+  root <- tryCatch(chol(information), error = function(error) NULL)
+  basis <- backsolve(qr.R(decomposed), diag(ncol(q)))
+  steps <- if (!is.null(root)) {
+    matrix(backsolve(root, backsolve(root, as.vector(gradient), transpose = TRUE)), ncol = k)
+  }
+  list(
+    means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
+    # what one step of Newton's would add to coefficients, and to the fit
+    ahead = if (!is.null(steps)) basis %*% steps, ahead_of_fit = steps, orthonormal = q
+  )
+}
+
+# How far the coefficients are from the optimum: of the largest of their size or standard error.
+fit_distance <- function(fit) {
+  if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
+  # what cannot be seen in single precision is not there
+  centered <- sweep(fit$logits, 2, colMeans(fit$logits))
+  if (sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2)) return(0)
+  beta <- fit$coefficients[fit$kept, , drop = FALSE]
+  errors <- sqrt(diag(fit_covariance(fit)))
+  errors[!is.finite(errors)] <- 0 # as many coefficients as rows
+  max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
+}
+
+# Classes that a plane separates, or a level without one of them: the weights could grow for ever, and
+# of the linear function of some row nothing is known.
+is_undetermined <- function(fit) {
+  if (fit$family == "gaussian") return(FALSE)
+  inverse <- chol2inv(fit$root)
+  q <- fit$orthonormal
+  any(vapply(seq_len(ncol(fit$logits)), function(i) {
+    own <- (i - 1) * ncol(q) + seq_len(ncol(q))
+    error <- sqrt(pmax(rowSums((q %*% inverse[own, own, drop = FALSE]) * q), 0))
+    any(error > 10 * (1 + abs(fit$logits[, i])))
+  }, NA))
+}
+
+# A word where coefficients are not those of the least loss.
+note_convergence <- function(fit) {
+  if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
+  distance <- fit_distance(fit)
+  if (distance <= 1e-3) return(invisible())
+  far <- if (is.finite(distance)) {
+    paste0(format(100 * distance, digits = 2, scientific = distance > 1e3), " %")
+  } else {
+    "any distance"
+  }
+  rlang::warn(
+    c(
+      paste0(
+        "The model has not converged: one more step would move a coefficient by ", far,
+        " of its size or standard error."
+      ),
+      x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
+      i = if (is.finite(distance)) {
+        "`train(model)`, with an optimizer of our choice, goes to the least loss."
+      } else {
+        "Where classes can be told apart without an error there is no least loss."
+      }
+    ),
+    class = c("runhooks_warning_not_converged", "runhooks_warning")
+  )
+}
+
+# For methods: the fit, with a warning where it is far from the optimum.
+inference_fit <- function(object, what, call = parent.frame()) {
+  fit <- linear_fit(object, what, call = call)
+  if (!nzchar(fit$family) || fit$is_penalized) {
+    stop_runhooks(
+      c(
+        "{.fn {what}} needs a model whose loss is a likelihood.",
+        x = if (fit$is_penalized) {
+          "The optimizer of this one penalizes weights."
+        } else {
+          "The loss of this one is another."
+        }
+      ),
+      call = call
+    )
+  }
+  note_convergence(fit)
+  fit
+}
+
+# Rows that count, and what is left of them.
+fit_nobs <- function(fit) sum(fit$weights != 0)
+
+fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
+
+# The dispersion of each response, 1 where the family has none.
+fit_dispersion <- function(fit) {
+  if (fit$family != "gaussian") return(diag(ncol(fit$errors)))
+  crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
+}
+
+# Of the coefficients that there are, those of one output after another's.
+fit_covariance <- function(fit) {
+  k <- ncol(fit$errors)
+  inverse <- if (is.null(fit$root)) {
+    matrix(NaN, k * ncol(fit$basis), k * ncol(fit$basis))
+  } else {
+    chol2inv(fit$root)
+  }
+  wide <- kronecker(diag(k), fit$basis)
+  if (fit$family == "gaussian") {
+    # the same rows for all responses, whose errors vary together
+    own <- seq_len(ncol(fit$basis))
+    return(kronecker(
+      fit_dispersion(fit), fit$basis %*% inverse[own, own, drop = FALSE] %*% t(fit$basis)
+    ))
+  }
+  wide %*% inverse %*% t(wide)
+}
+
+# How many standard errors an interval goes to each side.
+interval_factor <- function(fit, level, call = parent.frame()) {
+  good <- is_number(level) && level > 0 && level < 1
+  check_arg(good, level, "a number between 0 and 1", "level", call)
+  upper <- (1 + level) / 2
+  if (fit$family == "gaussian") stats::qt(upper, fit_df(fit)) else stats::qnorm(upper)
+}
+
+# The linear function of new rows, with standard errors; NA in rows that lack something.
+linear_predictions <- function(object, data, fit) {
+  frame <- training_frame(object, "predict")
+  design <- design_matrix(object, frame, data)[, fit$kept, drop = FALSE]
+  logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]
+  covariance <- fit_covariance(fit)
+  error <- vapply(seq_len(ncol(logits)), function(i) {
+    own <- (i - 1) * ncol(design) + seq_len(ncol(design))
+    sqrt(pmax(rowSums((design %*% covariance[own, own, drop = FALSE]) * design), 0))
+  }, numeric(nrow(design)))
+  list(logits = logits, error = matrix(error, nrow(design)))
+}
+
+predict_interval <- function(object, newdata, type, interval, level, call) {
+  check_arg(
+    is_string(interval) && interval %in% c("confidence", "prediction"), interval,
+    "\"confidence\" or \"prediction\"", "interval", call
+  )
+  if (is.null(object$blueprint)) stop_no_formula("predict(interval = )", call)
+  fit <- inference_fit(object, "predict", call)
+  if (fit$family == "multinomial" || (interval == "prediction" && fit$family != "gaussian")) {
+    stop_runhooks(
+      "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
+      call = call
+    )
+  }
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
+  made <- linear_predictions(object, data, fit)
+  error <- made$error
+  if (interval == "prediction") {
+    error <- sqrt(sweep(error^2, 2, diag(fit_dispersion(fit)), `+`))
+  }
+  half <- interval_factor(fit, level, call) * error
+  link <- if (identical(type, "link")) identity else inverse_link(fit$family)
+  limits <- lapply(
+    list(made$logits, made$logits - half, made$logits + half), function(x) link(unname(x))
+  )
+  suffix <- if (ncol(half) > 1) paste0("_", seq_len(ncol(half))) else ""
+  columns <- lapply(seq_len(ncol(half)), function(i) {
+    names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
+    setNames(lapply(limits, function(x) x[, i]), names)
+  })
+  quick_tibble(do.call(c, columns), nrow(half))
+}
+
+inverse_link <- function(family) {
+  switch(family, binomial = stats::plogis, poisson = exp, identity)
+}

@@ -1,0 +1,120 @@
+# The linear function that a model of a formula is, of the rows that it was trained on: in lm()'s columns,
+# in the units of the response, in double precision.
+
+stop_no_formula <- function(what, call = parent.frame()) {
+  stop_runhooks(
+    c(
+      "{.fn {what}} is for models that were made from a formula.",
+      i = "Such as {.code linear_regressor(mpg ~ wt, data = mtcars)}."
+    ),
+    call = call
+  )
+}
+
+# What is trained on: the data, those rows that are used, and the response of these.
+training_frame <- function(object, what, call = parent.frame()) {
+  blueprint <- object$blueprint
+  if (is.null(blueprint)) stop_no_formula(what, call)
+  data <- kept_data(object, call)
+  frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
+  frame <- complete_frame(blueprint, frame, call)
+  frame$data <- data
+  frame
+}
+
+check_trained <- function(object, what, call = parent.frame()) {
+  if (!is.null(cpp_latest_checkpoint(model_dir(object)))) return(invisible())
+  stop_runhooks(
+    c(
+      "{.fn {what}} needs a trained model.",
+      x = "There is no checkpoint in {.path {model_dir(object)}}.",
+      i = "{.code train(model)} trains it."
+    ),
+    kind = "not_found", call = call
+  )
+}
+
+observed <- function(object, response) {
+  words <- tidy_classes_of(object)
+  if (is.null(words)) return(as.matrix(response))
+  shown <- outer(as.character(response), words, "==") + 0
+  if (ncol(shown) == 2) shown[, 2, drop = FALSE] else shown
+}
+
+# The classes of a classifier, NULL of other models.
+tidy_classes_of <- function(object) {
+  labels <- model_labels(object)
+  if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
+}
+
+rows_of <- function(data, rows) {
+  if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
+}
+
+# Several numbers of an example have the names that the head gives them, or those of the response.
+output_names <- function(object, response) {
+  own <- unlist(lapply(model_labels(object)$predictions, `[[`, "names"))
+  if (length(own)) return(own)
+  if (is.null(colnames(response))) seq_len(ncol(response)) else colnames(response)
+}
+
+has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
+
+# lm()'s columns for the rows that are trained on, and with `newdata` for others.
+design_matrix <- function(object, frame, newdata = NULL) {
+  blueprint <- object$blueprint
+  data <- as.data.frame(rows_of(frame$data, frame$rows), optional = TRUE)
+  data <- fill_missing(data, blueprint$na$constants)
+  frame <- list2env(blueprint$constants, parent = globalenv())
+  # each label is one term: `am == 1` is none beside others as a text
+  sum <- Reduce(function(a, b) call("+", a, b), lapply(blueprint$labels, str2lang))
+  terms <- stats::terms(stats::as.formula(call("~", sum), frame))
+  model <- stats::model.frame(terms, data, drop.unused.levels = TRUE)
+  if (is.null(newdata)) return(stats::model.matrix(terms, model))
+  terms <- attr(model, "terms")
+  newdata <- as.data.frame(fill_missing(newdata, blueprint$na$constants), optional = TRUE)
+  levels <- stats::.getXlevels(terms, model)
+  new <- stats::model.frame(terms, newdata, xlev = levels, na.action = stats::na.pass)
+  contrasts <- attr(stats::model.matrix(terms, model), "contrasts")
+  stats::model.matrix(terms, new, contrasts.arg = contrasts)
+}
+
+# The linear function of each row in the units of the response, in double precision.
+linear_logits <- function(object, frame) {
+  blueprint <- object$blueprint
+  names <- cpp_estimator_coefficients(core_spec(object))
+  path <- required_checkpoint(model_dir(object))
+  bias <- cpp_checkpoint_values(path, names$bias)[[1]]
+  weights <- cpp_checkpoint_values(path, names$weights)
+  n <- sum(frame$rows)
+  logits <- matrix(as.vector(bias), n, length(bias), byrow = TRUE)
+  basis <- blueprint$basis
+  if (!is.null(basis)) {
+    numbers <- standardized(number_matrix(blueprint, basis$terms, frame$values), basis)
+    own <- lapply(weights[match(basis$terms, names(blueprint$terms))], as.matrix)
+    logits <- logits + numbers %*% (basis$shares %*% do.call(rbind, unname(own)))
+  }
+  for (i in which(!names(blueprint$terms) %in% basis$terms)) {
+    own <- as.matrix(weights[[i]])
+    logits <- logits + term_logits(blueprint$terms[[i]], own, frame$values, blueprint)
+  }
+  response <- blueprint$response
+  if (is.null(response$scale)) return(logits)
+  sweep(sweep(logits, 2, response$scale, `*`), 2, response$center, `+`)
+}
+
+term_logits <- function(term, weights, values, blueprint) {
+  n <- n_rows(values[[1]])
+  x <- if (length(term$numbers)) {
+    x <- matrix(as.numeric(feature_value(term$numbers, values)), n)
+    if (is.null(term$scale)) x else sweep(sweep(x, 2, term$center), 2, term$scale, `/`)
+  }
+  if (length(term$words) == 0) return(x %*% weights)
+  name <- product_name(term$words)
+  is_cross <- length(term$words) > 1
+  words <- if (is_cross) crossed_words(values[term$words]) else as.character(values[[name]])
+  levels <- if (is_cross) blueprint$crosses[[name]] else blueprint$variables[[name]]$levels
+  own <- weights[match(words, levels), , drop = FALSE]
+  own[is.na(own)] <- 0
+  if (is.null(x)) own else own * x[, 1]
+}

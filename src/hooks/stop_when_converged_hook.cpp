@@ -1,0 +1,64 @@
+// Stops where the optimizer has nothing left to do, and says where it has.
+#include <algorithm>
+
+#include "base/log.h"
+#include "graph/endpoints.h"
+#include "hooks/hook_registry.h"
+#include "hooks/value_format.h"
+
+namespace runhooks {
+
+namespace {
+
+class StopWhenConvergedHook : public RunHook {
+ public:
+  explicit StopWhenConvergedHook(const Args& args) : warns_(args.flag("warns", true)) {}
+  std::string name() const override { return "StopWhenConvergedHook"; }
+
+  void begin(Graph& graph) override {
+    const EndpointTensors& converged = endpoint(graph, "has_converged");
+    const EndpointTensors& norm = endpoint(graph, "gradient_norm");
+    if (converged.empty() || norm.empty()) {
+      throw Error(Code::kFailedPrecondition,
+                  "hook_stop_when_converged() needs an optimizer that knows when it has converged.",
+                  {"LBFGS does, where each step sees all rows of the data."});
+    }
+    run_args_.fetches = {converged[0].second, norm[0].second};
+    run_args_.changed();
+    runs_ = 0;
+    has_converged_ = false;
+    largest_ = 0;
+  }
+  const RunArgs* before_run(RunContext&) override { return &run_args_; }
+  void after_run(RunContext& context, const RunValues& values) override {
+    ++runs_;
+    norm_ = values.result(1).number_at(0);
+    largest_ = std::max(largest_, norm_);
+    has_converged_ = values.result(0).number_at(0) != 0;
+    if (has_converged_) context.request_stop();
+  }
+  void end(Session&) override {
+    // where classes can be told apart the loss falls for ever, and less and less
+    if (has_converged_ || norm_ <= 1e-4 * largest_ || !warns_) return;
+    warn("not_converged",
+         str_cat("The training has not converged in ", runs_, runs_ == 1 ? " step" : " steps",
+                 ": the norm of the gradient is ", short_number(norm_),
+                 ". The weights are not those of the least loss; train() goes on from here."));
+  }
+
+ private:
+  bool warns_;
+  RunArgs run_args_;
+  int64_t runs_ = 0;
+  bool has_converged_ = false;
+  double norm_ = 0, largest_ = 0;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_HOOK(
+    StopWhenConvergedHook,
+    "hook_stop_when_converged",
+    {"warns = TRUE: flag. Whether a loop that ends before the optimizer has converged warns."});
+
+}  // namespace runhooks

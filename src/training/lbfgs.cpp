@@ -1,0 +1,370 @@
+// Limited-memory BFGS (Liu and Nocedal 1989; with a weight on absolute values as Andrew and Gao
+// 2007). Each step looks at one point: it is taken or, where it is too far, the next is nearer to
+// the last. How far is judged by gradients alone, which float32 knows better than losses. All of it
+// is TensorFlow's ops in float64.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/curvature.h"
+#include "graph/endpoints.h"
+#include "graph/indexed_slices.h"
+#include "ops/state/gradient_helpers.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr DType kReal = DType::kFloat64;
+
+// Formulas of vectors and scalars, in float64.
+class Formulas {
+ public:
+  explicit Formulas(Graph& graph) : g(graph) {}
+  Output of(double x) { return g.scalar(kReal, x); }
+  Output sum(Output x) { return g.op("Sum", {x, g.int_vector({0})}); }
+  Output dot(Output a, Output b) { return sum(multiply(g, a, b)); }
+  Output norm(Output x) { return g.op("Sqrt", {dot(x, x)}); }
+  Output largest(Output x) { return g.op("Max", {g.op("Abs", {x}), g.int_vector({0})}); }
+  Output choose(Output holds, Output a, Output b) { return g.op("SelectV2", {holds, a, b}); }
+  Output less(Output a, Output b) { return g.op("Less", {a, b}); }
+  Output both(Output a, Output b) { return g.op("LogicalAnd", {a, b}); }
+  Output either(Output a, Output b) { return g.op("LogicalOr", {a, b}); }
+  Output negate(Output a) { return g.op("LogicalNot", {a}); }
+  Output minimum(Output a, Output b) { return g.op("Minimum", {a, b}); }
+  Output maximum(Output a, Output b) { return g.op("Maximum", {a, b}); }
+  Output quotient(Output a, Output b) { return g.op("DivNoNan", {a, b}); }
+  // The elements or rows of a tensor.
+  std::vector<Output> rows(Output x, int64_t n) {
+    Operation* unpacked = g.op("Unpack", {x}).attr("num", n).attr("axis", 0);
+    std::vector<Output> all;
+    for (int i = 0; i < n; ++i) all.push_back(unpacked->output(i));
+    return all;
+  }
+  Output stack(const std::vector<Output>& rows) { return g.op("Pack", rows).attr("axis", 0); }
+  Graph& g;
+};
+
+// Where a step stands. `pairs` are the last steps and what gradients changed by them, newest first,
+// `rho` one over their products (0: no such pair).
+struct Memory {
+  std::vector<Output> steps, changes, rho;
+  Output scale;  // of the inverse Hessian where no pair says more
+};
+
+class Lbfgs : public Optimizer {
+ public:
+  explicit Lbfgs(const Args& args)
+      : Optimizer(args.text("name", "LBFGS"), args),
+        num_pairs_(args.integer("num_correction_pairs", 10)),
+        tolerance_(args.number("tolerance", 1e-6)),
+        l1_(args.number("l1_regularization_strength", 0)),
+        l2_(args.number("l2_regularization_strength", 0)) {}
+
+  bool wants_all_rows() const override { return true; }
+  std::vector<VariablePtr> own_variables() const override { return own_; }
+
+ protected:
+  void create_slots(Graph&, const VariablePtr& variable) override {
+    if (own_.empty()) size_ += variable->shape.num_elements();
+  }
+  void create_own_variables(Graph& graph, const VariablePtr& first) override;
+  void prepare(Graph& graph) override {
+    // hooks find a rate where there is one
+    if (!sees_all_rows(graph)) learning_rate_ = hyperparameter(graph, "learning_rate", 0.2);
+    parts_.clear();
+  }
+  // All variables move together, in finish().
+  Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
+    if (variable.constraint) {
+      fail(Code::kUnimplemented, "LBFGS cannot train '", variable.name(),
+           "', which has a constraint.");
+    }
+    parts_.push_back({&variable, dense_gradient(graph, gradient)});
+    return parts_.back().second.op;
+  }
+  Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
+
+ private:
+  enum Own { kPoint, kGradient, kDirection, kSteps, kChanges, kRho, kNumbers, kSquares };
+  static constexpr int kMostTries = 12;
+  // Of a step's slope what may be left at its end, upwards.
+  static constexpr double kOvershoot = 0.25;
+
+  Output own(Own which) const { return own_[static_cast<size_t>(which)]->snapshot; }
+  static bool sees_all_rows(const Graph& graph);
+  Output flat(Formulas& f, const std::vector<Output>& parts) const;
+  Output value_of(Graph& graph, const Variable& variable) const;
+  Output curvature(Formulas& f) const;
+  Output pseudo_gradient(Formulas& f, Output x, Output gradient) const;
+  Output in_orthant(Formulas& f, Output next, Output point, Output slope) const;
+  Memory remembered(Formulas& f, Output is_good, Output is_new, Output step, Output change) const;
+  Output direction(Formulas& f, const Memory& memory, Output gradient) const;
+  Output whole_step(Formulas& f, Output x, Output gradient, std::vector<Output>* next) const;
+  Output partial_step(Formulas& f, Output x, Output gradient, std::vector<Output>* next) const;
+  Operation* assign(Graph& graph, const Variable& variable, Output value) const;
+
+  int64_t num_pairs_, size_ = 0;
+  double tolerance_, l1_, l2_;
+  Output learning_rate_;
+  std::vector<VariablePtr> own_;
+  std::vector<std::pair<const Variable*, Output>> parts_;  // with their gradients
+  mutable Output curvature_;
+};
+
+void Lbfgs::create_own_variables(Graph& graph, const VariablePtr& first) {
+  if (!own_.empty()) return;
+  VariableOptions options;
+  options.dtype = kReal;
+  options.trainable = false;
+  options.use_resource = first->is_resource;
+  const auto add = [&](const char* name, const Shape& shape, double value) {
+    options.initializer = [value](Graph& g, const Shape& s, DType dtype) -> Output {
+      const Tensor dims = Tensor::vector<int64_t>(s.dims());
+      return g.op("Fill", {g.constant(dims, "shape"), g.scalar(dtype, value, "value")});
+    };
+    std::string unique = str_cat(this->name(), "/", name);
+    for (int i = 1; graph.variables().find(graph.variables().full_name(unique)); ++i) {
+      unique = str_cat(this->name(), "_", i, "/", name);
+    }
+    own_.push_back(graph.variables().get(unique, shape, options));
+  };
+  const Shape all{size_}, pairs{num_pairs_, size_};
+  add("point", all, 0);
+  add("gradient", all, 0);
+  add("direction", all, 0);
+  add("steps", pairs, 0);
+  add("changes", pairs, 0);
+  add("rho", Shape{num_pairs_}, 0);
+  add("numbers", Shape{4}, 0);  // length of the step, tries, whether there was one, scale
+  add("squares", all, 0.1);
+}
+
+// What gives batches says whether they are all rows; a loss without data is the same each time.
+bool Lbfgs::sees_all_rows(const Graph& graph) {
+  if (!endpoint(graph, "all_rows").empty()) return true;
+  for (const auto& op : graph.root().operations()) {
+    for (const ArgDef& input : op->def().inputs) {
+      if (input.handle_of == "iterator") return false;
+    }
+  }
+  return true;
+}
+
+Output Lbfgs::flat(Formulas& f, const std::vector<Output>& parts) const {
+  std::vector<Output> vectors;
+  for (const Output& part : parts) {
+    const Output vector = f.g.op("Reshape", {part, f.g.int_vector({-1})});
+    vectors.push_back(cast(f.g, vector, kReal));
+  }
+  if (vectors.size() == 1) return vectors[0];
+  vectors.push_back(f.g.scalar(DType::kInt32, 0, "axis"));
+  return f.g.op("ConcatV2", vectors);
+}
+
+Output Lbfgs::value_of(Graph& graph, const Variable& variable) const {
+  if (!variable.is_resource) return graph.op("Identity", {variable.handle});
+  return graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype);
+}
+
+// Ones where the model does not know.
+Output Lbfgs::curvature(Formulas& f) const {
+  std::vector<Output> parts;
+  for (const auto& part : parts_) {
+    const Output known = curvature_of(f.g, *part.first);
+    parts.push_back(known ? known : ones_like(f.g, part.second));
+  }
+  // what nothing depends on, such as a word that does not come, has no gradient either
+  const Output all = flat(f, parts);
+  return f.choose(f.less(f.of(0), all), all, ones_like(f.g, all));
+}
+
+// Of loss + l1 |x|: at 0 the side that goes down, or 0 where both go up.
+Output Lbfgs::pseudo_gradient(Formulas& f, Output x, Output gradient) const {
+  if (l1_ == 0) return gradient;
+  const Output l1 = f.of(l1_);
+  const Output off = add(f.g, gradient, multiply(f.g, l1, f.g.op("Sign", {x})));
+  const Output size = f.maximum(subtract(f.g, f.g.op("Abs", {gradient}), l1), f.of(0));
+  const Output at_zero = multiply(f.g, size, f.g.op("Sign", {gradient}));
+  return f.choose(f.g.op("Equal", {x, f.of(0)}), at_zero, off);
+}
+
+// A step ends at 0 rather than on the other side of it.
+Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) const {
+  if (l1_ == 0) return next;
+  const Output at_zero = f.g.op("Equal", {point, f.of(0)});
+  const Output side = f.choose(at_zero, negative(f.g, slope), point);
+  return f.choose(f.less(f.of(0), multiply(f.g, next, side)), next, f.g.op("ZerosLike", {next}));
+}
+
+Memory Lbfgs::remembered(
+    Formulas& f, Output is_good, Output is_new, Output step, Output change) const {
+  Memory old{f.rows(own(kSteps), num_pairs_), f.rows(own(kChanges), num_pairs_),
+             f.rows(own(kRho), num_pairs_), f.rows(own(kNumbers), 4)[3]};
+  const Output zero = f.of(0), product = f.dot(step, change);
+  Memory now = old;
+  for (size_t i = 0; i < old.rho.size(); ++i) {
+    const bool is_first = i == 0;
+    now.steps[i] = f.choose(is_good, is_first ? step : old.steps[i - 1], old.steps[i]);
+    now.changes[i] = f.choose(is_good, is_first ? change : old.changes[i - 1], old.changes[i]);
+    const Output rho = is_first ? f.quotient(f.of(1), product) : old.rho[i - 1];
+    now.rho[i] = f.choose(is_new, zero, f.choose(is_good, rho, old.rho[i]));
+  }
+  const Output length = f.dot(change, divide(f.g, change, curvature_));
+  const Output scale = f.quotient(product, length);
+  now.scale = f.choose(is_new, f.of(1), f.choose(is_good, scale, old.scale));
+  return now;
+}
+
+// Minus the inverse Hessian times the gradient: the two loops of the algorithm.
+Output Lbfgs::direction(Formulas& f, const Memory& memory, Output gradient) const {
+  Graph& g = f.g;
+  Output q = gradient;
+  std::vector<Output> shares;
+  for (size_t i = 0; i < memory.rho.size(); ++i) {
+    shares.push_back(multiply(g, memory.rho[i], f.dot(memory.steps[i], q)));
+    q = subtract(g, q, multiply(g, shares[i], memory.changes[i]));
+  }
+  Output r = divide(g, multiply(g, memory.scale, q), curvature_);
+  for (size_t i = memory.rho.size(); i-- > 0;) {
+    const Output back = multiply(g, memory.rho[i], f.dot(memory.changes[i], r));
+    r = add(g, r, multiply(g, memory.steps[i], subtract(g, shares[i], back)));
+  }
+  const Output down = negative(g, r);
+  if (l1_ == 0) return down;
+  return f.choose(f.less(multiply(g, down, gradient), f.of(0)), down, g.op("ZerosLike", {down}));
+}
+
+Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Output>* next) const {
+  Graph& g = f.g;
+  curvature_ = curvature(f);
+  const std::vector<Output> numbers = f.rows(own(kNumbers), 4);
+  const Output length = numbers[0], tries = numbers[1], zero = f.of(0);
+  const Output is_new = f.either(g.op("Equal", {numbers[2], zero}),
+                                 g.op("GreaterEqual", {tries, f.of(kMostTries)}));
+  const Output slopes = pseudo_gradient(f, x, gradient);
+  const Output before = pseudo_gradient(f, own(kPoint), own(kGradient));
+  const Output step = subtract(g, x, own(kPoint)), change = subtract(g, gradient, own(kGradient));
+  // the slopes along the step at its ends: it is too long where it goes up again
+  const Output first = f.dot(before, step), last = f.dot(slopes, step);
+  const Output is_short =
+      g.op("LessEqual", {last, multiply(g, f.of(kOvershoot), g.op("Abs", {first}))});
+  const Output is_taken = f.either(is_new, is_short);
+  const Output floor = multiply(g, f.of(1e-12), multiply(g, f.norm(step), f.norm(change)));
+  const Output bends = f.less(floor, f.dot(step, change));
+  const Output is_good = f.both(f.both(is_short, f.negate(is_new)), bends);
+  const Memory memory = remembered(f, is_good, is_new, step, change);
+  const Output down = direction(f, memory, slopes);
+
+  // A first step is no longer than 1, a later one not much longer than all of the way up to here:
+  // far away a loss may be infinite.
+  const Output has_pair = f.less(zero, memory.rho[0]);
+  const Output reach = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
+  const Output full = f.quotient(reach, f.maximum(f.norm(down), reach));
+  const Output shorter = f.quotient(negative(g, first), subtract(g, last, first));
+  const Output nearer =
+      multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
+  const Output next_length = f.choose(is_taken, full, nearer);
+  const Output point = f.choose(is_taken, x, own(kPoint));
+  const Output at = f.choose(is_taken, gradient, own(kGradient));
+  const Output way = f.choose(is_taken, down, own(kDirection));
+
+  // What is left is small beside the weights, or beside what the data can tell of them.
+  const Output left = g.op("Abs", {down});
+  const Output by_size = g.op("LessEqual", {left, multiply(g, f.of(tolerance_), f.largest(x))});
+  const Output by_data =
+      g.op("LessEqual", {multiply(g, left, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
+  const Output all_small =
+      g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
+  const Output has_converged = f.both(f.both(is_taken, f.negate(is_new)), all_small);
+  add_endpoint(g, "has_converged", "", has_converged);
+  add_endpoint(g, "gradient_norm", "", f.norm(slopes));
+
+  const Output far = add(g, point, multiply(g, next_length, way));
+  const Output slope_at = f.choose(is_taken, slopes, before);
+  *next = {point,
+           at,
+           way,
+           f.stack(memory.steps),
+           f.stack(memory.changes),
+           f.stack(memory.rho),
+           f.stack({next_length, f.choose(is_taken, zero, add(g, tries, f.of(1))), f.of(1),
+                    memory.scale})};
+  return f.choose(has_converged, x, in_orthant(f, far, point, slope_at));
+}
+
+// Adagrad: of some of the rows nothing is learned of curvature.
+Output Lbfgs::partial_step(Formulas& f,
+                           Output x,
+                           Output gradient,
+                           std::vector<Output>* next) const {
+  Graph& g = f.g;
+  const Output slopes = pseudo_gradient(f, x, gradient);
+  const Output squares = add(g, own(kSquares), multiply(g, slopes, slopes));
+  const Output rate = cast(g, learning_rate_, kReal);
+  const Output step = multiply(g, rate, divide(g, slopes, g.op("Sqrt", {squares})));
+  *next = {Output(), Output(), Output(), Output(), Output(), Output(),
+           g.op("ZerosLike", {own(kNumbers)}), squares};
+  return in_orthant(f, subtract(g, x, step), x, slopes);
+}
+
+Operation* Lbfgs::assign(Graph& graph, const Variable& variable, Output value) const {
+  const char* type = variable.is_resource ? "AssignVariableOp" : "Assign";
+  return graph.op(type, {variable.handle, value});
+}
+
+Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
+  const ControlDependencies after_gradients(graph, updates);
+  Formulas f(graph);
+  std::vector<Output> values, gradients;
+  for (const auto& part : parts_) {
+    values.push_back(value_of(graph, *part.first));
+    gradients.push_back(part.second);
+  }
+  const Output x = flat(f, values);
+  Output gradient = flat(f, gradients);
+  if (l2_ > 0) gradient = add(graph, gradient, multiply(graph, f.of(2 * l2_), x));
+  std::vector<Output> next;
+  const Output moved = sees_all_rows(graph) ? whole_step(f, x, gradient, &next)
+                                            : partial_step(f, x, gradient, &next);
+  // all is read before anything changes
+  std::vector<Operation*> computed = {moved.op};
+  for (const Output& value : next) {
+    if (value) computed.push_back(value.op);
+  }
+  const ControlDependencies after(graph, computed);
+  std::vector<Operation*> all;
+  for (size_t i = 0; i < next.size(); ++i) {
+    if (next[i]) all.push_back(assign(graph, *own_[i], next[i]));
+  }
+  int64_t begin = 0;
+  for (const auto& part : parts_) {
+    const Shape& shape = part.first->shape;
+    const Output from = graph.constant(Tensor::vector<int64_t>({begin}), "begin");
+    const Output size = graph.constant(Tensor::vector<int64_t>({shape.num_elements()}), "size");
+    const Output own_part = graph.op("Slice", {moved, from, size});
+    const Output dims = graph.constant(Tensor::vector<int64_t>(shape.dims()), "shape");
+    const Output value = graph.op("Reshape", {own_part, dims});
+    all.push_back(assign(graph, *part.first, cast(graph, value, part.first->dtype)));
+    begin += shape.num_elements();
+  }
+  return graph.group(all, "update");
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OPTIMIZER(
+    "LBFGS",
+    Lbfgs,
+    "train.LBFGSOptimizer",
+    {"learning_rate = 0.2: number in [0, Inf). Of the steps where a batch is a part of the rows.",
+     "num_correction_pairs = 10: count. How many steps it remembers to know the curvature by.",
+     "tolerance = 1e-06: plain number in (0, Inf). It stays where what is left to go is smaller, "
+     "beside the largest weight.",
+     "l1_regularization_strength = 0: plain number in [0, Inf). What the absolute values of weights "
+     "add to the loss.",
+     "l2_regularization_strength = 0: plain number in [0, Inf). What their squares add to it.",
+     "use_locking = FALSE: flag. Without effect.",
+     "name = 'LBFGS': string; kept. The name scope of the step, and of its variables."});
+
+}  // namespace runhooks

@@ -1,0 +1,132 @@
+# What the data say of a linear model: as lm() and glm() say it.
+
+trained <- function(make, ...) {
+  model <- make(..., model_dir = withr::local_tempdir(.local_envir = parent.frame()))
+  train(model)
+  model
+}
+
+test_that("regressors have what lm() has", {
+  data <- transform(mtcars, gear = factor(gear))
+  model <- trained(linear_regressor, mpg ~ wt * gear + hp, data)
+  reference <- lm(mpg ~ wt * gear + hp, data)
+  expect_equal(vcov(model), vcov(reference), tolerance = 1e-4)
+  expect_equal(confint(model), confint(reference), tolerance = 1e-4)
+  expect_equal(confint(model, "hp", level = 0.5), confint(reference, "hp", level = 0.5), tolerance = 1e-4)
+  expect_equal(sigma(model), sigma(reference), tolerance = 1e-6)
+  expect_equal(deviance(model), deviance(reference), tolerance = 1e-6)
+  expect_equal(df.residual(model), df.residual(reference))
+  expect_equal(logLik(model), logLik(reference), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(c(AIC(model), BIC(model)), c(AIC(reference), BIC(reference)), tolerance = 1e-6)
+  expect_equal(summary(model)$coefficients, summary(reference)$coefficients, tolerance = 1e-3)
+  new <- data[c(3, 30, 7), ]
+  for (interval in c("confidence", "prediction")) {
+    ours <- predict(model, newdata = new, interval = interval, level = 0.9)
+    expect_named(ours, c(".pred", ".pred_lower", ".pred_upper"))
+    theirs <- predict(reference, new, interval = interval, level = 0.9)
+    expect_equal(unname(as.matrix(ours)), unname(theirs), tolerance = 1e-4)
+  }
+  tidy <- generics::tidy(model, conf.int = TRUE, conf.level = 0.9)
+  expect_named(tidy, c(
+    "term", "estimate", "std.error", "statistic", "p.value", "conf.low", "conf.high"
+  ))
+  expect_equal(
+    unname(as.matrix(tidy[c("conf.low", "conf.high")])), unname(confint(reference, level = 0.9)),
+    tolerance = 1e-4
+  )
+  expect_match(capture.output(print(summary(model))), "Std. Error t value", all = FALSE)
+  expect_match(capture.output(print(summary(model))), "rmse", all = FALSE)
+})
+
+test_that("weights count in all of it", {
+  model <- trained(linear_regressor, mpg ~ wt + hp, mtcars, weight_column = "qsec")
+  reference <- lm(mpg ~ wt + hp, mtcars, weights = qsec)
+  expect_equal(vcov(model), vcov(reference), tolerance = 1e-4)
+  expect_equal(sigma(model), sigma(reference), tolerance = 1e-6)
+  expect_equal(as.numeric(logLik(model)), as.numeric(logLik(reference)), tolerance = 1e-6)
+  one <- generics::glance(model)
+  expect_equal(one$r.squared, summary(reference)$r.squared, tolerance = 1e-6)
+  expect_equal(one$rmse^2, weighted.mean(resid(reference)^2, mtcars$qsec), tolerance = 1e-6)
+  expect_equal(one$sigma, sigma(reference), tolerance = 1e-6)
+  expect_equal(
+    unname(summary(model)$measures), c(one$rmse, one$r.squared)
+  )
+})
+
+test_that("classes and counts have what glm() has", {
+  model <- trained(linear_classifier, am ~ wt, mtcars)
+  reference <- glm(am ~ wt, binomial, mtcars, epsilon = 1e-12)
+  expect_equal(vcov(model), vcov(reference), tolerance = 1e-3)
+  expect_equal(confint(model), confint.default(reference), tolerance = 1e-3, ignore_attr = TRUE)
+  expect_equal(summary(model)$coefficients, summary(reference)$coefficients, tolerance = 1e-3)
+  expect_equal(deviance(model), deviance(reference), tolerance = 1e-6)
+  expect_equal(AIC(model), AIC(reference), tolerance = 1e-6)
+  link <- predict(model, newdata = mtcars, type = "link")$.pred
+  expect_equal(link, unname(predict(reference)), tolerance = 1e-4)
+  response <- predict(model, newdata = mtcars, type = "response")$.pred
+  expect_equal(response, unname(predict(reference, type = "response")), tolerance = 1e-4)
+  both <- predict(model, newdata = mtcars[1:4, ], interval = "confidence", type = "link")
+  se <- predict(reference, mtcars[1:4, ], se.fit = TRUE)
+  expect_equal(both$.pred_upper, unname(se$fit + qnorm(0.975) * se$se.fit), tolerance = 1e-3)
+  shown <- predict(model, newdata = mtcars[1:4, ], interval = "confidence")
+  expect_equal(shown$.pred_upper, plogis(both$.pred_upper))
+  expect_error(predict(model, newdata = mtcars, interval = "prediction"), "not for a")
+  counts <- trained(function(...) linear_estimator(poisson_regression_head(), ...), carb ~ wt, mtcars)
+  reference <- glm(carb ~ wt, poisson, mtcars, epsilon = 1e-12)
+  expect_equal(vcov(counts), vcov(reference), tolerance = 1e-3)
+  expect_equal(c(deviance(counts), AIC(counts)), c(deviance(reference), AIC(reference)), tolerance = 1e-5)
+  expect_equal(
+    predict(counts, newdata = mtcars, type = "link")$.pred, unname(predict(reference)), tolerance = 1e-4
+  )
+})
+
+test_that("several responses and classes have covariances of all of them", {
+  both <- trained(linear_regressor, cbind(mpg, disp) ~ wt + hp, mtcars)
+  reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
+  expect_equal(vcov(both), vcov(reference), tolerance = 1e-3)
+  expect_equal(sigma(both), unname(sigma(reference)), tolerance = 1e-5)
+  data <- transform(iris, Species = Species)
+  kinds <- trained(linear_classifier, cyl ~ mpg, transform(mtcars, cyl = factor(gear)))
+  # by differences of the log-likelihood
+  beta <- coef(kinds)
+  x <- cbind(1, mtcars$mpg)
+  y <- factor(mtcars$gear)
+  log_likelihood <- function(b) {
+    eta <- cbind(0, x %*% t(matrix(b, 2)[, ]))
+    sum(eta[cbind(seq_along(y), as.integer(y))] - log(rowSums(exp(eta))))
+  }
+  hessian <- stats::optimHess(as.vector(beta), log_likelihood)
+  order <- as.vector(t(matrix(seq_along(beta), 2)))
+  expect_equal(unname(vcov(kinds)), solve(-hessian)[order, order], tolerance = 0.02)
+  expect_equal(as.numeric(logLik(kinds)), log_likelihood(as.vector(beta)), tolerance = 1e-6)
+  expect_equal(nrow(generics::tidy(kinds, conf.int = TRUE)), 4)
+})
+
+test_that("NA stays NA, as lm() has it", {
+  data <- transform(mtcars, pounds = wt * 1000)
+  model <- trained(linear_regressor, mpg ~ wt + pounds + hp, data)
+  reference <- lm(mpg ~ wt + pounds + hp, data)
+  expect_equal(is.na(vcov(model)["pounds", "hp"]), TRUE)
+  expect_equal(confint(model), confint(reference), tolerance = 1e-4)
+  shown <- predict(model, newdata = data, interval = "confidence")
+  theirs <- suppressWarnings(predict(reference, data, interval = "confidence"))
+  expect_equal(unname(as.matrix(shown)), unname(theirs), tolerance = 1e-4)
+  gaps <- transform(data[1:2, ], hp = c(NA, 100))
+  expect_equal(is.na(predict(model, newdata = gaps, interval = "confidence")$.pred), c(TRUE, FALSE))
+})
+
+test_that("what has no likelihood is refused by its name", {
+  deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = withr::local_tempdir())
+  train(deep, steps = 2)
+  expect_error(vcov(deep), "linear models; this is a deep regressor")
+  expect_error(predict(deep, newdata = mtcars, interval = "confidence"), "linear models")
+  quantiles <- linear_estimator(
+    quantile_head(), mpg ~ wt, mtcars, model_dir = withr::local_tempdir()
+  )
+  train(quantiles, steps = 2)
+  expect_error(confint(quantiles), "whose loss is a likelihood")
+  model <- trained(linear_regressor, mpg ~ wt, mtcars)
+  expect_error(predict(model, newdata = mtcars, interval = "both"), "\"confidence\" or \"prediction\"")
+  expect_error(confint(model, level = 95), "between 0 and 1")
+  expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
+})

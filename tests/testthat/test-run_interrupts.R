@@ -1,0 +1,95 @@
+# Ctrl-C within a step that changes variables: it ends, and what is half done is never saved.
+set.seed(1)
+
+skip_on_cran()
+skip_on_os("windows")
+skip_if_not_installed("processx")
+
+# A step counts in a variable, in a loop without an end where it is told so; `run` runs such steps in
+# `session`.
+counting <- "
+  library(runhooks)
+  say <- function(...) cat(paste(...), '\\n', file = '%s', append = TRUE)
+  step <- tf$train$get_or_create_global_step()
+  counts <- tf$get_variable('counts', list(), initializer = tf$zeros_initializer())
+  endless <- tf$placeholder('bool', list())
+  count <- tf$while_loop(
+    function(i) tf$logical_or(endless, i < 5),
+    function(i) with(tf$control_dependencies(list(counts$assign_add(1))), tf$identity(i + 1)),
+    list(tf$constant(0))
+  )
+  done <- with(tf$control_dependencies(list(count)), step$assign_add(1L))
+  run <- function(session) {
+    for (i in 1:2) session$run(done, dict(endless = FALSE))
+    say('begins')
+    session$run(done, dict(endless = TRUE))
+  }
+  withCallingHandlers(
+    tryCatch(%s, interrupt = function(e) say('interrupted')),
+    warning = function(w) say('warned', gsub('\n', ' ', conditionMessage(w)))
+  )
+  %s
+  say('done')"
+
+# What the process has written down once it was interrupted, and how long that took.
+interrupted <- function(...) {
+  diary <- withr::local_tempfile()
+  script <- withr::local_tempfile(lines = sprintf(counting, diary, ...), fileext = ".R")
+  process <- processx::process$new(
+    child_rscript(), script, env = child_env(), stdout = "|", stderr = "2>&1"
+  )
+  withr::defer(process$kill())
+  said <- function() if (file.exists(diary)) trimws(readLines(diary))
+  wait <- function(what, seconds) {
+    deadline <- Sys.time() + seconds
+    while (!any(startsWith(c("", said()), what)) && process$is_alive() && Sys.time() < deadline) {
+      Sys.sleep(0.005)
+    }
+  }
+  wait("begins", 60)
+  Sys.sleep(0.1) # it counts
+  at <- Sys.time()
+  process$interrupt()
+  wait("interrupted", 10)
+  took <- as.numeric(Sys.time() - at, units = "secs")
+  wait("done", 20)
+  list(said = said(), took = took, printed = process$read_all_output())
+}
+
+test_that("Ctrl-C ends a loop that changes variables", {
+  ended <- interrupted(
+    "{
+      session <- tf$Session()
+      session$run(tf$global_variables_initializer())
+      run(session)
+    }",
+    "before <- session$run(counts)
+    session$run(done, dict(endless = FALSE))
+    say('and runs again', before > 10, session$run(counts) - before)"
+  )
+  expect_identical(
+    ended$said, c("begins", "interrupted", "and runs again TRUE 5", "done"), info = ended$printed
+  )
+  # a tenth of a second, and what a busy machine adds
+  expect_lt(ended$took, 2)
+})
+
+test_that("no checkpoint is saved of a step that was left half way", {
+  folder <- withr::local_tempdir()
+  ended <- interrupted(
+    sprintf("with(
+      monitored_training_session(
+        checkpoint_dir = '%1$s', save_checkpoint_secs = NULL,
+        hooks = list(hook_checkpoint_saver('%1$s', save_steps = 1))
+      ) %%as%% session,
+      run(session)
+    )", folder),
+    ""
+  )
+  expect_match(ended$said, "warned .*while a step was changing variables", all = FALSE)
+  expect_true("interrupted" %in% ended$said, info = ended$printed)
+  expect_lt(ended$took, 2)
+  newest <- latest_checkpoint(folder)
+  expect_match(newest, "-2$")
+  expect_equal(tf$train$load_variable(newest, "counts"), 10)
+})
