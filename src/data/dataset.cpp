@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include "base/fingerprint.h"
 #include "base/interrupt.h"
 #include "base/random.h"
 #include "base/shared_pieces.h"
@@ -110,7 +111,11 @@ IteratorContext IteratorContext::fork() {
   child.graph_seed_ = graph_seed_;
   child.has_root_ = true;
   child.root_ = own.seed;
-  child.used_ = static_cast<int64_t>(own.seed2) << 32;
+  // A child's children have more bits than there is room for.
+  const bool fits = own.seed2 < uint64_t{1} << 31;
+  const uint64_t begin =
+      fits ? own.seed2 << 32 : fingerprint64(static_cast<int64_t>(own.seed2)) >> 1;
+  child.used_ = static_cast<int64_t>(begin);
   return child;
 }
 

@@ -248,6 +248,23 @@ TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
   }
 }
 
+TEST(nested_forks_of_a_context_have_seeds_of_their_own) {
+  Graph graph;
+  graph.set_seed(7);
+  IteratorContext context(graph);
+  std::set<std::pair<uint64_t, uint64_t>> seen;
+  const auto draws = [&](IteratorContext& from) {
+    for (int i = 0; i < 3; ++i) {
+      const Seeds seeds = from.seeds(std::nullopt);
+      CHECK(seen.emplace(seeds.seed, seeds.seed2).second);
+    }
+  };
+  for (int depth = 0; depth < 4; ++depth) {
+    draws(context);
+    context = context.fork();
+  }
+}
+
 TEST(functions_of_datasets_may_be_called_by_several_threads) {
   const auto function = noise_function();
   IteratorContext context;
