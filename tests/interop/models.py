@@ -52,11 +52,12 @@ def few(*values):
 def random_layer(kind):
     if kind == "conv2d":
         return {"kind": few("conv2d", "separable", "max_pool", "average_pool", "lrn"),
-                "filters": rng.randint(1, 4), "size": rng.randint(1, 3), "strides": rng.randint(1, 2),
+                "filters": rng.randint(2, 4), "size": rng.randint(1, 3), "strides": rng.randint(1, 2),
                 "padding": few("same", "valid"), "activation": few(*ACTIVATIONS)}
     return {"kind": few("dense", "dense", "dense", "batch_norm", "residual", "l2_normalize", "split",
                         "moments"),
-            "units": rng.randint(1, 6), "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
+            "units": rng.randint(2, 6),  # the length of one number is its sign alone
+            "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
             "momentum": few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
 
 
@@ -72,7 +73,7 @@ def random_model():
     return {
         "inputs": inputs, "head": head, "weighted": rng.random() < 0.3,
         "images": [random_layer("conv2d") for _ in range(rng.randint(1, 2))],
-        "combiner": few("mean", "sum", "max"), "embedding": rng.randint(1, 4),
+        "combiner": few("mean", "sum", "max"), "embedding": rng.randint(2, 4),
         "max_norm": few(None, None, 0.5),
         "layers": layers,
         "loss": few("mean_squared_error", "absolute_difference", "huber_loss", "log_cosh")
@@ -310,8 +311,9 @@ while len(models) < count:
         if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
             raise
         continue
-    except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
-        print("models: TensorFlow cannot run one of them: %s" % error.message.splitlines()[0])
+    except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError,
+            tf.train.NanLossDuringTrainingError) as error:
+        print("models: TensorFlow cannot run one of them: %s" % str(error).splitlines()[0])
         continue
     models.append(spec)
 with open(os.path.join(folder, "models.json"), "w") as file:
