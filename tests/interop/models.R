@@ -5,7 +5,7 @@ suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "models.json"))
 tf$logging$set_verbosity(tf$logging$ERROR)
-steps <- 8
+steps <- 5
 batch <- 16
 rows <- 48L
 
