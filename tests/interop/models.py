@@ -315,6 +315,8 @@ while len(models) < count:
             tf.train.NanLossDuringTrainingError) as error:
         print("models: TensorFlow cannot run one of them: %s" % str(error).splitlines()[0])
         continue
+    if not np.isfinite(spec["result"]["losses"] + list(spec["result"]["metrics"].values())).all():
+        continue  # a rate that is too large for it
     models.append(spec)
 with open(os.path.join(folder, "models.json"), "w") as file:
     json.dump({"seed": seed, "models": models}, file)
