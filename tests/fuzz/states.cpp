@@ -42,6 +42,10 @@ class Run {
     for (const DType dtype : {DType::kFloat32, DType::kInt64, DType::kBool}) {
       VariableOptions options;
       options.dtype = dtype;
+      // the usual one lives in nn, which is not linked here
+      options.initializer = [](Graph& g, const Shape& shape, DType type) -> Output {
+        return g.constant(Tensor::zeros(type, shape));
+      };
       const VariablePtr v = graph_.variables().get(dtype_name(dtype), Shape{3}, options);
       assign_variable(resources, *v, Tensor::zeros(dtype, Shape{3}));
     }
