@@ -244,8 +244,10 @@ length.tf_dataset <- function(x) NA_integer_
 #' @importFrom utils head
 #' @export
 head.tf_dataset <- function(x, n = 6L, ...) {
-  if (...length()) stop_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more.")
-  dataset_collect(dataset_take(x, n))
+  if (...length()) {
+    stop_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more, not {describe(list(...))}.")
+  }
+  dataset_collect(x, n)
 }
 
 # "{x: float32 (), y: string ()}"; tuples in round brackets.

@@ -77,7 +77,12 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
   dimnames(limits) <- list(
     rownames(table), paste(format(100 * sides, trim = TRUE, digits = 3), "%")
   )
-  if (missing(parm)) limits else limits[parm, , drop = FALSE]
+  if (missing(parm)) return(limits)
+  known <- if (is.character(parm)) rownames(table) else seq_len(nrow(table))
+  shown <- paste0("\"", rownames(table), "\"", collapse = ", ")
+  good <- length(parm) > 0 && all(parm %in% known)
+  check_arg(good, parm, paste("among", shown, "or their numbers"), "parm", environment())
+  limits[parm, , drop = FALSE]
 }
 
 #' @rdname model_inference

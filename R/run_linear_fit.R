@@ -32,6 +32,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   )
   fit <- list(
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
+    frame = frame,
     kept = !is.na(coefficients[, 1]), response = observed(object, frame$response),
     weights = if (is.null(frame$weight)) rep(1, nrow(design)) else as.numeric(frame$weight),
     is_penalized = is_penalized(optimizer_argument_of(object))
@@ -54,8 +55,9 @@ fit_information <- function(fit) {
   means <- switch(fit$family,
     gaussian = fit$logits, binomial = stats::plogis(fit$logits), poisson = exp(fit$logits),
     multinomial = {
-      odds <- exp(fit$logits - apply(cbind(0, fit$logits), 1, max))
-      odds / (rowSums(odds) + exp(-apply(cbind(0, fit$logits), 1, max)))
+      largest <- apply(cbind(0, fit$logits), 1, max)
+      odds <- exp(fit$logits - largest)
+      odds / (rowSums(odds) + exp(-largest))
     }
   )
   errors <- fit$response - means
@@ -202,8 +204,7 @@ interval_factor <- function(fit, level, call = parent.frame()) {
 
 # The linear function of new rows, with standard errors; NA in rows that lack something.
 linear_predictions <- function(object, data, fit) {
-  frame <- training_frame(object, "predict")
-  design <- design_matrix(object, frame, data)[, fit$kept, drop = FALSE]
+  design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
   logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]
   covariance <- fit_covariance(fit)
   error <- vapply(seq_len(ncol(logits)), function(i) {

@@ -73,6 +73,9 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   } else if (!is.null(newdata) && !missing(input_fn)) {
     stop_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
   }
+  if (is.null(interval) && !missing(level)) {
+    stop_runhooks("{.arg level} is {describe(level)}, but goes with {.arg interval}, which is not given.")
+  }
   if (!is.null(newdata) && !is.null(interval)) {
     refuse_with_interval(type, checkpoint_path, hooks)
     return(predict_interval(object, newdata, type, interval, level, environment()))

@@ -10,18 +10,7 @@ steps <- 20
 batch <- 16
 rows <- 64
 
-as_float <- function(x) readBin(writeBin(x, raw(), size = 4), "numeric", length(x), size = 4)
-waves <- function(shape, pace) {
-  values <- as_float(sin(pace * seq_len(prod(shape))))
-  if (length(shape) == 1) return(values)
-  aperm(array(values, rev(shape)), rev(seq_along(shape)))
-}
-whole <- function(shape, pace, n) {
-  values <- floor((waves(shape, pace) + 1) / 2.0001 * n)
-  storage.mode(values) <- "integer"
-  values
-}
-floats <- function(x) np_array(x, dtype = "float32")
+source("tests/interop/waves.R")
 x <- list(x = floats(waves(c(rows, 6), 0.7)))
 y <- floats(waves(rows, 1.3))
 class <- whole(rows, 2.1, 3)

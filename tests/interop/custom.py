@@ -13,22 +13,9 @@ import tensorflow as tf
 from custom_models import MODELS
 from custom_more import MORE
 from custom_parts import STEPS, input_fn
+from waves import Losses
 
 MODELS.update(MORE)
-
-
-class Losses(tf.train.SessionRunHook):
-    """What the model function gave as its loss, which the estimator puts last in the collection."""
-
-    def __init__(self):
-        self.values = []
-
-    def before_run(self, context):
-        graph = context.session.graph
-        return tf.train.SessionRunArgs(graph.get_collection(tf.GraphKeys.LOSSES)[-1])
-
-    def after_run(self, context, values):
-        self.values.append(float(values.results))
 
 
 def run(name, folder):

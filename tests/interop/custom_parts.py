@@ -3,20 +3,11 @@ import os
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from waves import waves, whole  # noqa: E402
 
 tf.compat.v1.logging.set_verbosity("ERROR")
 STEPS, BATCH, ROWS = 20, 16, 64
-
-
-def waves(shape, pace):
-    return np.sin(pace * np.arange(1, np.prod(shape) + 1)).reshape(shape).astype("float32")
-
-
-def whole(shape, pace, n):
-    return np.floor((waves(shape, pace) + 1) / 2.0001 * n).astype("int32")
-
 
 X = waves([ROWS, 6], 0.7)
 Y = waves([ROWS], 1.3)

@@ -9,18 +9,7 @@ steps <- 5
 batch <- 16
 rows <- 48L
 
-as_float <- function(x) readBin(writeBin(x, raw(), size = 4), "numeric", length(x), size = 4)
-waves <- function(shape, pace) {
-  values <- as_float(sin(pace * seq_len(prod(shape))))
-  if (length(shape) == 1) return(values)
-  aperm(array(values, rev(shape)), rev(seq_along(shape)))
-}
-whole <- function(shape, pace, n) {
-  values <- floor((waves(shape, pace) + 1) / 2.0001 * n)
-  storage.mode(values) <- "integer"
-  values
-}
-floats <- function(x) np_array(x, dtype = "float32")
+source("tests/interop/waves.R")
 features_all <- list(
   x = floats(waves(c(rows, 5), 0.7)), image = floats(waves(c(rows, 8, 8, 2), 0.31)),
   tokens = whole(c(rows, 4), 0.9, 9), weight = floats(as_float(abs(waves(rows, 2.7)) + 0.25))

@@ -15,6 +15,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import numpy as np  # noqa: E402
 import tensorflow.compat.v1 as tf  # noqa: E402
+from waves import Losses, waves, whole  # noqa: E402
 
 tf.disable_v2_behavior()
 warnings.simplefilter("ignore")  # of what TensorFlow 2 would rather have
@@ -27,14 +28,6 @@ rng = random.Random(seed)
 STEPS, BATCH, ROWS = 5, 16, 48  # rounding grows with each step
 ACTIVATIONS = ["none", "tanh", "relu", "sigmoid", "softplus", "elu", "selu", "softsign", "leaky_relu",
                "relu6"]
-
-
-def waves(shape, pace):
-    return np.sin(pace * np.arange(1, np.prod(shape) + 1)).reshape(shape).astype("float32")
-
-
-def whole(shape, pace, n):
-    return np.floor((waves(shape, pace) + 1) / 2.0001 * n).astype("int32")
 
 
 FEATURES = {"x": waves([ROWS, 5], 0.7), "image": waves([ROWS, 8, 8, 2], 0.31),
@@ -257,20 +250,6 @@ def model_fn_of(spec):
         return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train,
                                           eval_metric_ops=metrics_of())
     return model_fn
-
-
-class Losses(tf.train.SessionRunHook):
-    """What the model function gave as its loss, which the estimator puts last in the collection."""
-
-    def __init__(self):
-        self.values = []
-
-    def before_run(self, context):
-        graph = context.session.graph
-        return tf.train.SessionRunArgs(graph.get_collection(tf.GraphKeys.LOSSES)[-1])
-
-    def after_run(self, context, values):
-        self.values.append(float(values.results))
 
 
 def input_fn(spec, epochs):

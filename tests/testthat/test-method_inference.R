@@ -128,5 +128,9 @@ test_that("what has no likelihood is refused by its name", {
   model <- trained(linear_regressor, mpg ~ wt, mtcars)
   expect_error(predict(model, newdata = mtcars, interval = "both"), "\"confidence\" or \"prediction\"")
   expect_error(confint(model, level = 95), "between 0 and 1")
+  expect_error(confint(model, "nobody"), "`parm` must be among \"\\(Intercept\\)\"", class = "runhooks_error")
+  expect_error(confint(model, 99), "`parm` must be among", class = "runhooks_error")
+  # read by nobody without an interval
+  expect_error(predict(model, newdata = mtcars, level = 0.9), "goes with `interval`", class = "runhooks_error")
   expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
 })
