@@ -83,7 +83,7 @@ std::vector<std::string> values_of(const std::string& folder, const std::string&
   return names;
 }
 
-void copy_file(const std::string& from, const std::string& to) {
+void copy_values(const std::string& from, const std::string& to) {
   InputFile input(from);
   AtomicFile output(to);
   std::vector<char> bytes(1 << 20);
@@ -231,7 +231,7 @@ void write_carried_files(const std::string& folder, const Files& files, const st
   const std::string checkpoint = carried_checkpoint(files);
   if (checkpoint.empty() || has_values(files)) return;
   for (const std::string& name : values_of(from, checkpoint)) {
-    copy_file(join_path(from, name), join_path(folder, name));
+    copy_values(join_path(from, name), join_path(folder, name));
   }
 }
 
