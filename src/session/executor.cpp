@@ -253,6 +253,7 @@ void Executor::execute(Step& step) {
   if (step.always_prepare) prepare(step);
   if (item.kernel && !step.node->is_invariant) {
     try {
+      const MayStopWithin within(step.is_long);
       item.kernel->compute(item.context);
     } catch (...) {
       // what comes in the plan's order before it may have been done

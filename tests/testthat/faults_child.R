@@ -1,7 +1,8 @@
 # Saving, resuming and exporting in processes that are killed, or whose calls fail, at one of their
-# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name], with
-# faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
-# "done: ...". `faults`: of each way and kind; `kills`: runs that are hit at any moment, of all ways.
+# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name] [others],
+# with faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
+# "done: ...". `faults`: of each way and manner, `others` of the manners beside plain kills and
+# failures; `kills`: runs that are hit at any moment, of all ways.
 
 library(runhooks)
 args <- commandArgs(TRUE)
@@ -10,6 +11,7 @@ most_faults <- as.numeric(args[[2]])
 kills <- as.numeric(args[[3]])
 set.seed(as.numeric(args[[4]]))
 wanted <- if (length(args) > 4) args[[5]] else ""
+most_others <- if (length(args) > 5) as.numeric(args[[6]]) else most_faults
 tf$logging$set_verbosity("ERROR")
 options(runhooks.threads = 1)
 
@@ -107,7 +109,9 @@ points_of <- function(kinds) {
   writes <- which(kinds == "w")
   all <- seq_along(kinds)
   points <- list(kill = all, fail = all, tear = writes, short = writes, full = all)
-  lapply(points, function(at) sort(at[sample.int(length(at), min(length(at), most_faults))]))
+  most <- c(kill = most_faults, fail = most_faults, tear = most_others, short = most_others,
+    full = most_others)
+  Map(function(at, most) sort(at[sample.int(length(at), min(length(at), most))]), points, most)
 }
 
 tried <- 0
