@@ -152,25 +152,13 @@ places <- c(places, list(
     close(file)
   }), wait = quote(repeat try(dataset_collect(text_line_dataset(path, "GZIP")), silent = TRUE))),
   events = list(before = quote({
-    path <- file.path(tempdir(), "events.out.tfevents.1")
     writer <- tf$summary$FileWriter(tempdir())
-    for (i in 1:50000) {
-      writer$add_summary(tf$Summary(value = list(tf$Summary$Value(tag = "a", simple_value = 1))), i)
-    }
+    session <- tf$Session()
+    summary <- session$run(tf$summary$scalar("a", tf$constant(1)))
+    for (i in 1:50000) writer$add_summary(summary, i)
     writer$close()
     path <- list.files(tempdir(), "tfevents", full.names = TRUE)
   }), wait = quote(repeat runhooks:::cpp_read_events(path))),
-  boosted_trees = list(before = quote({
-    n <- 20000
-    data <- as.data.frame(matrix(runif(n * 30), n))
-    data$y <- rowSums(data[1:5])
-    columns <- lapply(paste0("V", 1:30), function(name) {
-      column_bucketized(column_numeric(name), boundaries = (1:30) / 31)
-    })
-    model <- boosted_trees_regressor(columns, n_batches_per_layer = 1, n_trees = 1000)
-    input <- input_fn(data, features = paste0("V", 1:30), response = "y", batch_size = n,
-      num_epochs = NULL, shuffle = FALSE)
-  }), wait = quote(train(model, input, steps = 100000))),
   training = list(before = quote({
     model <- dnn_regressor(c(512, 512), column_numeric("x", shape = 256))
     data <- list(x = matrix(runif(20000 * 256), 20000), y = runif(20000))
@@ -181,12 +169,7 @@ places <- c(places, list(
     data <- list(x = matrix(runif(20000 * 256), 20000), y = runif(20000))
     rows <- tensor_slices_dataset(data) %>% dataset_repeat(1000) %>% dataset_batch(4096)
     train(model, input_fn(rows, x, y), steps = 1)
-  }), wait = quote(predict(model, input_fn(rows, x, y)))),
-  waiting_hook = list(before = quote({
-    step <- tf$train$get_or_create_global_step()
-    session <- tf$train$SingularMonitoredSession(hooks = list(tf$train$GlobalStepWaiterHook(5L)))
-    value <- tf$constant(1)
-  }), wait = quote(session$run(value)))
+  }), wait = quote(predict(model, input_fn(rows, x, y))))
 ))
 places <- places[grepl(only, names(places))]
 

@@ -74,9 +74,9 @@ limits <- list(
   "events, read" = list(n = 200000, run = function(n) {
     # a record of one scalar, many times
     writer <- tf$summary$FileWriter("events")
-    writer$add_summary(
-      tf$Summary(value = list(tf$Summary$Value(tag = "a", simple_value = 1))), 1
-    )
+    with(tf$Session() %as% session, {
+      writer$add_summary(session$run(tf$summary$scalar("a", tf$constant(1))), 1)
+    })
     writer$close()
     file <- list.files("events", full.names = TRUE)
     bytes <- readBin(file, "raw", file.size(file))
@@ -124,7 +124,7 @@ limits <- list(
     for (i in seq_len(n)) d <- dataset_take(d, 2)
   }),
   "a text graph nested" = list(n = 1e5, run = function(n) {
-    writeLines(c(strrep("node { attr { value { list { func { attr { value { ", n)), "deep.pbtxt")
+    writeLines(paste("node {", strrep("attr { value { list { func { ", n)), "deep.pbtxt")
     with(tf$Graph()$as_default(), tf$import_graph_def("deep.pbtxt"))
   }),
   "tf$add_n() of numbers" = list(n = 1e5, run = function(n) {

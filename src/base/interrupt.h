@@ -23,25 +23,6 @@ void set_interrupt_check(void (*check)());
 // then throws kCancelled there.
 void set_leave_flag(const std::atomic<bool>* flag);
 
-// While it lives, and `may` is TRUE, what this thread computes may be left half way, for it leaves no
-// trace: long operations then ask between their pieces, by check_interrupt_within(), which does
-// nothing elsewhere.
-class MayStopWithin {
- public:
-  explicit MayStopWithin(bool may) : before_(may_) { may_ = may; }
-  ~MayStopWithin() { may_ = before_; }
-  MayStopWithin(const MayStopWithin&) = delete;
-  MayStopWithin& operator=(const MayStopWithin&) = delete;
-  static bool may() { return may_; }
-
- private:
-  static inline thread_local bool may_ = false;
-  bool before_;
-};
-inline void check_interrupt_within() {
-  if (MayStopWithin::may()) check_interrupt();
-}
-
 // Asks now and then, for loops of steps that are shorter than the question. A loop that is entered
 // again and again for a few steps asks as often as a long one: all of a thread count together.
 class InterruptPoll {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/interrupt.h"
+#include "base/may_stop.h"
 #include "base/shared_work.h"
 #include "base/threads.h"
 

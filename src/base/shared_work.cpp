@@ -15,7 +15,7 @@
 #endif
 
 #include "base/denormals.h"
-#include "base/interrupt.h"
+#include "base/may_stop.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
 

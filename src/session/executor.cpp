@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
+#include "base/may_stop.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"

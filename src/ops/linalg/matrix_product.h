@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/interrupt.h"
+#include "base/may_stop.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/math/integer_math.h"
