@@ -63,7 +63,8 @@ def random_layer(kind):
             # the length of one number is its sign alone, whose gradient is rounding
             "units": rng.randint(1 if IS_DOUBLE else 2, 6),
             "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
-            "momentum": few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
+            # TensorFlow makes a float32 of 0.9 first, which is seen in float64
+            "momentum": 0.5 if IS_DOUBLE else few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
 
 
 def random_model():
@@ -340,6 +341,8 @@ while len(models) < count:
         continue
     if not np.isfinite(spec["result"]["losses"] + list(spec["result"]["metrics"].values())).all():
         continue  # a rate that is too large for it
+    if IS_DOUBLE and max(spec["result"]["losses"]) > 1000:
+        continue  # so is this one, and rounding grows as its weights do
     models.append(spec)
 with open(os.path.join(folder, "models.json"), "w") as file:
     json.dump({"seed": seed, "dtype": dtype, "steps": STEPS, "models": models}, file)
