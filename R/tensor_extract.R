@@ -16,6 +16,9 @@
 #' * `NULL` and `tf$newaxis` insert a dimension of 1.
 #' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
 #'
+#' `x[[i, j]]` is one element, with an index for each dimension; `x[["shape"]]` is `x$shape`. A tensor is
+#' no list: `tf$unstack(x)` gives one of its parts. Nothing can be assigned to a part of a tensor.
+#'
 #' @param x A tensor or a variable.
 #' @param ... Indices.
 #' @param drop Whether a single number drops its dimension.
@@ -69,6 +72,96 @@
   eval(as.call(c(quote(`[`), quote(.value), as.list(substitute(list(...)))[-1],
     list(drop = drop, style = style))), inside)
 }
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
+`[[.tensorflow.tensor` <- function(x, ...) one_element(x, ...)
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
+`[[.tensorflow.variable` <- function(x, ...) one_element(x, ...)
+
+one_element <- function(x, ...) {
+  is_missing <- vapply(eval(substitute(alist(...))), identical, NA, quote(expr = ))
+  at <- if (!any(is_missing)) list(...)
+  if (length(at) == 1 && is_string(at[[1]])) return(do.call(`$`, list(x, at[[1]])))
+  dims <- cpp_element_info(x)$dims
+  is_one <- vapply(at, function(i) is_number(i) || is_tensor(i), NA)
+  if (!length(at) || !all(is_one) || !identical(length(at), length(dims))) {
+    rank <- if (is.null(dims)) "an unknown number of" else length(dims)
+    stop_runhooks(
+      c(
+        "{.code x[[...]]} of a tensor takes one number for each dimension; this one has {rank}
+        {cli::qty(length(dims))}dimension{?s}, and {length(at)} {?index is/indices are} given.",
+        i = "{.code x[i, ...]} gives parts, {.code tf$unstack(x)} a list of them."
+      ),
+      call = user_frame()
+    )
+  }
+  do.call(`[`, c(list(x), at))
+}
+
+is_no_list <- function(x) {
+  kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
+  stop_runhooks(
+    c(
+      "{kind} has no elements that R could count before the graph runs.",
+      i = if (kind == "An operation") "Its outputs are {.code op$outputs}." else
+        "{.code tf$unstack(x)} gives a list of its parts."
+    ),
+    call = user_frame()
+  )
+}
+
+#' @export
+as.list.tensorflow.tensor <- function(x, ...) is_no_list(x)
+
+#' @export
+as.list.tensorflow.variable <- function(x, ...) is_no_list(x)
+
+#' @export
+as.list.tensorflow.operation <- function(x, ...) is_no_list(x)
+
+#' @export
+`[.tensorflow.operation` <- function(x, ...) is_no_list(x)
+
+#' @export
+`[[.tensorflow.operation` <- function(x, i, ...) {
+  if (is_string(i)) do.call(`$`, list(x, i)) else is_no_list(x)
+}
+
+cannot_change <- function(x) {
+  kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
+  stop_runhooks(
+    c(
+      "Nothing can be assigned to a part of a {kind}: a graph is added to, not changed.",
+      i = if (kind == "variable") "{.code tf$assign(x, value)} is an operation that changes it." else
+        "{.code tf$where()} and {.code tf$concat()} make a new tensor of its parts."
+    ),
+    call = user_frame()
+  )
+}
+
+#' @export
+`[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.tensor` <- function(x, name, value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.variable` <- function(x, name, value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.operation` <- function(x, name, value) cannot_change(x)
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
