@@ -154,7 +154,7 @@ summary.tf_estimator <- function(object, ...) {
 # How well the rows that are trained on are met, each as its weight says.
 fit_measures <- function(object, frame) {
   classes <- tidy_classes_of(object)
-  weights <- if (is.null(frame$weight)) rep(1, sum(frame$rows)) else as.numeric(frame$weight)
+  weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
   if (!is.null(classes)) {
     predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))
