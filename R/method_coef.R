@@ -48,6 +48,23 @@ formula.tf_estimator <- function(x, ...) {
 }
 
 #' @rdname model_methods
+#' @importFrom stats terms
+#' @export
+terms.tf_estimator <- function(x, ...) {
+  if (is.null(x$formula)) stop_no_formula("terms")
+  stats::terms(x$formula, data = kept_data(x), ...)
+}
+
+#' @rdname model_methods
+#' @importFrom stats model.frame
+#' @export
+model.frame.tf_estimator <- function(formula, data = NULL, ...) {
+  if (is.null(formula$formula)) stop_no_formula("model.frame")
+  data <- if (is.null(data)) kept_data(formula) else baked_data(formula, data)
+  stats::model.frame(terms(formula), data = data, ...)
+}
+
+#' @rdname model_methods
 #' @importFrom stats nobs
 #' @export
 nobs.tf_estimator <- function(object, ...) sum(training_frame(object, "nobs")$rows)

@@ -45,6 +45,10 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
+  if (!is.null(settled$recipe)) {
+    model$recipe <- settled$recipe
+    model$data <- as_baked(model$data)
+  }
   without_frames(model)
 }
 
