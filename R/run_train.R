@@ -115,7 +115,7 @@ train.tf_estimator <- function(
   if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop)
+    may_stop = ends_itself || !is.null(stop), folder = current_folder(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
@@ -150,6 +150,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   # where the loop is left by an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) note_left_training(object, input_fn))
+  on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
   config <- core_config(object)
   note_own_saver(hooks, config)
   started <- Sys.time()
@@ -215,6 +216,12 @@ say_interrupted <- function(folder) {
     },
     class = "runhooks_message_interrupted"
   )
+}
+
+# What a hook does when the run is recorded, however it has ended.
+finish_hook <- function(hook) {
+  finish <- attr(hook, "finish")
+  if (is.function(finish)) finish()
 }
 
 # A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
