@@ -229,6 +229,7 @@ weights_of_now <- function(object, checkpoint_path = NULL) {
 # goes into the folder, since a recipe is made of code.
 keep_recipe <- function(object, recipe, folder) {
   kept <- unclass(object$estimator)$kept
+  if (is.null(recipe)) recipe <- object$recipe
   kept$recipe <- recipe
   record <- folder_memory(folder)
   has_recipe <- !is.null(recipe)

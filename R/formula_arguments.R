@@ -8,7 +8,10 @@ is_formula <- function(x) inherits(x, "formula")
 constructor_arguments <- function(constructor, specs, call) {
   type <- specs$type
   arguments <- setdiff(names(formals(constructor)), "...")
-  refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
+  extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
+  is_door <- names(extras) %in% c("x", "y")
+  refuse_others(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
+  doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
   # one look at the frame for all of them
   missing <- lapply(arguments, function(name) base::call("missing", as.name(name)))
   is_given <- !unlist(eval(as.call(c(list, missing)), call))
@@ -16,6 +19,7 @@ constructor_arguments <- function(constructor, specs, call) {
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list()
   )
+  settled <- settle_doors(settled, doors, formals(constructor), call)
   settled <- settle_arguments(settled, formals(constructor), call)
   absent <- vapply(settled$args, identical, NA, quote(expr = ))
   if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)

@@ -50,6 +50,23 @@ formula.tf_estimator <- function(x, ...) {
 }
 
 #' @rdname model_methods
+#' @importFrom stats terms
+#' @export
+terms.tf_estimator <- function(x, ...) {
+  if (is.null(x$formula)) stop_no_formula("terms")
+  stats::terms(x$formula, data = kept_data(x), ...)
+}
+
+#' @rdname model_methods
+#' @importFrom stats model.frame
+#' @export
+model.frame.tf_estimator <- function(formula, data = NULL, ...) {
+  if (is.null(formula$formula)) stop_no_formula("model.frame")
+  data <- if (is.null(data)) kept_data(formula) else baked_data(formula, data)
+  stats::model.frame(terms(formula), data = data, ...)
+}
+
+#' @rdname model_methods
 #' @importFrom stats nobs
 #' @export
 nobs.tf_estimator <- function(object, ...) sum(training_frame(object, "nobs")$rows)
@@ -156,7 +173,7 @@ summary.tf_estimator <- function(object, ...) {
 # How well the rows that are trained on are met, each as its weight says.
 fit_measures <- function(object, frame) {
   classes <- tidy_classes_of(object)
-  weights <- if (is.null(frame$weight)) rep(1, sum(frame$rows)) else as.numeric(frame$weight)
+  weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
   if (!is.null(classes)) {
     predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))

@@ -34,7 +34,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
     frame = frame,
     kept = !is.na(coefficients[, 1]), response = observed(object, frame$response),
-    weights = if (is.null(frame$weight)) rep(1, nrow(design)) else as.numeric(frame$weight),
+    weights = row_weights(object, frame, nrow(design)),
     is_penalized = is_penalized(optimizer_argument_of(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]

@@ -48,7 +48,10 @@ tidy_classes_of <- function(object) {
 }
 
 rows_of <- function(data, rows) {
-  if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
+  kept <- if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
+  # a recipe has prepared them, once
+  attr(kept, "is_baked") <- attr(data, "is_baked", exact = TRUE)
+  kept
 }
 
 # Several numbers of an example have the names that the head gives them, or those of the response.

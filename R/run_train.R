@@ -90,6 +90,8 @@ train.tf_estimator <- function(
   ...
 ) {
   if (missing(input_fn)) input_fn <- kept_data(object)
+  input_fn <- baked_data(object, input_fn)
+  validation <- baked_data(object, validation)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -247,7 +249,11 @@ note_own_saver <- function(hooks, config) {
 remember_training <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept
-  if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
+  if (is.data.frame(data)) {
+    kept$data <- structure(
+      data[intersect(names(data), names(object$data))], is_baked = attr(data, "is_baked", exact = TRUE)
+    )
+  }
   record <- folder_memory(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   loss <- last_of(history$losses$mean_losses)
