@@ -117,6 +117,14 @@ remember_model <- function(object, folder) {
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
   record["model"] <- list(made_memory(object))
+  blueprint <- object$blueprint
+  if (!is.null(blueprint)) {
+    record$formula <- formula_record(blueprint)
+    if (is.null(record$response)) {
+      kind <- if (blueprint$as_words) "character" else "double"
+      record$response <- list(name = blueprint$response$name, kind = kind)
+    }
+  }
   learn_memory(folder, record)
 }
 

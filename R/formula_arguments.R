@@ -55,7 +55,7 @@ settle_arguments <- function(settled, defaults, call) {
   }
   for (name in settled$given) {
     value <- args[[name]]
-    if (is.data.frame(value) && name != "data") {
+    if (is_formula_data(value) && name != "data") {
       settled <- reseat(settled, name, "data", defaults, call)
     }
   }
@@ -75,14 +75,16 @@ settle_arguments <- function(settled, defaults, call) {
 
 # Data in one of the first places, where no formula says what is wanted of them.
 check_no_frame <- function(settled, first, call) {
-  if (!any(vapply(settled$args[first[first %in% settled$given]], is.data.frame, NA))) {
+  if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
     return(invisible())
   }
+  is_frame <- any(vapply(settled$args[first], is.data.frame, NA)) # nolint: used by cli
   written <- Find(function(name) is_string(settled$args[[name]]), first)
   text <- if (!is.null(written)) settled$args[[written]]
   stop_runhooks(
     c(
-      "A data frame needs a formula, which says what is predicted from what.",
+      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula, which says what is predicted
+       from what.",
       x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
       i = "Such as {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
     ),

@@ -48,7 +48,7 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
-    stop_missing_rows(frame$missing, blueprint, call)
+    stop_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
   if (!any(frame$rows)) stop_runhooks("All rows have NA.", call = call)
   if (note) note_omitted(frame$missing)
@@ -103,6 +103,12 @@ blueprint_input_fn <- function(
     )
   }
   refuse_reading(list(...), call)
+  data <- as_formula_data(data, model, call)
+  is_training <- !is.null(is_limited)
+  reading <- list(
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume, given = given
+  )
+  if (is_streamed(data)) return(stream_input(model, data, reading, is_limited, call))
   data <- check_formula_data(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
   frame <- complete_frame(blueprint, frame, call, note = TRUE)
@@ -113,7 +119,6 @@ blueprint_input_fn <- function(
   name <- blueprint$response$name
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
-  is_training <- !is.null(is_limited)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
   if (is_training && iterates(model, n, batch_size)) {
     # where all rows are seen at once neither their order nor a place in them says anything
@@ -144,7 +149,17 @@ most_iterations <- 200
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (iterates(model, n, batch_size)) return(most_iterations)
+  default_passes(model, n, batch_size)
+}
+
+default_passes <- function(model, n, batch_size) {
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
+}
+
+# Whether what as_model_input() has made of data gives all rows in each step.
+reads_all_rows <- function(model, input) {
+  about <- attr(input, "about")
+  !is.null(about$rows) && !isTRUE(about$is_stream) && iterates(model, about$rows, about$batch_size)
 }
 
 refuse_reading <- function(extras, call) {

@@ -403,7 +403,7 @@ as_model_input <- function(
   arg = "input_fn",
   call = parent.frame()
 ) {
-  if (is.data.frame(input_fn)) {
+  if (is_formula_data(input_fn)) {
     options <- list(...)
     fixed <- list(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
@@ -448,14 +448,14 @@ as_tensors <- function(x) {
 # that is not known, or without end. `input` is what as_model_input() gives.
 planned_steps <- function(input) {
   about <- attr(input, "about")
-  if (is.null(about$num_epochs)) return(NULL)
+  if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
   ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
 # How many rows these are, all passes together; NULL likewise.
 known_rows <- function(input) {
   about <- attr(input, "about")
-  if (!is.null(about$num_epochs)) about$rows * about$num_epochs
+  if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
 }
 
 split_input <- function(result) {

@@ -16,6 +16,11 @@ training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) stop_no_formula(what, call)
   data <- kept_data(object, call)
+  if (is_streamed(data)) {
+    stream <- data
+    data <- small_frame(stream, stream$names)
+    if (is.null(data)) stop_stream(what, stream, call)
+  }
   frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
   frame <- complete_frame(blueprint, frame, call)
   frame$data <- data
