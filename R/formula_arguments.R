@@ -55,7 +55,7 @@ settle_arguments <- function(settled, defaults, call) {
   }
   for (name in settled$given) {
     value <- args[[name]]
-    if (is_formula_data(value) && name != "data") {
+    if ((is_formula_data(value) || inherits(value, "DBIConnection")) && name != "data") {
       settled <- reseat(settled, name, "data", defaults, call)
     }
   }

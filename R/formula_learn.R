@@ -6,8 +6,8 @@
 learn_stream <- function(blueprint, stream, columns, wants, call) {
   state <- new_learning(blueprint, wants)
   visit <- function(chunk) {
-    learn_levels(state, blueprint, fill_missing(chunk, blueprint$na$constants))
     frame <- blueprint_frame(blueprint, chunk, TRUE, call)
+    learn_levels(state, blueprint, frame$values)
     state$missing <- add_counts(state$missing, missing_counts(frame$missing), state$read)
     state$read <- state$read + frame$n
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
@@ -133,10 +133,9 @@ stream_numbers <- function(state) {
 
 # --- words
 
-learn_levels <- function(state, blueprint, chunk) {
+learn_levels <- function(state, blueprint, values) {
   words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
-  values <- lapply(setNames(nm = names(words)), formula_value, chunk, blueprint, user_frame())
-  for (name in names(values)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
+  for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
   for (name in names(blueprint$crosses)) {
     parts <- as.data.frame(lapply(values[blueprint$features[[name]]], as.character), optional = TRUE)
     state$crosses[[name]] <- unique(rbind(state$crosses[[name]], parts))

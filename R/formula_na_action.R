@@ -102,7 +102,9 @@ check_constants <- function(constants, data, blueprint, call) {
 
 fill_missing <- function(data, constants) {
   for (name in intersect(names(constants), names(data))) {
-    data[[name]] <- fill_column(data[[name]], constants[[name]])
+    x <- data[[name]]
+    if (is.character(x) || is.factor(x)) x[is_blank(x)] <- NA
+    data[[name]] <- fill_column(x, constants[[name]])
   }
   data
 }

@@ -31,44 +31,6 @@ dataset_input_fn <- function(dataset, features, response) {
   }
 }
 
-# A model of a formula computes its terms of the columns that are selected, batch by batch.
-formula_batches <- function(dataset, features, response, model) {
-  blueprint <- model$blueprint
-  form <- record_form(dataset, response, user_frame())
-  columns <- intersect(names(form), model$blueprint$columns)
-  lacks <- setdiff(columns, c(features, response, blueprint$response_variables))
-  if (length(lacks)) stop_unselected(lacks, model$formula)
-  if (length(response) && !response %in% blueprint$response_variables) {
-    stop_other_response(response, blueprint$response$name)
-  }
-  function() {
-    mode <- the$mode
-    if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
-    batches <- tf_dataset(dataset$handle, form)
-    batch <- next_batch(feature_batches(batches, columns, model, mode))
-    if (identical(mode, "infer")) return(batch)
-    last <- length(batch)
-    list(batch[-last], batch[[last]])
-  }
-}
-
-stop_unselected <- function(names, formula) {
-  stop_runhooks(
-    c(
-      "{.arg features} leaves out {.val {names}}, which the formula of the model reads.",
-      i = "The formula is {.code {term_name(formula)}}; the dataset itself will do, without
-           {.fn input_fn}."
-    ),
-    call = user_frame()
-  )
-}
-
-stop_other_response <- function(response, name) {
-  stop_runhooks(
-    "{.arg response} is {.val {response}}, but the model predicts {.val {name}}.", call = user_frame()
-  )
-}
-
 # Features side by side, in one matrix of float32 where their types differ.
 features_matrix <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")

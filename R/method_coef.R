@@ -50,7 +50,11 @@ formula.tf_estimator <- function(x, ...) {
 #' @rdname model_methods
 #' @importFrom stats nobs
 #' @export
-nobs.tf_estimator <- function(object, ...) sum(training_frame(object, "nobs")$rows)
+nobs.tf_estimator <- function(object, ...) {
+  kept <- if (!is.null(object$blueprint)) kept_data(object)
+  if (!is.null(kept$total)) return(kept$total)
+  sum(training_frame(object, "nobs")$rows)
+}
 
 #' @rdname model_methods
 #' @export

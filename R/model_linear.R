@@ -21,6 +21,16 @@
 #'   [predict()][predict.tf_estimator] then take data frames too, and `train(model)` those that the
 #'   model was made of: of `data` the columns that the formula reads are kept, as in [lm()].
 #'
+#'   Data that are read in chunks will do as a data frame does, here and in [train()], [evaluate()] and
+#'   [predict()][predict.tf_estimator]: a [dataset][datasets] of records (of rows, of batches, or of
+#'   batches with a label apart), an object of arrow or nanoarrow, a table of dbplyr. Where the columns
+#'   that the formula reads have a million values at most ([runhooks_options]) they are read into
+#'   memory, and all is as with a data frame. Of more, one pass learns levels, scales and means (a
+#'   second one, for `na.action = "mean"`), and memory holds some thousand rows at a time: terms are
+#'   computed row by row, so that `poly(x, 2)` or `scale(x)` are refused; training is on batches,
+#'   shuffled among 10,000 rows; methods that need all rows at once, such as [coef()][model_methods],
+#'   say so.
+#'
 #'   Numbers are standardized inside of the graph, so predictions, losses and metrics are in the
 #'   units of the data, and exported models take them as they are. What was standardized is
 #'   remembered, also in the model's folder.
