@@ -26,3 +26,5 @@
 #include "training/saver.cpp"
 #include "training/scaffold.cpp"
 #include "training/summary_writer.cpp"
+#include "trees/ensemble.cpp"
+#include "trees/ensemble_proto.cpp"
