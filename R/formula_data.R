@@ -19,7 +19,13 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
   }
   missing <- lapply(values, is_missing_row)
+  offset <- offset_value(data, blueprint, call)
+  if (!is.null(offset)) {
+    check_column(offset, blueprint$offset$name, FALSE, call, missing = TRUE)
+    missing[[blueprint$offset$name]] <- is.na(offset)
+  }
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
+  frame$offset <- offset
   if (with_response) {
     frame$response <- response
     check_column(
@@ -34,12 +40,14 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
 
 # What the expressions read must be there.
 check_variables <- function(blueprint, data, call) {
-  constants <- names(blueprint$constants)
   read <- unlist(lapply(names(blueprint$variables), function(name) {
     expr <- blueprint$variables[[name]]$expr
-    if (is.null(expr) || name %in% names(data)) name else setdiff(all.vars(expr), constants)
+    if (name %in% names(data)) return(name)
+    # what was no column in training is none now
+    if (is.null(expr)) name else intersect(all.vars(expr), blueprint$columns)
   }))
-  missing <- setdiff(unique(read), c(names(data), constants))
+  read <- c(read, intersect(all.vars(blueprint$offset$expr), blueprint$columns))
+  missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
   if (length(missing)) stop_missing_features(missing, names(data), call)
 }
 
@@ -57,7 +65,7 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
 
 only_rows <- function(frame, rows) {
   frame$values <- lapply(frame$values, keep_rows, rows)
-  for (name in intersect(c("response", "weight"), names(frame))) {
+  for (name in intersect(c("response", "weight", "offset"), names(frame))) {
     frame[[name]] <- keep_rows(frame[[name]], rows)
   }
   frame
@@ -82,7 +90,9 @@ frame_features <- function(blueprint, frame) {
     value <- feature_value(parts, values)
     if (is.factor(value)) array_like(as.character(value), value) else value
   })
-  setNames(features, unname(blueprint$keys[names(blueprint$features)]))
+  features <- setNames(features, unname(blueprint$keys[names(blueprint$features)]))
+  if (!is.null(blueprint$offset)) features[[blueprint$offset$name]] <- frame$offset
+  features
 }
 
 # The features of data, and the response, as an input function. In training what is not given is

@@ -44,6 +44,9 @@ learn_rows <- function(state, blueprint, frame, call) {
     x <- number_matrix(blueprint, state$wants$basis, frame$values)
     learn_triangle(state, x)
   }
+  if (!is.null(frame$offset)) {
+    state$moments$.offset <- add_moments(state$moments$.offset, frame$offset)
+  }
   y <- frame$response
   if (is.null(state$response)) state$response <- y
   if (state$wants$classes) {

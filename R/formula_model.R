@@ -33,6 +33,7 @@ formula_arguments <- function(settled, folder, call) {
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
+  blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   wants <- list(
@@ -49,8 +50,10 @@ formula_arguments <- function(settled, folder, call) {
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
+    if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
   }
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
+  check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
   if (is_of_head && length(spec)) args$head[names(spec)] <- spec
@@ -131,6 +134,8 @@ used_columns <- function(formula, terms, columns, weight) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, all.vars)))
   }))
+  offsets <- lapply(unname(terms), attr, "offsets")
+  read <- c(read, unlist(lapply(unlist(offsets), all.vars)))
   intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
 }
 
@@ -203,18 +208,21 @@ new_blueprint <- function(formula, columns, weight, call) {
   )
 }
 
-# What a formula's expressions need beside the data and what packages have.
+# What a formula's expressions need beside the data and the functions that packages have: `pi`, `letters`,
+# what the script has defined.
 formula_constants <- function(expr, columns, frame) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
     env <- frame
-    while (!identical(env, emptyenv()) && !identical(env, baseenv())) {
-      is_base <- identical(env, .BaseNamespaceEnv)
-      if (!is_base && exists(name, envir = env, inherits = FALSE)) {
-        constants[[name]] <- get(name, envir = env, inherits = FALSE)
+    is_users <- TRUE
+    while (!identical(env, emptyenv())) {
+      if (exists(name, envir = env, inherits = FALSE)) {
+        value <- get(name, envir = env, inherits = FALSE)
+        # functions of packages are found there again
+        if (is_users || !is.function(value)) constants[[name]] <- value
         break
       }
-      if (identical(env, globalenv())) break
+      if (identical(env, globalenv()) || isNamespace(env)) is_users <- FALSE
       env <- parent.env(env)
     }
   }
@@ -223,7 +231,6 @@ formula_constants <- function(expr, columns, frame) {
 
 # The terms of a formula: for each the expressions of its variables, by name.
 formula_variables <- function(formula, columns, blueprint, call) {
-  check_formula_operators(formula[[length(formula)]])
   left_out <- c(blueprint$response_variables, blueprint$weight)
   names <- setdiff(columns, left_out)
   # only the names count
@@ -243,14 +250,36 @@ formula_variables <- function(formula, columns, blueprint, call) {
     )
   }
   variables <- as.list(attr(terms, "variables"))[-1]
-  if (length(variables) == 0) stop_runhooks("The formula has no features.", call = call)
+  if (length(attr(terms, "term.labels")) == 0) {
+    stop_runhooks("The formula has no features.", call = call)
+  }
   names(variables) <- vapply(variables, term_name, "")
   uses <- attr(terms, "factors") > 0
   all_terms <- lapply(seq_len(ncol(uses)), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
   is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
-  structure(all_terms[is_left], labels = attr(terms, "term.labels")[is_left])
+  is_response <- vapply(all_terms, function(term) blueprint$response$name %in% names(term), NA)
+  if (any(is_response)) {
+    warn_response_dropped(blueprint$response$name)
+    is_left <- is_left & !is_response
+    if (!any(is_left)) stop_runhooks("The formula has no features.", call = call)
+  }
+  structure(
+    all_terms[is_left], labels = attr(terms, "term.labels")[is_left],
+    offsets = variables[attr(terms, "offset")]
+  )
+}
+
+# As lm() does: it would be predicted from itself.
+warn_response_dropped <- function(name) {
+  rlang::warn(
+    c(
+      paste0("The response `", name, "` is on the right side of the formula, too, and is dropped there."),
+      i = "As lm() drops it: it would be predicted from itself."
+    ),
+    class = c("runhooks_warning_response", "runhooks_warning")
+  )
 }
 
 # The blueprint with the variables and features of terms.
@@ -342,11 +371,18 @@ new_variable <- function(name, expr, data, blueprint, call) {
   fixed <- if (is.call(expr)) {
     if (blueprint$is_stream) expr else stats::makepredictcall(raw, expr)
   }
+  fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
     expr = fixed, levels = words,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
   )
+}
+
+# C(f, sum) are the levels of f: contrasts are for coef() and its like.
+without_contrasts <- function(expr) {
+  is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
+  if (is_c) expr[[2]] else expr
 }
 
 # The levels of strings.

@@ -4,6 +4,7 @@
 
 add_scales <- function(blueprint, frame, is_scaled, scales_labels) {
   known <- blueprint$known
+  blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     if (!is_scaled || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
@@ -101,6 +102,8 @@ formula_record <- function(blueprint) {
     response = present(center = blueprint$response$center, scale = blueprint$response$scale),
     na = blueprint$na
   )
+  offset <- blueprint$offset
+  if (!is.null(offset)) record$terms[[offset$name]] <- list(center = offset$center, scale = 1)
   record$basis <- basis_record(blueprint$basis)
   record
 }

@@ -307,6 +307,7 @@ feature_types <- function(model, has_response) {
     list(dtype = if (key %in% floats) "float32" else "float64", shape = if (width > 1) list(width))
   })
   names(types) <- unname(blueprint$keys[names(blueprint$features)])
+  if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
   types <- types[order(names(types), method = "radix")]
   if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")

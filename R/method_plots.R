@@ -24,7 +24,7 @@ plot.tf_estimator <- function(x, which = 1:2, ...) {
   if (!is.null(data$probability)) {
     graphics::boxplot(
       probability ~ observed, data,
-      ylim = c(0, 1), xlab = "observed class", ylab = "its probability"
+      ylim = c(0, 1), xlab = "observed class", ylab = "its probability", ...
     )
     return(invisible(x))
   }
@@ -34,11 +34,11 @@ plot.tf_estimator <- function(x, which = 1:2, ...) {
     on.exit(graphics::par(old))
   }
   if (1 %in% which) {
-    graphics::plot(data$fitted, data$observed, xlab = "fitted", ylab = "observed")
+    graphics::plot(data$fitted, data$observed, xlab = "fitted", ylab = "observed", ...)
     graphics::abline(0, 1, col = "grey")
   }
   if (2 %in% which) {
-    graphics::plot(data$fitted, data$residual, xlab = "fitted", ylab = "residual")
+    graphics::plot(data$fitted, data$residual, xlab = "fitted", ylab = "residual", ...)
     graphics::abline(h = 0, col = "grey")
   }
   invisible(x)
@@ -66,6 +66,7 @@ NULL
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator <- function(object, ...) {
+  refuse_more("autoplot", list(...))
   data <- plot_data(object, "autoplot", environment())
   if (!is.null(data$probability)) {
     return(

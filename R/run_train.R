@@ -64,9 +64,7 @@
 train <- function(object, ...) UseMethod("train")
 
 #' @export
-train.default <- function(object, ...) {
-  check_arg(FALSE, object, "a model", "object", environment())
-}
+train.default <- function(object, ...) refuse_no_model("train", object, list(...), environment())
 
 #' @rdname train
 #' @export
