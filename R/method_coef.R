@@ -8,13 +8,15 @@
 #' @param object,x,formula A model that was made from a formula.
 #' @param formula. The new formula, where `.` is what stood there, as in [update.formula()].
 #' @param evaluate FALSE gives the call instead of the new model.
-#' @param which Which plots: 1 is observed and fitted values (of classes: probabilities by the
-#'   observed class), 2 is residuals over fitted values.
+#' @param which Which plots: 1 is observed over fitted values (of classes: the probability of the
+#'   observed one), 2 is residuals over fitted values (of classes: how often each was there among
+#'   rows with some probability of it, by tenths of the rows), 3 is the weights of a linear model, the
+#'   30 largest.
 #' @param type Of `residuals()`, as [residuals.glm()] has them: `"response"` is what is observed minus
 #'   what is fitted.
 #' @param complete FALSE leaves out coefficients that are NA.
-#' @param ... For `update()` arguments of the constructor that change, for `plot()` those of
-#'   [graphics::plot()]; else what no method reads is refused.
+#' @param ... For `update()` arguments of the constructor that change; else what no method
+#'   reads is refused.
 #' @return * `coef()`: the coefficients of a linear model in the units of the data, named as those of
 #'   [lm()] are, with its contrasts. With several responses a matrix with a column for each; with
 #'   three classes or more a matrix with a row for each class but the first, with which they are

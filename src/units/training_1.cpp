@@ -23,8 +23,3 @@
 #include "training/rmsprop.cpp"
 #include "training/save_ops.cpp"
 #include "training/saved_step.cpp"
-#include "training/saver.cpp"
-#include "training/scaffold.cpp"
-#include "training/summary_writer.cpp"
-#include "trees/ensemble.cpp"
-#include "trees/ensemble_proto.cpp"
