@@ -120,6 +120,7 @@ blueprint_input_fn <- function(
   )
   if (is_streamed(data)) return(stream_input(model, data, reading, is_limited, call))
   data <- check_formula_data(data, call)
+  check_some_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
   frame <- complete_frame(blueprint, frame, call, note = TRUE)
   columns <- frame_features(blueprint, frame)
@@ -139,6 +140,10 @@ blueprint_input_fn <- function(
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
   new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call)
+}
+
+check_some_rows <- function(data, call) {
+  if (n_rows(data[[1]]) == 0) stop_runhooks("The data have no rows.", call = call)
 }
 
 # --- how training reads data

@@ -67,6 +67,7 @@ formula_arguments <- function(settled, folder, call) {
 # are learned from: all rows of a frame, or what one pass through a stream has shown.
 learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
   is_stream <- is_streamed(data)
+  if (!is_stream) check_some_rows(data, call)
   seen <- if (is_stream) first_chunk(data, used, call) else data[used]
   blueprint$na <- as_na_action(na_action, seen, blueprint, call, if (is_stream) data)
   blueprint$is_stream <- is_stream

@@ -10,7 +10,7 @@ as.logical.tensorflow.tensor <- function(x, ...) {
 # paste() and paste0() ask for it
 #' @export
 as.character.tensorflow.tensor <- function(x, ...) {
-  stop_tensor_word("paste0", environment())
+  stop_tensor_word("as.character", environment())
 }
 
 # An R function of tensors is called: `if` and its like fail before any method of ours is asked.
@@ -30,16 +30,21 @@ tensor_words <- c(
   `while` = "{.code tf$while_loop()} repeats as long as a tensor says so.",
   `for` = "{.code tf$map_fn()} calls a function for each row of a tensor.",
   `switch` = "{.code tf$case()} chooses among functions.",
+  nchar = "{.code tf$strings$length()} counts bytes or letters.",
   `&&` = "{.code a & b} is of tensors.", `||` = "{.code a | b} is of tensors.",
-  paste0 = "{.code tf$string_join(list(a, b))} puts strings together ({.code tf$strings$join()}),
+  as.character = "{.code tf$string_join(list(a, b))} puts strings together ({.code tf$strings$join()}),
             {.code tf$as_string(x)} makes them of numbers."
 )
 
 stop_tensor_word <- function(word, call) {
+  # nolint: used by cli
+  what <- if (word == "as.character") "`paste0()` and its like need values" else {
+    paste0("`", word, "` needs a value")
+  }
   stop_runhooks(
     c(
-      "{.code {word}} needs a value, and a tensor has none when the function is called: it is called
-       once, to build a graph.",
+      "{what}, and a tensor has none when the function is called: it is called once, to build a
+       graph.",
       i = tensor_words[[word]],
       i = "In {.fn dataset_map}: {.code on_values(function(record) ...)} calls the function with
            values, element by element."
