@@ -489,6 +489,10 @@ cpp_optimizers_of_all_rows <- function() {
     .Call(`_runhooks_cpp_optimizers_of_all_rows`)
 }
 
+cpp_optimizer_is_penalized <- function(spec) {
+    .Call(`_runhooks_cpp_optimizer_is_penalized`, spec)
+}
+
 cpp_optimizer_check <- function(spec) {
     invisible(.Call(`_runhooks_cpp_optimizer_check`, spec))
 }

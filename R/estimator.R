@@ -44,6 +44,23 @@ print.runhooks_engine <- function(x, ...) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
+# An error for train(data, model) and train(formula, data), with what was meant.
+refuse_no_model <- function(fun, object, others, call) {
+  advice <- if (any(vapply(others, is_estimator, NA))) {
+    "The model comes first: {.code {fun}(model, data)}."
+  } else if (inherits(object, "formula")) {
+    "A formula makes a model: {.code model <- linear_regressor({deparse(object, 500)[[1]]}, data)},
+     then {.code {fun}(model)}."
+  } else if (is.data.frame(object) || inherits(object, "tf_dataset")) {
+    "Make one of the data: {.code model <- linear_regressor(y ~ x, data)}, then {.code {fun}(model)}."
+  }
+  if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
+  what <- if (inherits(object, "formula")) "a formula" else kind_of(object) # nolint: used by cli
+  stop_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
+    env = environment()
+  )
+}
+
 required_checkpoint <- function(folder, call = parent.frame()) {
   path <- cpp_latest_checkpoint(folder)
   if (is.null(path)) {
@@ -72,6 +89,7 @@ model_dir.default <- function(object, ...) {
 
 #' @export
 model_dir.tf_estimator <- function(object, ...) {
+  if (...length()) refuse_more("model_dir", list(...))
   # an object of the class that nothing was made for has no folder
   if (!is.null(object$estimator)) engine_dir(object$estimator)
 }

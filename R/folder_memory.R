@@ -34,6 +34,25 @@ check_folder_memory <- function(object, mode, call = parent.frame()) {
   stop_other_model(folder$path, lines, call)
 }
 
+# What can be told without a look at the contents of columns: kinds, names of columns, the response.
+check_column_memory <- function(object, folder, record, call) {
+  was <- record$model
+  if (is.null(was)) return(invisible())
+  now <- made_memory(object)
+  lines <- if (!identical(was$kind, now$kind)) {
+    differences("kind", was$kind, now$kind)
+  } else {
+    both <- intersect(names(was$columns), names(now$columns))
+    none <- setNames(character(length(both)), both)
+    c(
+      differences("columns", c(was$columns[setdiff(names(was$columns), both)], none),
+        c(now$columns[setdiff(names(now$columns), both)], none)),
+      response_difference(record, object$blueprint$response$name)
+    )
+  }
+  if (length(lines)) stop_other_model(folder$path, lines, call)
+}
+
 differences <- function(group, was, now) {
   lost <- setdiff(names(was), names(now))
   new <- setdiff(names(now), names(was))
@@ -122,6 +141,14 @@ remember_model <- function(object, folder) {
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
   record["model"] <- list(made_memory(object))
+  blueprint <- object$blueprint
+  if (!is.null(blueprint)) {
+    record$formula <- formula_record(blueprint)
+    if (is.null(record$response)) {
+      kind <- if (blueprint$as_words) "character" else "double"
+      record$response <- list(name = blueprint$response$name, kind = kind)
+    }
+  }
   learn_memory(folder, record)
 }
 

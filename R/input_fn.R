@@ -412,7 +412,7 @@ as_model_input <- function(
   arg = "input_fn",
   call = parent.frame()
 ) {
-  if (is.data.frame(input_fn)) {
+  if (is_formula_data(input_fn)) {
     options <- list(...)
     fixed <- list(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
@@ -458,14 +458,14 @@ as_tensors <- function(x) {
 # that is not known, or without end. `input` is what as_model_input() gives.
 planned_steps <- function(input) {
   about <- attr(input, "about")
-  if (is.null(about$num_epochs)) return(NULL)
+  if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
   ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
 # How many rows these are, all passes together; NULL likewise.
 known_rows <- function(input) {
   about <- attr(input, "about")
-  if (!is.null(about$num_epochs)) about$rows * about$num_epochs
+  if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
 }
 
 split_input <- function(result) {
@@ -503,22 +503,53 @@ check_labels <- function(labels, call = parent.frame()) {
   }
 }
 
-# An error where the folder holds the weights of numbers that were standardized otherwise: the
-# object was made before another one was trained there.
+# An error where the folder holds the weights of other columns, or of numbers that were standardized
+# otherwise: the object was made before another one was trained there.
 check_scales <- function(object, call) {
   folder <- current_folder(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
+  record <- folder_memory(folder)
   scales <- function(record) {
     Filter(length, c(record$terms, list(response = record$response, basis = record$basis)))
   }
-  known <- scales(folder_memory(folder)$formula)
-  if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
+  own <- formula_record(object$blueprint)
+  if (identical(scales(record$formula), scales(own))) return(invisible())
+  check_column_memory(object, folder, record, call)
+  lines <- scale_differences(known_scales(record$formula), known_scales(own))
   stop_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized in another
        way than those of this object.",
-      i = "Make the object again on this {.arg model_dir}, or give another one."
+      setNames(lines, rep("x", length(lines))),
+      i = "The object was made before the training there: make it again on this {.arg model_dir}, or
+           give another one."
     ),
     call = call
   )
+}
+
+# Center and scale of each number, by its name.
+known_scales <- function(record) {
+  basis <- record$basis
+  ends <- cumsum(basis$widths)
+  of_basis <- lapply(seq_along(basis$terms), function(i) {
+    at <- seq(to = ends[[i]], length.out = basis$widths[[i]])
+    list(center = basis$center[at], scale = basis$scale[at])
+  })
+  all <- c(record$terms, setNames(of_basis, basis$terms), list(`the response` = record$response))
+  Filter(length, lapply(all, `[`, c("center", "scale")))
+}
+
+scale_differences <- function(known, own) {
+  words <- function(scale) {
+    if (is.null(scale$scale)) return("not standardized")
+    digits <- function(x) paste(format(x, digits = 4, trim = TRUE), collapse = ", ")
+    paste0("mean ", digits(scale$center), " and standard deviation ", digits(scale$scale))
+  }
+  names <- union(names(known), names(own))
+  differs <- !vapply(names, function(name) identical(known[[name]], own[[name]]), NA)
+  vapply(utils::head(names[differs], 6), function(name) {
+    text <- paste0(name, ": ", words(known[[name]]), " there, ", words(own[[name]]), " here.")
+    gsub("([{}])", "\\1\\1", text)
+  }, "", USE.NAMES = FALSE)
 }

@@ -17,7 +17,7 @@ constructor_makers$estimator <- function(specs, place) {
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
-  settled <- constructor_arguments(constructor, specs, call)
+  settled <- constructor_arguments(constructor, specs, call, names(sys.call(sys.parent())))
   check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
   config <- as_run_config(settled$args$config, settled$args$model_dir, call)
   derived <- formula_arguments(settled, config$model_dir, call)

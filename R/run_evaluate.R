@@ -27,7 +27,7 @@ evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @export
 evaluate.default <- function(object, ...) {
-  check_arg(FALSE, object, "a model", "object", environment())
+  refuse_no_model("evaluate", object, list(...), environment())
 }
 
 #' @rdname evaluate

@@ -72,9 +72,7 @@
 train <- function(object, ...) UseMethod("train")
 
 #' @export
-train.default <- function(object, ...) {
-  check_arg(FALSE, object, "a model", "object", environment())
-}
+train.default <- function(object, ...) refuse_no_model("train", object, list(...), environment())
 
 #' @rdname train
 #' @export
@@ -103,13 +101,14 @@ train.tf_estimator <- function(
     )
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
+  input_fn <- as_formula_data(input_fn, object)
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
-    iterates(object, attr(input, "about")$rows, attr(input, "about")$batch_size)
+    reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
   if (ends_itself) hooks <- with_convergence(hooks)
@@ -249,15 +248,18 @@ note_own_saver <- function(hooks, config) {
 remember_training <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept
+  # a recipe makes the formula's columns of others
+  columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
   if (is.data.frame(data)) {
     kept$data <- structure(
-      data[intersect(names(data), names(object$data))], is_baked = attr(data, "is_baked", exact = TRUE)
+      data[intersect(names(data), columns)], is_baked = attr(data, "is_baked", exact = TRUE)
     )
   }
+  if (is_streamed(data)) kept$data <- data
   record <- folder_memory(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   loss <- last_of(history$losses$mean_losses)
-  rows <- if (is.data.frame(data)) attr(input, "about")$rows
+  rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]
   learn_memory(folder, record)

@@ -457,7 +457,13 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
 #' @export
 mean.tensorflow.tensor <- function(x, ...) {
   check_not_normalizing("mean", "tf$reduce_mean(x)")
-  tf$reduce_mean(x, ...)
+  tf$reduce_mean(as_mean_type(x), ...)
+}
+
+# The mean of whole numbers is none, in R; tf$reduce_mean() gives a whole number as TensorFlow does.
+as_mean_type <- function(x) {
+  is_whole <- grepl("^(u?int|bool)", sub("_ref$", "", x$dtype$name))
+  if (is_whole) tf$cast(x, "float64") else x
 }
 
 # Vectors become rows (columns), matrices stay what they are.
@@ -511,7 +517,7 @@ Math.tensorflow.variable <- function(x, ...) {
 Summary.tensorflow.variable <- Summary.tensorflow.tensor # nolint
 
 #' @export
-mean.tensorflow.variable <- function(x, ...) tf$reduce_mean(x, ...)
+mean.tensorflow.variable <- function(x, ...) mean(cpp_variable_snapshot(x), ...)
 
 #' @export
 t.tensorflow.variable <- function(x) tf$transpose(x)

@@ -1372,6 +1372,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_optimizer_is_penalized
+bool cpp_optimizer_is_penalized(SEXP spec);
+RcppExport SEXP _runhooks_cpp_optimizer_is_penalized(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_is_penalized(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_optimizer_check
 void cpp_optimizer_check(SEXP spec);
 RcppExport SEXP _runhooks_cpp_optimizer_check(SEXP specSEXP) {
@@ -2264,6 +2274,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
     {"_runhooks_cpp_optimizers_of_all_rows", (DL_FUNC) &_runhooks_cpp_optimizers_of_all_rows, 0},
+    {"_runhooks_cpp_optimizer_is_penalized", (DL_FUNC) &_runhooks_cpp_optimizer_is_penalized, 1},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},
