@@ -42,8 +42,11 @@ config_read_only <- list(
 #'   `experimental_distribute`: accepted; have no effect.
 #' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
 #'   copy; `names(config)` lists the fields.
+#' @section Environment: `TF_CONFIG`, JSON as schedulers of clusters set it for TensorFlow, gives
+#'   `task_type`, `cluster_spec`, `service` and `model_dir`. It is read with jsonlite.
 #' @section Errors: `runhooks_error_invalid_argument` for an unknown field, a value that is none, or
-#'   both intervals of checkpoints.
+#'   both intervals of checkpoints, and for a `TF_CONFIG` that is none or that names another folder;
+#'   `runhooks_error_unimplemented` for a `TF_CONFIG` with more than one task, or with a server.
 #' @seealso The class `tf.estimator.RunConfig` of TensorFlow 1.x.
 #' @export
 #' @examples
@@ -68,10 +71,25 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
     ),
     list(...)
   )
-  config_replace(default_config(), values[intersect(names(values), given)], environment())
+  config <- default_config(environment())
+  changes <- values[intersect(names(values), given)]
+  folder <- config$model_dir
+  config <- config_replace(config, changes, environment())
+  if (!is.null(folder) && !identical(config$model_dir, folder)) {
+    stop_runhooks(
+      "{.arg model_dir} is {.val {config$model_dir}} here and {.val {folder}} in
+       {.envvar TF_CONFIG}: give it once."
+    )
+  }
+  config
 }
 
-default_config <- function() structure(c(config_defaults, config_read_only), class = "RunConfig")
+default_config <- function(call = parent.frame()) {
+  fields <- c(config_defaults, config_read_only)
+  from_cluster <- tf_config_fields(call)
+  fields[names(from_cluster)] <- from_cluster
+  structure(fields, class = "RunConfig")
+}
 
 config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
@@ -159,7 +177,7 @@ print.RunConfig <- function(x, ...) {
 is_run_config <- function(x) inherits(x, "RunConfig")
 
 as_run_config <- function(config, model_dir, call = parent.frame()) {
-  if (is.null(config)) config <- default_config()
+  if (is.null(config)) config <- default_config(call)
   if (!is_run_config(config)) {
     stop_runhooks(
       "{.arg config} must be an object made by {.fn run_config},

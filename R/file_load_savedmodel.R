@@ -17,8 +17,9 @@
 #'   a list of raw vectors.
 #' @param signature The name of a signature. Without this argument it is `serving_default`, or the
 #'   only one.
-#' @param simplify TRUE: a tibble with one row for each example and a list column for each output;
-#'   FALSE: one named list for each row.
+#' @param simplify TRUE: a tibble with one row for each example and a list column for each output,
+#'   and `.pred_class`, the most likely class, where the signature has classes (a factor where it
+#'   says all of them); FALSE: one named list for each row.
 #' @param x The same.
 #' @param ... Not used.
 #' @return `load_savedmodel()`: an object with `signatures` and `dir`. `predict()`: as `simplify`
@@ -61,13 +62,36 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   if (missing(signature)) signature <- usual_signature(object)
   check_string(signature)
   check_flag(simplify)
-  values <- cpp_loaded_predict(object$pointer, signature, served_data(newdata))
+  data <- served_data(newdata)
+  for (key in intersect(names(object$signatures[[signature]]$inputs), names(data))) {
+    data[[key]] <- served_rows(data[[key]], key)
+  }
+  values <- cpp_loaded_predict(object$pointer, signature, data)
   cells <- row_cells(values)
   n <- length(cells[[1]])
   if (!simplify) return(lapply(seq_len(n), function(row) lapply(cells, `[[`, row)))
+  cells$.pred_class <- served_class(values, n)
   # tibble() itself takes longer than the model
   structure(cells, row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
 }
+
+# The class of each row, where the signature has `classes`: one of each row, or all of them with
+# their scores. A factor where the signature says all classes.
+served_class <- function(values, n) {
+  classes <- values$classes
+  if (!is_table(classes, n)) return(NULL)
+  levels <- values$all_classes
+  if (is_table(values$scores, n) && identical(dim(values$scores), dim(classes))) {
+    levels <- classes
+    classes <- classes[cbind(seq_len(n), max.col(values$scores, "first"))]
+  } else if (ncol(classes) != 1) {
+    return(NULL)
+  }
+  says_all <- is_table(levels, n) && n > 0 && !anyDuplicated(levels[1, ])
+  if (says_all) factor(classes, levels[1, ]) else as.vector(classes)
+}
+
+is_table <- function(x, n) length(dim(x)) == 2 && nrow(x) == n
 
 # A model with one signature is asked that one.
 usual_signature <- function(object) {
@@ -97,6 +121,26 @@ served_column <- function(x) {
     return(if (all(is_raw)) x else lapply(unname(x), unlist_cell))
   }
   if (is_matrix_package(x)) as.matrix(x) else x
+}
+
+# The rows of a list column or of a data frame as a matrix, which an input takes; examples as they
+# are.
+served_rows <- function(x, name, call = parent.frame()) {
+  if (!is.list(x) || length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
+  kinds <- unique(vapply(x, typeof, ""))
+  mixes <- any(kinds == "character") && length(kinds) > 1
+  if (!all(vapply(x, is.atomic, NA)) || any(lengths(x) == 0) || mixes) {
+    stop_runhooks("Input {.field {name}} must have numbers, or strings, in all rows.", call = call)
+  }
+  odd <- which(lengths(x) != lengths(x)[[1]])
+  if (length(odd)) {
+    stop_runhooks(
+      "Input {.field {name}} must have as many values in each row: row 1 has {lengths(x)[[1]]},
+       row {odd[[1]]} has {lengths(x)[[odd[[1]]]]}.",
+      call = call
+    )
+  }
+  if (is.data.frame(x)) as.matrix(x) else matrix(unlist(x), nrow = length(x), byrow = TRUE)
 }
 
 unlist_cell <- function(cell) {

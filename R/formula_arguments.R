@@ -237,7 +237,7 @@ optimizer_arguments <- function(settled, is_formula, call) {
   if (!is.null(rate)) {
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
-  for (part in settled$traits$parts) {
+  for (part in trained_parts(settled$traits)) {
     arg <- part$optimizer
     chosen <- is_formula && !arg %in% settled$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
@@ -246,6 +246,9 @@ optimizer_arguments <- function(settled, is_formula, call) {
   }
   args
 }
+
+# The parts of a model that have an optimizer.
+trained_parts <- function(traits) Filter(function(part) nzchar(part$optimizer), traits$parts)
 
 # What converges alone for the numbers of a formula: a name, with the rate that its name takes, or
 # with another one.

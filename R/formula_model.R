@@ -20,7 +20,7 @@ formula_arguments <- function(settled, folder, call) {
     return(list(args = optimizer_arguments(settled, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
-  optimizers <- vapply(settled$traits$parts, `[[`, "", "optimizer")
+  optimizers <- vapply(trained_parts(settled$traits), `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
   data <- check_formula_data(args$data, call)
   if (is.null(formula)) formula <- response_of(formulas, call)

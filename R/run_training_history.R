@@ -27,7 +27,9 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
   if (is.null(last_step)) last_step <- max(record$step, 0)
   evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
-  new_history(record, last_step, evaluations = evaluations, validation = validation)
+  history <- new_history(record, last_step, evaluations = evaluations, validation = validation)
+  # where a plot finds what the run has left
+  structure(history, folder = folder)
 }
 
 history_saver <- function(hooks) Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
@@ -99,15 +101,22 @@ read_evaluations <- function(folder, started) {
 #' @param x A history.
 #' @param row.names,optional Not used.
 #' @param y Not used.
-#' @param metrics Which metrics to plot; `NULL` for all.
+#' @param metrics Which metrics to plot, as `as.data.frame()` names them; without `validation/` or
+#'   `eval/` a metric of evaluations is shown with what training records of it (`"average_loss"` with
+#'   `mean_losses`, `"loss"` with `total_losses`). `NULL`: all but those that never change.
 #' @param method `"ggplot2"`, `"base"`, or `"auto"`: ggplot2 where it is installed.
-#' @param smooth Draw a loess line (from 10 records on)?
+#' @param smooth Draw a smooth line over each series of 10 records and more? It is made of local means
+#'   of running medians, so that it stays among the values.
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.
 #' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
 #'   Metrics of evaluations are called `eval/<metric>`, those of the validation data
 #'   `validation/<metric>`.
 #'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
+#' @section Plots: A panel for each metric, with training and evaluations in colours of their own,
+#'   on a logarithmic scale where values span decades. While the model's folder is there, ticks below
+#'   are checkpoints, a dashed line is the best step of the validation (as early stopping saw it, else
+#'   the least loss), and the words below say why the run ended.
 #' @name tf_estimator_history
 #' @family history
 #' @examples
@@ -183,66 +192,4 @@ history_lines <- function(values) {
     ""
   )
   paste0(format(names(values), justify = "right"), ": ", shown)
-}
-
-#' @rdname tf_estimator_history
-#' @export
-plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "ggplot2", "base"),
-                                      smooth = getOption("tf.estimator.plot.history.smooth", TRUE),
-                                      theme_bw =
-                                        getOption("tf.estimator.plot.history.theme_bw", FALSE),
-                                      ...) {
-  method <- match.arg(method)
-  has_ggplot2 <- requireNamespace("ggplot2", quietly = TRUE)
-  if (method == "auto") method <- if (has_ggplot2) "ggplot2" else "base"
-  data <- as.data.frame(x)
-  if (!is.null(metrics)) {
-    known <- unique(data$metric)
-    unknown <- setdiff(metrics, known)
-    if (length(unknown)) {
-      stop_runhooks(
-        c(
-          "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
-          near_hint(unknown[[1]], known)
-        ),
-        kind = "not_found"
-      )
-    }
-    data <- data[data$metric %in% metrics, ]
-  }
-  if (method == "ggplot2") return(plot_history_ggplot2(data, smooth, theme_bw))
-  plot_history_base(data, smooth)
-  invisible(x)
-}
-
-# As scatter.smooth() would refuse fewer.
-has_smooth <- function(data, smooth) smooth && length(unique(data$step)) >= 10
-
-plot_history_ggplot2 <- function(data, smooth, theme_bw) {
-  whole_breaks <- function(limits) unique(floor(pretty(limits)))
-  plot <- ggplot2::ggplot(data, ggplot2::aes(x = !!quote(step), y = !!quote(value))) +
-    ggplot2::geom_point(shape = 21, fill = 1, na.rm = TRUE) +
-    ggplot2::facet_grid(metric ~ ., switch = "y", scales = "free_y") +
-    ggplot2::scale_x_continuous(breaks = whole_breaks) +
-    ggplot2::theme(
-      axis.title.y = ggplot2::element_blank(), strip.placement = "outside",
-      strip.text = ggplot2::element_text(colour = "black", size = 11),
-      strip.background = ggplot2::element_rect(fill = NA, color = NA)
-    )
-  if (theme_bw) plot <- plot + ggplot2::theme_bw()
-  if (has_smooth(data, smooth)) {
-    plot <- plot + ggplot2::geom_smooth(formula = y ~ x, method = "loess", se = FALSE, na.rm = TRUE)
-  }
-  plot
-}
-
-plot_history_base <- function(data, smooth) {
-  metrics <- unique(data$metric)
-  old <- graphics::par(mfrow = c(length(metrics), 1), mar = c(3, 4, 1, 1))
-  on.exit(graphics::par(old))
-  for (metric in metrics) {
-    shown <- data[data$metric == metric, ]
-    graphics::plot(shown$step, shown$value, xlab = "step", ylab = metric, pch = 21, bg = 1)
-    if (has_smooth(shown, smooth)) graphics::lines(stats::loess.smooth(shown$step, shown$value))
-  }
 }

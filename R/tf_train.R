@@ -71,20 +71,6 @@ checkpoint_exists <- function(checkpoint_prefix) {
   file.exists(paste0(path.expand(checkpoint_prefix), ".index"))
 }
 
-get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
-  check_string(checkpoint_dir)
-  newest <- newest_by_state(checkpoint_dir, latest_filename)
-  if (is.null(newest)) return(NULL)
-  name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
-  text <- rawToChar(cpp_read_file(file.path(path.expand(checkpoint_dir), name)))
-  lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
-  all <- grep("^all_model_checkpoint_paths:", lines, value = TRUE)
-  all <- sub('^[^"]*"(.*)"[^"]*$', "\\1", all)
-  is_absolute <- grepl("^(/|[A-Za-z]:)", all)
-  all[!is_absolute] <- file.path(path.expand(checkpoint_dir), all[!is_absolute])
-  list(model_checkpoint_path = newest, all_model_checkpoint_paths = all)
-}
-
 list_variables <- function(ckpt_dir_or_file) {
   path <- checkpoint_prefix(ckpt_dir_or_file)
   values <- cpp_checkpoint_values(path, cpp_checkpoint_whole_names(path))

@@ -1,12 +1,14 @@
 // Numbers by the interval between boundaries that they are in
 // (tf.feature_column.bucketized_column).
-#include "columns/feature_column.h"
+#include "columns/bucketed_column.h"
 
 namespace runhooks {
 
 namespace {
 
-class BucketizedColumn : public DenseColumn, public CategoricalColumn {
+class BucketizedColumn : public DenseColumn,
+                         public CategoricalColumn,
+                         public BucketedColumn {
  public:
   explicit BucketizedColumn(const Args& args) : source_(column_argument(args, "source_column")) {
     dense_ = std::dynamic_pointer_cast<const DenseColumn>(source_);
@@ -20,7 +22,7 @@ class BucketizedColumn : public DenseColumn, public CategoricalColumn {
 
   std::string name() const override { return source_->name() + "_bucketized"; }
   std::vector<FeatureRead> reads() const override { return source_->reads(); }
-  int64_t num_buckets() const override { return buckets() * dense_->num_elements(); }
+  int64_t num_buckets() const override { return buckets() * elements(); }
   Shape variable_shape() const override {
     Shape shape = dense_->variable_shape();
     shape.append(buckets());
@@ -39,8 +41,18 @@ class BucketizedColumn : public DenseColumn, public CategoricalColumn {
         .attr("T", DType::kFloat32);
   }
 
+  int64_t buckets() const override { return static_cast<int64_t>(boundaries_.size()) + 1; }
+  int64_t elements() const override { return dense_->num_elements(); }
+  bool is_of_words() const override { return false; }
+  std::string feature_name() const override { return name(); }
+  Output bucket_tensor(TransformationCache& cache) const override {
+    Graph& graph = cache.graph();
+    const std::vector<int64_t> rows = {-1, elements()};
+    const Output flat = graph.op("Reshape", {cache.transformed(*source_), graph.constant(Tensor::vector<int64_t>(rows), "shape")});
+    return graph.op("Bucketize", {flat}).attr("boundaries", boundaries_);
+  }
+
  private:
-  int64_t buckets() const { return static_cast<int64_t>(boundaries_.size()) + 1; }
   void read_boundaries(const Args& args) {
     double x;
     const Value* value = args.find("boundaries");

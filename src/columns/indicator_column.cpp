@@ -1,11 +1,11 @@
 // How often each id is there (tf.feature_column.indicator_column).
-#include "columns/feature_column.h"
+#include "columns/bucketed_column.h"
 
 namespace runhooks {
 
 namespace {
 
-class IndicatorColumn : public DenseColumn {
+class IndicatorColumn : public DenseColumn, public BucketedColumn {
  public:
   // A page of tfestimators gives a string, which is refused when the column is used.
   explicit IndicatorColumn(const Args& args) : args_(args) {
@@ -29,6 +29,17 @@ class IndicatorColumn : public DenseColumn {
         .op("MultiHot", inputs)
         .attr("depth", categorical().num_buckets())
         .attr("T", DType::kFloat32);
+  }
+
+  // Whether a word is there.
+  int64_t buckets() const override { return 2; }
+  int64_t elements() const override { return categorical().num_buckets(); }
+  bool is_of_words() const override { return true; }
+  std::string feature_name() const override { return categorical().name(); }
+  Output bucket_tensor(TransformationCache& cache) const override {
+    Graph& graph = cache.graph();
+    const Output counts = graph.op("Cast", {cache.transformed(*this)}).attr("DstT", DType::kInt32);
+    return graph.op("Minimum", {counts, graph.scalar(DType::kInt32, 1, "one")});
   }
 
  private:

@@ -123,6 +123,18 @@ std::string line_of(const std::string& name, const ModelTraits& traits) {
   return found == common_lines().end() ? name : found->second;
 }
 
+// Those whose argument is not in `lines` already: a family may have a "learning_rate" of its own.
+Lines without(Lines more, const Lines& lines) {
+  const auto name_of = [](const std::string& line) { return line.substr(0, line.find_first_of(" :")); };
+  const auto is_there = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& known) {
+      return name_of(known) == name_of(line);
+    });
+  };
+  more.erase(std::remove_if(more.begin(), more.end(), is_there), more.end());
+  return more;
+}
+
 std::map<std::string, RegisteredModel>& models() {
   static auto* all = new std::map<std::string, RegisteredModel>;
   return *all;
@@ -157,7 +169,7 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
     if (line == "labels") {
       append(label_arguments(task));
     } else if (line == "formula") {
-      append(formula_arguments());
+      append(without(formula_arguments(), lines));
     } else if (line == "head" ? task == Task::kHead : !is_heads || task != Task::kHead) {
       lines.push_back(line);
     }

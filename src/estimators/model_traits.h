@@ -24,6 +24,8 @@ struct PartOptimizer {
   // that of the name.
   const char* of_formula;
   double rate_of_formula = 0;
+  // Of parts that are not trained by gradients.
+  static PartOptimizer none() { return {"", 0, Falls::kNever, "", 0}; }
 };
 
 // A part of a model that is trained by an optimizer of its own.
@@ -33,6 +35,7 @@ struct ModelPart {
   bool is_deep = false;  // takes dense columns: words become indicators
   PartOptimizer optimizer;
   std::string columns_argument() const { return prefix + "feature_columns"; }
+  bool has_optimizer() const { return *optimizer.missing != 0; }
   std::string optimizer_argument() const { return prefix + "optimizer"; }
 };
 

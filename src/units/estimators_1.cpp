@@ -2,6 +2,7 @@
 #include "estimators/baseline.cpp"
 #include "estimators/best_exporter.cpp"
 #include "estimators/binary_class_head.cpp"
+#include "estimators/boosted_trees.cpp"
 #include "estimators/canned.cpp"
 #include "estimators/dnn.cpp"
 #include "estimators/dnn_linear_combined.cpp"

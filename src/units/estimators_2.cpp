@@ -16,5 +16,6 @@
 #include "estimators/run_record.cpp"
 #include "estimators/running_training.cpp"
 #include "estimators/threshold_metrics.cpp"
+#include "estimators/tree_features.cpp"
 #include "estimators/vocab_remap.cpp"
 #include "estimators/warm_start.cpp"

@@ -8,3 +8,4 @@
 #include "ops/lookup/sum_duplicate_rows.cpp"
 #include "ops/math/bucketize.cpp"
 #include "ops/math/elementwise.cpp"
+#include "ops/state/conditional_accumulator.cpp"

@@ -13,4 +13,5 @@
 #include "r/values/convert.cpp"
 #include "r/values/handles.cpp"
 #include "r/values/plain_objects.cpp"
+#include "r/values/r_function.cpp"
 #include "r/values/rows_as_lists.cpp"

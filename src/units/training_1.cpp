@@ -18,3 +18,8 @@
 #include "training/lowered_update.cpp"
 #include "training/momentum.cpp"
 #include "training/optimizer.cpp"
+#include "trees/gains.cpp"
+#include "trees/growth.cpp"
+#include "trees/predict_ops.cpp"
+#include "trees/quantile_resource.cpp"
+#include "trees/stop_at_trees_hook.cpp"

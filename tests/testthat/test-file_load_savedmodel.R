@@ -13,7 +13,7 @@ for (folder in list.dirs(saved_models, recursive = FALSE)) {
       input <- case$inputs[[1]]$base64
       data <- if (is.null(input)) lapply(case$inputs, as_rows) else from_base64(unlist(input))
       actual <- predict(loaded, data, case$signature)
-      expect_setequal(names(actual), names(case$outputs))
+      expect_setequal(setdiff(names(actual), ".pred_class"), names(case$outputs))
       for (key in names(case$outputs)) {
         expected <- unlist(case$outputs[[key]])
         got <- unlist(actual[[key]])
@@ -69,4 +69,46 @@ test_that("an asset that leads out of the folder is refused", {
   for (k in at) bytes[k + 0:8] <- charToRaw("../../etc")
   writeBin(bytes, path)
   expect_error(load_savedmodel(folder), "not inside", class = "runhooks_error_data_loss")
+})
+
+test_that("a list column is a row of values for each example", {
+  data <- list(x = cbind(c(1, 2, 3, 4), c(0, 1, 0, 1)), y = c(1, 5, 3, 7))
+  model <- linear_regressor(column_numeric("x", shape = 2L))
+  suppressMessages(train(model, input_fn(data, features = "x", response = "y"), steps = 5))
+  loaded <- load_savedmodel(export_savedmodel(model, withr::local_tempfile()))
+  of_matrix <- predict(loaded, list(x = data$x))
+  rows <- lapply(1:4, function(row) data$x[row, ])
+  expect_identical(predict(loaded, tibble::tibble(x = rows)), of_matrix)
+  expect_identical(predict(loaded, list(x = as.data.frame(data$x))), of_matrix)
+  expect_snapshot(error = TRUE, {
+    predict(loaded, tibble::tibble(x = list(c(1, 0), 2)))
+    predict(loaded, tibble::tibble(x = list(c(1, 0), c("a", "b"))))
+    predict(loaded, tibble::tibble(x = list(sum, mean)))
+    predict(loaded, list(x = data.frame(a = 1, b = "b")))
+  })
+})
+
+test_that("a signature with classes gives the most likely one", {
+  class_of <- function(formula, data) {
+    model <- linear_classifier(formula, data)
+    suppressMessages(train(model, steps = 20))
+    loaded <- load_savedmodel(export_savedmodel(model, withr::local_tempfile()))
+    expect_identical(predict(loaded, data)$.pred_class, predict(model, data)$.pred_class)
+  }
+  class_of(Species ~ Petal.Width + Sepal.Width, iris)
+  model <- linear_classifier(column_numeric("mpg"), label_vocabulary = c("a", "b"))
+  data <- list(mpg = c(10, 20, 30), y = c("a", "b", "b"))
+  suppressMessages(train(model, input_fn(data, features = "mpg", response = "y"), steps = 20))
+  receiver <- classifier_parse_example_spec(column_numeric("mpg"), "y", tf$string)["mpg"]
+  folder <- export_savedmodel(
+    model, withr::local_tempfile(),
+    serving_input_receiver_fn = tf$estimator$export$build_parsing_serving_input_receiver_fn(receiver)
+  )
+  loaded <- load_savedmodel(folder)
+  own <- predict(model, newdata = data["mpg"])$.pred_class
+  for (signature in intersect(c("serving_default", "classification"), names(loaded$signatures))) {
+    expect_identical(predict(loaded, data["mpg"], signature)$.pred_class, own)
+  }
+  expect_identical(predict(loaded, data["mpg"], "predict")$.pred_class, own)
+  expect_null(suppressWarnings(predict(loaded, data["mpg"], "regression")$.pred_class))
 })

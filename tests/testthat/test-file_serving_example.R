@@ -17,7 +17,8 @@ test_that("the example of plumber answers requests", {
   ask <- function(path, body = NULL) {
     handle <- curl::new_handle()
     if (!is.null(body)) {
-      curl::handle_setopt(handle, postfields = jsonlite::toJSON(body, auto_unbox = TRUE))
+      text <- if (is.character(body)) body else jsonlite::toJSON(body, auto_unbox = TRUE)
+      curl::handle_setopt(handle, postfields = text)
       curl::handle_setheaders(handle, "Content-Type" = "application/json")
     }
     answer <- curl::curl_fetch_memory(sprintf("http://127.0.0.1:%d/%s", port, path), handle)
@@ -38,4 +39,14 @@ test_that("the example of plumber answers requests", {
   bad <- ask("predict", list(rows = data.frame(cyl = 4)))
   expect_equal(bad$status, 400L)
   expect_match(unlist(bad$content$error), "drat")
+  for (text in c("{\"rows\": [", "", "[1, 2]", "{\"rows\": 3}", "{\"rows\": [[1], [2]]}")) {
+    unread <- ask("predict", text)
+    expect_equal(unread$status, 400L, label = text)
+    expect_match(unlist(unread$content$error), "no JSON|\"rows\"", label = text)
+  }
+  for (cell in list("much", list(list(1, "b")))) {
+    wrong <- ask("predict", list(rows = list(list(drat = cell))))
+    expect_equal(wrong$status, 400L)
+    expect_match(unlist(wrong$content$error), "drat")
+  }
 })

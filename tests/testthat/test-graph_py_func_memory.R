@@ -161,3 +161,188 @@ test_that("what a model's functions see goes with its runs", {
     })
   }), 3)
 })
+
+test_that("what functions of variables, layers, gradients and optimizers see goes with the graph", {
+  zeros <- function(big) {
+    function(shape, dtype = NULL, ...) if (is.environment(big)) tf$zeros(shape, dtype)
+  }
+  sum_of <- function(big) function(x) if (is.environment(big)) tf$reduce_sum(x)
+  same <- function(big) function(x) if (is.environment(big)) x
+  cases <- list(
+    variable = function(big) {
+      graph <- tf$get_default_graph()
+      w <- tf$get_variable("w", list(2L), initializer = zeros(big), regularizer = sum_of(big),
+        constraint = function(x) if (is.environment(big) && !is.null(graph)) x)
+      train <- tf$train$GradientDescentOptimizer(0.1)$minimize(tf$reduce_sum(w))
+      session <- tf$Session()
+      session$run(tf$global_variables_initializer())
+      session$run(train)
+    },
+    scope = function(big) {
+      own <- function(getter, ...) if (is.environment(big)) getter(...)
+      scope <- tf$variable_scope("a", regularizer = sum_of(big), constraint = same(big),
+        initializer = zeros(big), custom_getter = own)
+      with(scope, {
+        w <- tf$get_variable("w", list(2L))
+        tf$layers$dense(tf$ones(list(2L, 2L)), 3L)
+      })
+    },
+    layers = function(big) {
+      x <- tf$ones(list(2L, 2L))
+      y <- 0
+      y <- tf$layers$dense(x, 2L, activation = function(x) if (is.environment(big)) tf$abs(x) + y,
+        kernel_constraint = same(big), bias_regularizer = sum_of(big))
+      layer <- NULL
+      layer <- tf$layers$Dense(2L, kernel_constraint = function(x) {
+        stopifnot(is.environment(big), !is.null(layer))
+        x
+      })
+      layer(x)
+    },
+    gradient = function(big) {
+      x <- tf$constant(1)
+      y <- NULL
+      double <- tf$custom_gradient(function(x) {
+        list(x * 2, function(dy) if (is.environment(big) && !is.null(y)) dy * 2)
+      })
+      y <- double(x)
+      with(tf$Session() %as% session, expect_equal(session$run(tf$gradients(y, x)[[1]]), 2))
+    },
+    optimizer = function(big) {
+      w <- tf$get_variable("w", list(2L))
+      optimizer <- NULL
+      optimizer <- tf$train$GradientDescentOptimizer(function() {
+        stopifnot(is.environment(big), !is.null(optimizer))
+        0.1
+      })
+      optimizer$minimize(tf$reduce_sum(w))
+    },
+    scaffold = function(big) {
+      tf$train$get_or_create_global_step()
+      scaffold <- tf$train$Scaffold(init_fn = function(scaffold, session) {
+        stopifnot(is.environment(big), !is.null(scaffold))
+      })
+      session <- tf$train$MonitoredTrainingSession(scaffold = scaffold)
+      session$close()
+    }
+  )
+  for (name in names(cases)) {
+    expect_equal(
+      released(function(big) with_graph(tf$Graph(), cases[[name]](big))), 3, info = name
+    )
+  }
+})
+
+test_that("what functions of a model's specification see goes with the model", {
+  data <- data.frame(a = 1:4 / 4, b = 1:4)
+  input <- input_fn(data, features = "a", response = "b", batch_size = 2)
+  # each sees the model, a circle
+  cases <- list(
+    normalizer = function(big) {
+      model <- NULL
+      seen <- function(x) if (is.environment(big) && !is.null(model)) x
+      model <- linear_regressor(list(column_numeric("a", normalizer_fn = seen)))
+      model
+    },
+    activation = function(big) {
+      model <- NULL
+      relu <- function(x) if (is.environment(big) && !is.null(model)) tf$nn$relu(x)
+      model <- dnn_regressor(hidden_units = 2L, column_numeric("a"), activation_fn = relu)
+      model
+    },
+    optimizer = function(big) {
+      model <- NULL
+      make <- function() if (is.environment(big) && !is.null(model)) tf$train$AdamOptimizer(0.1)
+      model <- linear_regressor(column_numeric("a"), optimizer = make)
+      model
+    }
+  )
+  for (name in names(cases)) {
+    make <- cases[[name]]
+    expect_equal(released(make), 3, info = name)
+    expect_equal(released(function(big) {
+      model <- make(big)
+      train(model, input, steps = 2)
+      evaluate(model, input)
+      unlink(model_dir(model), recursive = TRUE)
+    }), 3, info = name)
+  }
+})
+
+test_that("such functions stay as long as something can call them", {
+  model <- linear_regressor(column_numeric("a", normalizer_fn = local({
+    half <- 0.5
+    function(x) x * half
+  })))
+  withr::defer(unlink(model_dir(model), recursive = TRUE))
+  input <- input_fn(data.frame(a = 1:4 / 4, b = 1:4), features = "a", response = "b", batch_size = 2)
+  train(model, input, steps = 2)
+  for (i in 1:4) gc()
+  train(model, input, steps = 2)
+  expect_length(unlist(predict(model, data.frame(a = 1:4 / 4))), 4)
+  # of a graph that nobody but the variable knows
+  w <- with_graph(tf$Graph(), tf$get_variable("w", list(2L), constraint = local({
+    most <- 1
+    function(x) tf$minimum(x, most)
+  })))
+  for (i in 1:4) gc()
+  values <- with_graph(w$graph, {
+    train <- tf$train$GradientDescentOptimizer(5)$minimize(-tf$reduce_sum(w))
+    with(tf$Session() %as% session, {
+      session$run(tf$global_variables_initializer())
+      session$run(train)
+      session$run(w)
+    })
+  })
+  expect_equal(c(values), c(1, 1))
+  # and of a scaffold that was made beside the graph of its session
+  seen <- 0
+  scaffold <- with_graph(
+    tf$Graph(), tf$train$Scaffold(init_fn = function(scaffold, session) seen <<- seen + 1)
+  )
+  for (i in 1:4) gc()
+  with_graph(tf$Graph(), {
+    tf$train$get_or_create_global_step()
+    tf$train$MonitoredTrainingSession(scaffold = scaffold)$close()
+  })
+  expect_equal(seen, 1)
+})
+
+test_that("rounds of models and graphs with functions take no more memory", {
+  skip_on_cran()
+  skip_if_not_installed("processx")
+  skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+  script <- "
+    library(runhooks)
+    tf$logging$set_verbosity('ERROR')
+    input <- input_fn(data.frame(a = 1:4, b = 1:4), features = 'a', response = 'b', batch_size = 2)
+    round <- function() {
+      big <- stats::runif(1e6) # 8 MB, seen by all
+      with(tf$Graph()$as_default(), {
+        w <- NULL
+        w <- tf$get_variable('w', list(2L), constraint = function(x) if (length(big)) x,
+          regularizer = function(x) if (length(big) && is.null(w)) tf$reduce_sum(x))
+        y <- tf$layers$dense(tf$ones(list(2L, 2L)), 2L,
+          kernel_constraint = function(x) if (length(big) || is.null(w)) x)
+        twice <- tf$custom_gradient(function(x) list(x * 2, function(dy) dy * length(big)))
+        tf$gradients(twice(y), y)
+      })
+      folder <- tempfile()
+      model <- NULL
+      seen <- function(x) if (length(big) && !is.null(model)) x
+      model <- linear_regressor(column_numeric('a', normalizer_fn = seen), model_dir = folder)
+      train(model, input, steps = 1)
+      unlink(folder, recursive = TRUE)
+    }
+    resident <- function() {
+      for (i in 1:4) gc()
+      as.numeric(gsub('[^0-9]', '', grep('^VmRSS', readLines('/proc/self/status'), value = TRUE)))
+    }
+    for (i in 1:4) round()
+    first <- resident()
+    for (i in 1:8) round()
+    cat('grown', (resident() - first) / 1024 / 8, 'MB a round\\n')"
+  result <- processx::run(child_rscript(), c("-e", script), env = child_env(), timeout = 120)
+  grown <- as.numeric(sub("grown (.*) MB a round\n", "\\1", result$stdout))
+  expect_lt(grown, 2)
+})

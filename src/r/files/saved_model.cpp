@@ -82,6 +82,14 @@ SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
                             Rcpp::_["example_features"] = features, Rcpp::_["problem"] = problem);
 }
 
+Tensor column_from_r(SEXP x, const std::string& name, DType dtype) {
+  try {
+    return rows_from_r(x, dtype);
+  } catch (const Error& error) {
+    throw Error(error.code(), str_cat("Input '", name, "': ", error.message()), error.hints());
+  }
+}
+
 // A column of data as an input of a signature: [rows], or of the input's rank.
 Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) {
   const bool is_missing_number = TYPEOF(x) == REALSXP;
@@ -90,7 +98,7 @@ Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) 
     invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
                      "); the model needs numbers.");
   }
-  Tensor tensor = rows_from_r(x, info.dtype);
+  Tensor tensor = column_from_r(x, name, info.dtype);
   if (!info.shape || !info.shape->has_rank()) return tensor;
   const int rank = info.shape->rank();
   Shape shape = tensor.shape();
@@ -138,7 +146,7 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   throw Error(
       Code::kNotFound,
       str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "), "."),
-      {str_cat("They have: ", str_join(names, ", "), ".")});
+      {names.empty() ? "They have no columns." : str_cat("They have: ", str_join(names, ", "), ".")});
 }
 
 }  // namespace

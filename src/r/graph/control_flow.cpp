@@ -2,6 +2,7 @@
 #include "control/control_flow.h"
 
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -40,14 +41,15 @@ FunctionBuilder builder_from_r(SEXP closure) {
 // tf.custom_gradient: of the first tensors, which are the results, to the others.
 class RGradient : public GradientOverride {
  public:
-  RGradient(SEXP closure, size_t num_results) : closure_(closure), num_results_(num_results) {}
+  RGradient(Graph& graph, SEXP closure, size_t num_results)
+      : closure_(function_of_graph(graph, closure)), num_results_(num_results) {}
   std::vector<Gradient> gradient(Graph& graph,
                                  Operation& op,
                                  const std::vector<Output>& dy) override {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> handles(list_of_handles(
         std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure_.get(), handles));
+    Rcpp::Shield<SEXP> call(Rf_lang2(closure_->get(), handles));
     Rcpp::Shield<SEXP> found(eval_r(call, R_GlobalEnv));
     const RList given(found, "the gradients of a function");
     std::vector<Gradient> all(op.inputs().size());
@@ -59,7 +61,7 @@ class RGradient : public GradientOverride {
   }
 
  private:
-  Held closure_;
+  RFunctionPtr closure_;
   size_t num_results_;
 };
 
@@ -114,7 +116,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
     std::vector<Output> all = given;
     for (const Output& input : tensors_in(inputs, "the inputs of a function")) all.push_back(input);
     Operation* op = default_graph()->op("IdentityN", all);
-    op->own_gradient = std::make_shared<RGradient>(closure, given.size());
+    op->own_gradient = std::make_shared<RGradient>(op->graph(), closure, given.size());
     std::vector<Output> outputs;
     for (size_t i = 0; i < given.size(); ++i) outputs.push_back(op->output(static_cast<int>(i)));
     return list_of_handles(outputs);

@@ -48,8 +48,8 @@ std::shared_ptr<Graph> graph_for(Graph& graph);
 // --- r/graph/optimizer.cpp: functions of R that variables have, gradients
 
 // NULL is none. What it gives is a tensor, or NULL (no regularization loss).
-OfVariable of_variable_from_r(SEXP x);
-Initializer initializer_from_r(SEXP x);
+OfVariable of_variable_from_r(Graph& graph, SEXP x);
+Initializer initializer_from_r(Graph& graph, SEXP x);
 // A gradient of rows is a list of class tensorflow.indexed_slices.
 bool is_indexed_slices(SEXP x);
 SEXP gradient_to_r(const Gradient& gradient);

@@ -44,7 +44,12 @@ void look_again_at_collection() {
 }  // namespace
 
 KeptFunction::KeptFunction(Graph& graph, SEXP function) {
-  let_go_of_functions();
+  // looking at all of them for each would be quadratic
+  static size_t many = 0;
+  if (held_functions().size() >= many) {
+    let_go_of_functions();
+    many = 2 * held_functions().size() + 8;
+  }
   Graph& home = outermost(graph);
   graph_ = home.shared_from_this();
   Rcpp::Shield<SEXP> cell(R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
@@ -64,10 +69,7 @@ KeptFunction::~KeptFunction() { held_functions().erase(this); }
 
 SEXP KeptFunction::get() const {
   SEXP cell = R_WeakRefKey(weak_.get());
-  if (cell == R_NilValue) {
-    fail(Code::kFailedPrecondition, "A function of R is no longer there: R let go of its graph.");
-  }
-  return R_ExternalPtrProtected(cell);
+  return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
 }
 
 // TRUE where it was.
@@ -79,6 +81,17 @@ bool KeptFunction::hand_over() {
   keep_with_graph(*graph, root_.get());
   root_.reset(R_NilValue);
   return true;
+}
+
+RFunctionPtr function_of_graph(Graph& graph, SEXP function) {
+  return std::make_shared<RFunction>(std::make_unique<KeptFunction>(graph, function));
+}
+
+void give_to(Graph& graph, const NewFunctions& functions) {
+  for (const auto& one : functions) {
+    const RFunctionPtr function = one.lock();
+    if (function) function->keep_by(std::make_unique<KeptFunction>(graph, function->get()));
+  }
 }
 
 void keep_for_graph(Graph& graph, SEXP object) {

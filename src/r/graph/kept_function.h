@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "r/values/handles.h"
+#include "r/values/r_function.h"
 
 namespace runhooks {
 namespace r {
@@ -16,14 +16,14 @@ namespace r {
 // object of the graph keeps it, so that R's collector sees the circle of a function that sees its
 // graph. The graph of a function of elements has an object of R's for good: the handle of the
 // function keeps it, with that the handles of datasets, and these the graphs that read them.
-class KeptFunction {
+class KeptFunction : public Keeper {
  public:
   KeptFunction(Graph& graph, SEXP function);
-  ~KeptFunction();
+  ~KeptFunction() override;
   KeptFunction(const KeptFunction&) = delete;
   KeptFunction& operator=(const KeptFunction&) = delete;
 
-  SEXP get() const;
+  SEXP get() const override;
 
  private:
   friend void let_go_of_functions();
@@ -34,6 +34,10 @@ class KeptFunction {
   Held weak_;  // a weak reference to the cell that has the function
   Held root_;  // the cell, or nothing
 };
+
+// What calls `function` is in `graph`, or works on it.
+RFunctionPtr function_of_graph(Graph& graph, SEXP function);
+void give_to(Graph& graph, const NewFunctions& functions);
 
 // An object of R's that the graph is to have as long as it is there: a dataset that it reads.
 void keep_for_graph(Graph& graph, SEXP object);

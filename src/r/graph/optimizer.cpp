@@ -7,6 +7,7 @@
 #include "autodiff/gradients.h"
 #include "nn/initializer.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -50,9 +51,10 @@ std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   }
   auto held = std::make_shared<OptimizerInGraph>();
   held->graph = graph.shared_from_this();
-  held->optimizer = optimizer_from_r(spec);
+  const NewFunctions functions = functions_made_by([&] { held->optimizer = optimizer_from_r(spec); });
   const std::shared_ptr<Optimizer> optimizer = held->optimizer;
   Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
+  give_to(handle, functions);
   Rf_defineVar(optimizer_place(), handle, state);
   return optimizer;
 }
@@ -79,9 +81,9 @@ std::vector<Output> tensors_from_r(SEXP list) {
 namespace runhooks {
 namespace r {
 
-OfVariable of_variable_from_r(SEXP x) {
+OfVariable of_variable_from_r(Graph& of, SEXP x) {
   if (x == R_NilValue) return nullptr;
-  auto function = std::make_shared<Held>(function_from_r(x, "a regularizer or constraint"));
+  const auto function = function_of_graph(of, function_from_r(x, "a regularizer or constraint"));
   return [function](Graph& graph, Output value) -> Output {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> tensor(tensor_handle(value));
@@ -91,12 +93,12 @@ OfVariable of_variable_from_r(SEXP x) {
   };
 }
 
-Initializer initializer_from_r(SEXP x) {
+Initializer initializer_from_r(Graph& of, SEXP x) {
   if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer") ||
       Rf_inherits(x, "runhooks_initializer_class")) {
     return initializer_of(value_from_r(x), "initializer");
   }
-  auto function = std::make_shared<Held>(x);
+  const auto function = function_of_graph(of, x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::NumericVector dims(shape.rank());
@@ -147,9 +149,10 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
     options.dtype = value.dtype();
     options.trainable = trainable;
     const RList given(more, "the options of a variable");
-    options.constraint = of_variable_from_r(given.find("constraint"));
+    const auto graph = graph_for(value.graph());
+    options.constraint = of_variable_from_r(*graph, given.find("constraint"));
     options.use_resource = is_true(given.find("use_resource"));
-    return variable_handle(make_variable(*graph_for(value.graph()), value, name, options));
+    return variable_handle(make_variable(*graph, value, name, options));
   });
 }
 
@@ -167,12 +170,13 @@ SEXP cpp_variable_get(Text name,
                       SEXP more) {
   return border([&]() -> SEXP {
     VariableOptions options;
+    const auto graph = default_graph();
+    VariableStore& store = graph->variables();
     const DType wanted = dtype_from_r(dtype);
-    options.dtype =
-        wanted == DType::kInvalid ? default_graph()->variables().current().dtype : wanted;
+    options.dtype = wanted == DType::kInvalid ? store.current().dtype : wanted;
     const RList given(more, "the options of a variable");
-    options.regularizer = of_variable_from_r(given.find("regularizer"));
-    options.constraint = of_variable_from_r(given.find("constraint"));
+    options.regularizer = of_variable_from_r(*graph, given.find("regularizer"));
+    options.constraint = of_variable_from_r(*graph, given.find("constraint"));
     options.use_resource = is_true(given.find("use_resource"));
     options.trainable = trainable;
     options.collections = collections;
@@ -183,9 +187,8 @@ SEXP cpp_variable_get(Text name,
       options.initializer = [value](Graph&, const Shape&, DType) { return value; };
       dims = value.shape();
     } else if (initializer != R_NilValue) {
-      options.initializer = initializer_from_r(initializer);
+      options.initializer = initializer_from_r(*graph, initializer);
     }
-    VariableStore& store = default_graph()->variables();
     if (store.current().partitioner) {
       throw Error(
           Code::kUnimplemented,

@@ -15,7 +15,7 @@ namespace {
 class RTensorFunction : public TensorFunction {
  public:
   RTensorFunction(Graph& graph, SEXP function, std::string name)
-      : function_(graph, function), name_(std::move(name)) {}
+      : function_(function_of_graph(graph, function)), name_(std::move(name)) {}
 
   std::vector<Tensor> call(const std::vector<Tensor>& inputs,
                            const std::vector<DType>& wanted) override {
@@ -24,7 +24,7 @@ class RTensorFunction : public TensorFunction {
       SET_VECTOR_ELT(arguments, static_cast<R_xlen_t>(i), tensor_to_r(inputs[i]));
     }
     Rcpp::Shield<SEXP> call(
-        Rf_lang3(Rf_install("call_tensor_function"), function_.get(), arguments));
+        Rf_lang3(Rf_install("call_tensor_function"), function_->get(), arguments));
     Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
     throw_raised(result);
     return tensors_of(result, wanted);
@@ -52,7 +52,7 @@ class RTensorFunction : public TensorFunction {
     return tensors;
   }
 
-  KeptFunction function_;
+  RFunctionPtr function_;
   std::string name_;
 };
 

@@ -1,6 +1,7 @@
 // Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
 #include "estimators/canned.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -50,7 +51,7 @@ std::vector<Operation*> operations_behind(SEXP list) {
 // R's function of a name and of what a variable is to have, for layers of the core: their functions
 // go to R by handles.
 struct RGetter {
-  std::shared_ptr<Held> function;
+  RFunctionPtr function;
   GotVariable operator()(Graph& graph,
                          const std::string& name,
                          const Shape& shape,
@@ -121,13 +122,13 @@ std::string cpp_scope_open_variables(
     const RList all(defaults, "the defaults of variables");
     auto given = [&](const char* argument) { return all.find(argument); };
     if (given("initializer") != R_NilValue) {
-      options.initializer = initializer_from_r(given("initializer"));
+      options.initializer = initializer_from_r(*scope.graph, given("initializer"));
     }
     if (given("regularizer") != R_NilValue) {
-      options.regularizer = of_variable_from_r(given("regularizer"));
+      options.regularizer = of_variable_from_r(*scope.graph, given("regularizer"));
     }
     if (given("constraint") != R_NilValue) {
-      options.constraint = of_variable_from_r(given("constraint"));
+      options.constraint = of_variable_from_r(*scope.graph, given("constraint"));
     }
     if (given("dtype") != R_NilValue) options.dtype = dtype_from_r(given("dtype"));
     if (given("use_resource") != R_NilValue) {
@@ -139,7 +140,7 @@ std::string cpp_scope_open_variables(
       options.partitioner = partitioner_argument(args, "partitioner");
     }
     if (given("getter") != R_NilValue) {
-      options.getter = RGetter{std::make_shared<Held>(given("getter"))};
+      options.getter = RGetter{function_of_graph(*scope.graph, given("getter"))};
     }
     const std::string full = scope.variables->name();
     open_scopes().push_back(std::move(scope));

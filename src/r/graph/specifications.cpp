@@ -88,7 +88,8 @@ SEXP part_to_r(const ModelPart& part) {
   const PartOptimizer& optimizer = part.optimizer;
   return Rcpp::List::create(
       Rcpp::_["columns"] = part.has_columns ? part.columns_argument() : "",
-      Rcpp::_["optimizer"] = part.optimizer_argument(), Rcpp::_["is_deep"] = part.is_deep,
+      Rcpp::_["optimizer"] = part.has_optimizer() ? part.optimizer_argument() : "",
+      Rcpp::_["is_deep"] = part.is_deep,
       Rcpp::_["missing"] = optimizer.missing, Rcpp::_["rate"] = optimizer.rate,
       Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::Falls::kAlways,
       Rcpp::_["of_formula"] = optimizer.of_formula,

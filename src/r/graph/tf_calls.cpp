@@ -5,6 +5,7 @@
 #include "graph/graph_function.h"
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -122,11 +123,15 @@ Bindings bind_arguments(const Signature& signature, SEXP given, const std::strin
 SEXP call_function(const GraphFunctionDef& def, const Bindings& bindings, std::string owner) {
   auto args = std::make_shared<Args>(std::move(owner));
   std::vector<std::string> given;
-  for (const auto& [target, bound] : bindings) {
-    args->set(target, value_from_r(bound.value));
-    if (!bound.is_default && bound.value != R_NilValue) given.push_back(target);
-  }
-  return value_to_r(call_graph_function(def, *graph_of_arguments(*args), *args, given));
+  const NewFunctions functions = functions_made_by([&args, &bindings, &given] {
+    for (const auto& [target, bound] : bindings) {
+      args->set(target, value_from_r(bound.value));
+      if (!bound.is_default && bound.value != R_NilValue) given.push_back(target);
+    }
+  });
+  const auto graph = graph_of_arguments(*args);
+  give_to(*graph, functions);
+  return value_to_r(call_graph_function(def, *graph, *args, given));
 }
 
 const Bound* find_binding(const Bindings& bindings, const std::string& target) {

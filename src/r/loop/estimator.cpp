@@ -12,7 +12,6 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
-#include "r/loop/model_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -129,15 +128,16 @@ std::shared_ptr<Args> estimator_args(SEXP spec) {
 
 // A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
 // built.
-CannedModel canned_model_from_r(SEXP spec, std::vector<ModelFunctionPtr>& own_metrics) {
+CannedModel canned_model_from_r(SEXP spec) {
   const auto args = estimator_args(spec);
   const std::string type = args->text("type");
   args->set_owner(type + "()");
   CannedModel made = make_canned_model(type, *args);
   Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
+  std::vector<RFunctionPtr> own_metrics;
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
-    own_metrics.push_back(std::make_shared<ModelFunction>(
-        function_from_r(VECTOR_ELT(functions, i), "a function of metrics")));
+    own_metrics.push_back(
+        RFunction::make(function_from_r(VECTOR_ELT(functions, i), "a function of metrics")));
   }
   made.model_fn = [model_fn = made.model_fn, own_metrics](Graph& graph, const ModelInput& input,
                                                           Mode mode) {
@@ -166,7 +166,6 @@ struct MadeModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;          // of a canned one
   std::shared_ptr<Args> warm_start;  // may be missing
-  std::vector<ModelFunctionPtr> functions;
 };
 const HandleKind kModel("runhooks_model");
 
@@ -175,10 +174,9 @@ std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
   auto made = std::make_shared<MadeModel>();
   SEXP own = list_element(spec, "model_fn");
   if (own != R_NilValue) {
-    made->functions = {std::make_shared<ModelFunction>(function_from_r(own, "`model_fn`"))};
-    made->model_fn = custom_model_from_r(made->functions[0]);
+    made->model_fn = custom_model_from_r(RFunction::make(function_from_r(own, "`model_fn`")));
   } else {
-    const CannedModel canned = canned_model_from_r(spec, made->functions);
+    const CannedModel canned = canned_model_from_r(spec);
     made->model_fn = canned.model_fn;
     made->head = canned.head;
   }
@@ -436,8 +434,9 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 SEXP cpp_model_make(SEXP spec) {
   return border([&]() -> SEXP {
     std::shared_ptr<MadeModel> made;
+    NewFunctions functions;
     try {
-      made = model_from_r(spec);
+      functions = functions_made_by([&] { made = model_from_r(spec); });
     } catch (const Error&) {
       check_canned_model(spec);
       throw;
@@ -445,7 +444,7 @@ SEXP cpp_model_make(SEXP spec) {
     Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
     Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
     Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
-    for (const auto& function : made->functions) function->give_to(pointer);
+    give_to(pointer, functions);
     return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels,
                               Rcpp::_["reads"] = reads);
   });

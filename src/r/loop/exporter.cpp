@@ -11,7 +11,12 @@ using namespace runhooks::r;
 SEXP cpp_exporter(Text type, SEXP args, Text owner) {
   return border([&]() -> SEXP {
     const auto& factory = Factory<Exporter>::instance();
-    return make_handle<Made>(factory.make("exporter", type, *args_from_r(args, owner)), kMade);
+    std::shared_ptr<Made> made;
+    const NewFunctions functions = functions_made_by(
+        [&] { made = factory.make("exporter", type, *args_from_r(args, owner)); });
+    Rcpp::Shield<SEXP> handle(make_handle(made, kMade));
+    give_to(handle, functions);
+    return handle;
   });
 }
 

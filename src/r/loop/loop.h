@@ -29,6 +29,11 @@ Estimator estimator_from_r(SEXP spec, SEXP config);
 ModelInput model_input_from_r(SEXP result);
 HookPtr in_memory_evaluator_from_r(SEXP hook);
 
+// --- r/loop/model_fn.cpp
+
+// A function of what the input function returned (ModelInput::given) and of the mode.
+ModelFn custom_model_from_r(const RFunctionPtr& function);
+
 // --- r/loop/interrupt.cpp
 
 // The core asks R whether to go on.

@@ -2,7 +2,6 @@
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
-#include "r/loop/model_function.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -83,7 +82,7 @@ EstimatorSpec estimator_spec_from_r(SEXP fields) {
 
 }  // namespace
 
-ModelFn custom_model_from_r(const ModelFunctionPtr& function) {
+ModelFn custom_model_from_r(const RFunctionPtr& function) {
   return [function](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
     const auto given = std::static_pointer_cast<const Held>(input.given);

@@ -2,6 +2,7 @@
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/graph/kept_function.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/border.h"
@@ -57,8 +58,8 @@ struct Release {
 };
 
 // A function of the session and the scaffold, as tf.train.Scaffold(init_fn=) wants it.
-std::function<void(Session&)> init_fn_from_r(SEXP function) {
-  auto held = std::make_shared<Held>(function_from_r(function, "`init_fn`"));
+std::function<void(Session&)> init_fn_from_r(Graph& graph, SEXP function) {
+  const auto held = function_of_graph(graph, function_from_r(function, "`init_fn`"));
   return [held](Session& session) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
     Rcpp::Shield<SEXP> call(Rf_lang2(held->get(), handle));
@@ -92,7 +93,8 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     Rcpp::Shield<SEXP> handle(make_handle(binding, kMonitored));
     // with what its operations call, wherever that is kept
     Rcpp::Shield<SEXP> object(graph_handle(graph));
-    R_SetExternalPtrProtected(handle, object);
+    Rcpp::Shield<SEXP> both(Rf_cons(object, scaffold));
+    R_SetExternalPtrProtected(handle, both);
     return handle;
   });
 }
@@ -196,11 +198,15 @@ SEXP cpp_scaffold_new(SEXP init_op,
     Graph& graph = *default_graph();
     if (init_op != R_NilValue) scaffold->init_op = operation_argument(init_op);
     scaffold->init_feeds = feeds_from_r(init_feed_dict, graph);
-    if (init_fn != R_NilValue) scaffold->init_fn = init_fn_from_r(init_fn);
+    if (init_fn != R_NilValue) scaffold->init_fn = init_fn_from_r(graph, init_fn);
     if (local_init_op != R_NilValue) scaffold->local_init_op = operation_argument(local_init_op);
     scaffold->local_init_feeds = feeds_from_r(local_init_feed_dict, graph);
     if (summary_op != R_NilValue) scaffold->summary_op = tensor_of(summary_op);
-    return make_handle(scaffold, kScaffold);
+    Rcpp::Shield<SEXP> handle(make_handle(scaffold, kScaffold));
+    // which has the function
+    Rcpp::Shield<SEXP> object(graph_handle(graph.shared_from_this()));
+    R_SetExternalPtrProtected(handle, object);
+    return handle;
   });
 }
 

@@ -200,13 +200,13 @@ DType dtype_from_r(SEXP x) {
 }
 
 const void* RCallable::identity() const {
-  SEXP wrapped = Rf_getAttrib(function_.get(), Rf_install("wrapped"));
-  return wrapped == R_NilValue ? function_.get() : wrapped;
+  SEXP wrapped = Rf_getAttrib(function_->get(), Rf_install("wrapped"));
+  return wrapped == R_NilValue ? function_->get() : wrapped;
 }
 
 Value RCallable::call(const std::vector<Value>& arguments) {
   Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
-  SETCAR(call, function_.get());
+  SETCAR(call, function_->get());
   SEXP cell = CDR(call);
   for (const Value& argument : arguments) {
     SETCAR(cell, value_to_r(argument));

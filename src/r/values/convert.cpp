@@ -362,10 +362,19 @@ Tensor side_by_side(const RList& parts, DType wanted) {
   int64_t rows = 0;
   for (R_xlen_t k = 0; k < parts.size(); ++k) {
     const Shape shape = shape_of_r(parts[k]);
-    rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    const int64_t own_rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    if (k > 0 && own_rows != rows) {
+      invalid_argument("Columns side by side must have the same number of rows: column 1 has ",
+                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", own_rows, ".");
+    }
+    rows = own_rows;
     const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
     for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
     const DType own = natural_dtype(parts[k]);
+    if (own == DType::kString) {
+      invalid_argument("Column ", static_cast<int64_t>(k + 1),
+                       " of columns side by side has strings; numbers are expected.");
+    }
     if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
   }
   const auto width = static_cast<int64_t>(columns.size());

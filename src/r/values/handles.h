@@ -32,18 +32,25 @@ class Held {
   SEXP cell_ = R_NilValue;
 };
 
+// What keeps an R object; NULL of R where that is gone.
+class Keeper {
+ public:
+  virtual ~Keeper() = default;
+  virtual SEXP get() const = 0;
+};
+
 // An R object that lives as long as another one does, or what C++ has of it: R's collector sees it
 // as a part of that one, so that a circle of both is none that it cannot see.
-class PartOf {
+class PartOf : public Keeper {
  public:
   // `owner`: an environment or an external pointer.
   PartOf(SEXP owner, SEXP object);
-  ~PartOf();
+  ~PartOf() override;
   PartOf(const PartOf&) = delete;
   PartOf& operator=(const PartOf&) = delete;
   // NULL of R where R let go of it.
   SEXP owner() const { return R_WeakRefKey(weak_.get()); }
-  SEXP get() const { return R_WeakRefValue(weak_.get()); }
+  SEXP get() const override { return R_WeakRefValue(weak_.get()); }
 
  private:
   Held weak_;

@@ -9,7 +9,7 @@
 
 #include "graph/args.h"
 #include "io/files/plain_data.h"
-#include "r/values/handles.h"
+#include "r/values/r_function.h"
 #include "runhooks_types.h"
 
 namespace runhooks {
@@ -82,13 +82,13 @@ std::string string_from_r(SEXP x);
 // A function of R that the core may call.
 class RCallable : public Callable {
  public:
-  explicit RCallable(SEXP function) : function_(function) {}
+  explicit RCallable(SEXP function) : function_(RFunction::make(function)) {}
   Value call(const std::vector<Value>& arguments) override;
   // Of a function that R has wrapped for the core, the one inside: its attribute "wrapped".
   const void* identity() const override;
 
  private:
-  Held function_;
+  RFunctionPtr function_;
 };
 
 // --- r/values/plain_objects.cpp: what may be written to files that others read

@@ -1,0 +1,48 @@
+# Boosted trees.
+
+#' Boosted trees
+#'
+#' Numbers (`boosted_trees_regressor()`), classes (`boosted_trees_classifier()`) or what a head says
+#' (`boosted_trees_estimator()`) by a sum of decision trees, each of which mends what those before
+#' it have left. A layer of a tree grows whenever `n_batches_per_layer` batches have been seen.
+#'
+#' Each column is asked by buckets. [column_bucketized()] has them; [column_indicator()] asks for
+#' each word; the buckets of other dense columns, such as [column_numeric()], are quantiles, for
+#' which training reads `n_batches_per_layer` batches before the first tree: steps that do not
+#' count. A column with weights of its own, such as [column_embedding()], cannot be split.
+#'
+#' @eval estimator_params("trees")
+#' @param ... Nothing: what is no argument is refused, with what to write.
+#' @return An estimator, as for [linear_regressor()], of class
+#'   `tf_estimator_regressor_boosted_trees_regressor` and its like.
+#' @inheritSection linear_regressor Formulas
+#' @inheritSection linear_regressor Missing values
+#' @inheritSection linear_regressor Predictions
+#' @section Training: Ends when `n_trees` are finished, or after twice the layers that these have,
+#'   where `pruning_mode = "pre"` lets none of them grow; `steps` or a hook may end it before. A
+#'   later [train()] goes on in the middle of a tree, with what it has seen of a layer. A folder
+#'   that has all its trees is not trained any more, with a message.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, for columns
+#'   that cannot be split, and for `tree_complexity` without pruning. `runhooks_error_data_loss` for a
+#'   checkpoint whose trees are damaged, with the tree and the node.
+#' @seealso The classes `tf.estimator.BoostedTreesRegressor`, `BoostedTreesClassifier` and
+#'   `BoostedTreesEstimator` of TensorFlow 1.15, with which checkpoints and exported models are
+#'   exchanged.
+#' @family estimators
+#' @export
+#' @examples
+#' columns <- feature_columns(
+#'   column_bucketized(column_numeric("wt"), c(2, 2.5, 3, 3.5)), column_numeric("hp")
+#' )
+#' model <- boosted_trees_regressor(columns, n_batches_per_layer = 1, n_trees = 20, max_depth = 3)
+#' train(model, input_fn(mpg ~ wt + hp, mtcars, batch_size = 32, num_epochs = NULL))
+#' evaluate(model, input_fn(mpg ~ wt + hp, mtcars))
+boosted_trees_regressor <- builtin_estimator("boosted_trees_regressor")
+
+#' @rdname boosted_trees_regressor
+#' @export
+boosted_trees_classifier <- builtin_estimator("boosted_trees_classifier")
+
+#' @rdname boosted_trees_regressor
+#' @export
+boosted_trees_estimator <- builtin_estimator("boosted_trees_estimator")

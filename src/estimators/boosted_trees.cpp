@@ -1,0 +1,551 @@
+// Boosted trees of feature columns (tf.estimator.BoostedTreesRegressor and its relatives): a layer
+// of a tree whenever n_batches_per_layer batches have been seen.
+#include "autodiff/gradients.h"
+#include "control/control_flow.h"
+#include "estimators/canned.h"
+#include "estimators/head.h"
+#include "estimators/tree_features.h"
+#include "nn/summary_ops.h"
+#include "ops/state/conditional_accumulator.h"
+#include "trees/ensemble_resource.h"
+#include "trees/growth.h"
+#include "trees/quantile_resource.h"
+#include "trees/stop_at_trees_hook.h"
+
+namespace runhooks {
+
+namespace {
+
+const char* const kTrees = "boosted_trees";
+
+// --- arguments
+
+ModelTraits trees_traits() {
+  ModelTraits traits;
+  traits.family = "trees";
+  traits.words = "boosted trees";
+  traits.name = "BoostedTrees";
+  traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
+  traits.arguments = {
+      "head",
+      "dense_feature_columns",
+      "n_batches_per_layer = 1L: count. After how many batches a layer of a tree grows: as many as "
+      "are in the data.",
+      "model_dir",
+      "labels",
+      "n_trees = 100L: count. How many trees there are to be; [train()] ends with the last.",
+      "max_depth = 6L: whole number in [1, 20]. How many layers a tree has.",
+      "learning_rate = 0.1: plain number in (0, Inf). What part of its best value a leaf gets.",
+      "l1_regularization = 0: plain number in [0, Inf). What the absolute value of a leaf costs.",
+      "l2_regularization = 0: plain number in [0, Inf). What half the square of a leaf costs.",
+      "tree_complexity = 0: plain number in [0, Inf). What a leaf costs; with `pruning_mode`.",
+      "min_node_weight = 0: plain number in [0, Inf). The least sum of hessians of a node that is "
+      "split.",
+      "config",
+      "center_bias = FALSE: flag; kept. Begin with a bias for which the predictions have the mean "
+      "of the labels, before the first tree grows?",
+      "pruning_mode = 'none': one of 'none', 'pre', 'post'. Whether splits that gain less than "
+      "`tree_complexity` are made (`\"none\"`), not made (`\"pre\"`), or taken back when the tree is "
+      "finished (`\"post\"`).",
+      "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
+      "by which numbers are put into buckets: there are `1 / epsilon` of them.",
+      "formula"};
+  return traits;
+}
+
+struct GrowthArguments {
+  int64_t batches_per_layer, n_trees, max_depth;
+  double rate, l1, l2, complexity, min_node_weight, epsilon;
+  bool centers_bias;
+  Pruning pruning = Pruning::kNone;
+
+  explicit GrowthArguments(const Args& args)
+      : batches_per_layer(args.integer("n_batches_per_layer", 1)),
+        n_trees(args.integer("n_trees", 100)),
+        max_depth(args.integer("max_depth", 6)),
+        rate(args.number("learning_rate", 0.1)),
+        l1(args.number("l1_regularization", 0)),
+        l2(args.number("l2_regularization", 0)),
+        complexity(args.number("tree_complexity", 0)),
+        min_node_weight(args.number("min_node_weight", 0)),
+        epsilon(args.number("quantile_sketch_epsilon", 0.01)),
+        centers_bias(args.flag("center_bias", false)) {
+    const std::string mode = args.text("pruning_mode", "none");
+    if (mode == "pre") pruning = Pruning::kPre;
+    if (mode == "post") pruning = Pruning::kPost;
+    if (complexity > 0 && pruning == Pruning::kNone) {
+      throw Error(Code::kInvalidArgument,
+                  "`tree_complexity` is nothing without pruning, and `pruning_mode` is \"none\".",
+                  {"Give `pruning_mode = \"pre\"` or `\"post\"`."});
+    }
+  }
+  // The nodes of the layers that may be split.
+  int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
+};
+
+// --- the model while it grows
+
+class Growing {
+ public:
+  Growing(Graph& graph,
+          const GrowthArguments& by,
+          const std::vector<TreeFeature>& features,
+          const TreeInput& input,
+          const Output& ensemble,
+          int64_t logits)
+      : graph_(graph),
+        by_(by),
+        features_(features),
+        input_(input),
+        ensemble_(ensemble),
+        logits_(logits) {
+    const auto groups = {TreeFeature::Group::kWords, TreeFeature::Group::kNumbers,
+                         TreeFeature::Group::kBucketized};
+    for (const auto group : groups) add_group(group);
+    Operation* states = graph.op("BoostedTreesGetEnsembleStates", {ensemble});
+    stamp_ = states->output(0);
+    last_layer_ = states->output(4);
+    summarize(states);
+    VariableOptions flag;
+    flag.dtype = DType::kBool;
+    flag.trainable = false;
+    flag.use_resource = true;
+    center_needed_ = make_variable(
+        graph, graph.constant(Tensor::scalar<bool>(by.centers_bias), "center_bias_needed/value"),
+        "center_bias_needed", flag);
+  }
+
+  // The logits of a batch, and the nodes that its examples are in.
+  Output predict() {
+    const Output ids = input_.buckets.front();
+    const Output zeros = graph_.op("ZerosLike", {ids});
+    const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
+    std::vector<Output> inputs = {ensemble_, zeros, minus};
+    inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
+    Operation* predicted = graph_.op("BoostedTreesTrainingPredict", inputs)
+                               .attr("num_bucketized_features", num_features())
+                               .attr("logits_dimension", logits_);
+    nodes_ = predicted->output(2);
+    logits_tensor_ = predicted->output(0);
+    return logits_tensor_;
+  }
+
+  Operation* step(Graph& g, Output loss) {
+    differentiate(g, loss);
+    if (!input_.quantiles) return g.group({learn(g), next_step(g)}, "grow_op");
+    const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
+      return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
+    };
+    const auto looked = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
+    // read before a first pass may set it
+    return add_cond(g, ready(g), learned, looked, "cond")[0].op;
+  }
+
+ private:
+  struct FeatureGroup {
+    std::vector<int32_t> ids;
+    int64_t buckets = 2;
+  };
+
+  int64_t num_features() const { return static_cast<int64_t>(features_.size()); }
+  Output ready(Graph& g) const {
+    return g.op("ReadVariableOp", {input_.boundaries_ready}).attr("dtype", DType::kBool);
+  }
+
+  // TensorFlow goes through the words first, then through numbers and what was in buckets: of equal
+  // gains the first one stays.
+  void add_group(TreeFeature::Group kind) {
+    FeatureGroup group;
+    for (size_t i = 0; i < features_.size(); ++i) {
+      if (features_[i].group != kind) continue;
+      group.ids.push_back(static_cast<int32_t>(i));
+      group.buckets = std::max(group.buckets, features_[i].buckets);
+    }
+    // a summary may have one or two values more than were asked for
+    if (kind == TreeFeature::Group::kNumbers) group.buckets += 2;
+    if (!group.ids.empty()) groups_.push_back(group);
+  }
+
+  void summarize(Operation* states) {
+    const NameScope root(graph_, "");
+    const std::string prefix = str_cat(kTrees, "/ensemble/");
+    add_scalar_summary(graph_, prefix + "num_trees", states->output(1));
+    add_scalar_summary(graph_, prefix + "num_finalized_trees", states->output(2));
+    add_scalar_summary(graph_, prefix + "num_attempted_layers", states->output(3));
+  }
+
+  // The loss by the logits of each example, once and twice.
+  void differentiate(Graph& g, Output loss) {
+    const auto by_logits = [&](const Output& y, const char* name) {
+      const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
+      if (found.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
+      return Output(g.op("Identity", {found.values}));
+    };
+    gradients_ = by_logits(loss, "Gradients");
+    if (logits_ == 1) {
+      hessians_ = by_logits(gradients_, "Hessians");
+      return;
+    }
+    std::vector<Output> rows;
+    Operation* each = g.op("Unpack", {gradients_}).attr("num", logits_).attr("axis", 1);
+    for (int k = 0; k < logits_; ++k) rows.push_back(by_logits(each->output(k), "Hessians"));
+    rows.push_back(g.scalar(DType::kInt32, 1, "axis"));
+    hessians_ = g.op("ConcatV2", rows);
+  }
+
+  Operation* next_step(Graph& g) const {
+    const VariablePtr step = get_or_create_global_step(graph_);
+    const Output one = g.scalar(DType::kInt64, 1, "one");
+    return g.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
+  }
+
+  // What an If returns when `op` has run.
+  static std::vector<Output> done(Graph& g, Operation* op) {
+    const ControlDependencies after(g, {op});
+    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
+  }
+  static std::vector<Output> nothing(Graph& g) {
+    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(false), "waits")})};
+  }
+
+  // A layer, or the bias before the first one.
+  Operation* learn(Graph& g) {
+    if (!by_.centers_bias) return layer(g);
+    const Output needed =
+        g.op("ReadVariableOp", {center_needed_->handle}).attr("dtype", DType::kBool);
+    return add_cond(
+               g, needed,
+               [&](FuncGraph& f, const std::vector<Output>&) { return done(f, bias(f)); },
+               [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); },
+               "center_bias")[0]
+        .op;
+  }
+
+  // What a batch gives, or, where there are several in a layer, the mean of them, once they are
+  // there. `use` gets the means.
+  template <typename Use>
+  Operation* with_means(Graph& g,
+                        const std::vector<Output>& of_batch,
+                        const char* name,
+                        std::vector<Output>* accumulators,
+                        const Use& use) {
+    if (by_.batches_per_layer == 1) return use(g, of_batch);
+    std::vector<Operation*> added;
+    for (size_t i = 0; i < of_batch.size(); ++i) {
+      added.push_back(g.op("ResourceAccumulatorApplyGradient",
+                           {(*accumulators)[i], stamp_, of_batch[i]}));
+    }
+    const ControlDependencies after(g, added);
+    const Output count = g.op("ResourceAccumulatorNumAccumulated", {(*accumulators)[0]});
+    const Output wanted =
+        g.scalar(DType::kInt32, static_cast<double>(by_.batches_per_layer), "n_batches");
+    const auto take = [&](FuncGraph& f, const std::vector<Output>&) {
+      std::vector<Output> means;
+      for (const Output& accumulator : *accumulators) {
+        means.push_back(
+            f.op("ResourceAccumulatorTakeGradient", {accumulator, f.scalar(DType::kInt32, 1)})
+                .attr("dtype", DType::kFloat32));
+      }
+      return done(f, use(f, means));
+    };
+    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) { return nothing(f); };
+    return add_cond(g, g.op("GreaterEqual", {count, wanted}), take, wait, name)[0].op;
+  }
+
+ public:
+  // Made outside of the functions that use them.
+  void add_accumulators() {
+    if (by_.batches_per_layer == 1) return;
+    for (const FeatureGroup& group : groups_) {
+      const std::string name = str_cat("numeric_stats_summary_accumulator_",
+                                       static_cast<int64_t>(layer_accumulators_.size()));
+      layer_accumulators_.push_back(add_accumulator(graph_, summary_shape(group), name));
+    }
+    if (by_.centers_bias) {
+      bias_accumulators_ = {
+          add_accumulator(graph_, Shape{logits_ + hessian_width()}, "bias_accumulator")};
+    }
+    if (input_.quantiles) {
+      quantile_accumulators_ = {add_accumulator(graph_, Shape(), "quantile_summary_accum")};
+    }
+  }
+
+ private:
+  int64_t hessian_width() const { return logits_ == 1 ? 1 : logits_ * logits_; }
+  Shape summary_shape(const FeatureGroup& group) const {
+    const auto features = static_cast<int64_t>(group.ids.size());
+    if (logits_ == 1) return Shape{features, by_.max_splits(), group.buckets, 2};
+    return Shape{features, by_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
+  }
+
+  // The histograms of a group.
+  Output summary(Graph& g, const FeatureGroup& group) const {
+    std::vector<Output> inputs = {nodes_, gradients_, hessians_};
+    if (logits_ == 1) {
+      for (const int32_t id : group.ids) inputs.push_back(bucket(id));
+      return g.op("BoostedTreesMakeStatsSummary", inputs)
+          .attr("max_splits", by_.max_splits())
+          .attr("num_buckets", group.buckets)
+          .attr("num_features", static_cast<int64_t>(group.ids.size()));
+    }
+    std::vector<Output> each;
+    for (const int32_t id : group.ids) {
+      const Output column = g.op("ExpandDims", {bucket(id), g.scalar(DType::kInt32, 1)});
+      each.push_back(g.op("BoostedTreesAggregateStats", {nodes_, gradients_, hessians_, column})
+                         .attr("max_splits", by_.max_splits())
+                         .attr("num_buckets", group.buckets));
+    }
+    return g.op("Pack", each).attr("axis", 0);
+  }
+  Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
+
+  Operation* layer(Graph& g) {
+    std::vector<Output> of_batch;
+    for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
+    return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
+                      [this](Graph& f, const std::vector<Output>& stats) {
+                        return logits_ == 1 ? split(f, stats) : split_several(f, stats);
+                      });
+  }
+
+  std::vector<Output> rules(Graph& g) const {
+    const auto number = [&g](double x, const char* name) {
+      return g.scalar(DType::kFloat32, x, name);
+    };
+    return {number(by_.l1, "l1"), number(by_.l2, "l2"), number(by_.complexity, "tree_complexity"),
+            number(by_.min_node_weight, "min_node_weight")};
+  }
+
+  std::vector<Output> each_feature(Graph& g, const FeatureGroup& group, const Output& stats) const {
+    Operation* parts = g.op("Unpack", {stats})
+                           .attr("num", static_cast<int64_t>(group.ids.size()))
+                           .attr("axis", 0);
+    std::vector<Output> all;
+    for (int i = 0; i < parts->num_outputs(); ++i) all.push_back(parts->output(i));
+    return all;
+  }
+
+  // The outputs of ops that give several lists, of each list those of all groups.
+  static void add_lists(Operation* op, size_t lists, std::vector<std::vector<Output>>* all) {
+    all->resize(lists);
+    const size_t each = static_cast<size_t>(op->num_outputs()) / lists;
+    for (size_t i = 0; i < lists * each; ++i) {
+      (*all)[i / each].push_back(op->output(static_cast<int>(i)));
+    }
+  }
+
+  Output feature_ids(Graph& g) const {
+    std::vector<int32_t> ids;
+    for (const FeatureGroup& group : groups_) {
+      ids.insert(ids.end(), group.ids.begin(), group.ids.end());
+    }
+    return g.constant(Tensor::vector<int32_t>(ids), "feature_ids");
+  }
+
+  std::vector<Output> update_inputs(Graph& g, const std::vector<std::vector<Output>>& lists) const {
+    std::vector<Output> inputs = {ensemble_, feature_ids(g)};
+    for (const auto& list : lists) inputs.insert(inputs.end(), list.begin(), list.end());
+    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.max_depth), "max_depth"));
+    inputs.push_back(g.scalar(DType::kFloat32, by_.rate, "learning_rate"));
+    return inputs;
+  }
+
+  Operation* split(Graph& g, const std::vector<Output>& stats) const {
+    std::vector<std::vector<Output>> lists;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      std::vector<Output> inputs = {last_layer_};
+      const std::vector<Output> features = each_feature(g, groups_[i], stats[i]);
+      const std::vector<Output> by = rules(g);
+      inputs.insert(inputs.end(), features.begin(), features.end());
+      inputs.insert(inputs.end(), by.begin(), by.end());
+      add_lists(g.op("BoostedTreesCalculateBestGainsPerFeature", inputs)
+                    .attr("max_splits", by_.max_splits())
+                    .attr("num_features", static_cast<int64_t>(features.size())),
+                5, &lists);
+    }
+    return g.op("BoostedTreesUpdateEnsemble", update_inputs(g, lists))
+        .attr("pruning_mode", static_cast<int64_t>(by_.pruning))
+        .attr("num_features", num_features());
+  }
+
+  Operation* split_several(Graph& g, const std::vector<Output>& stats) const {
+    // in the order of BoostedTreesUpdateEnsembleV2
+    constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
+    std::vector<std::vector<Output>> lists(7);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      for (const Output& feature : each_feature(g, groups_[i], stats[i])) {
+        std::vector<Output> inputs = {last_layer_, feature};
+        const std::vector<Output> by = rules(g);
+        inputs.insert(inputs.end(), by.begin(), by.end());
+        Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit", inputs)
+                              .attr("logits_dimension", logits_);
+        for (size_t k = 0; k < lists.size(); ++k) {
+          lists[k].push_back(best->output(static_cast<int>(kOrder[k])));
+        }
+      }
+    }
+    std::vector<Output> inputs = update_inputs(g, lists);
+    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.pruning), "pruning_mode"));
+    return g.op("BoostedTreesUpdateEnsembleV2", inputs).attr("num_features", num_features());
+  }
+
+  Operation* bias(Graph& g) {
+    const Output axis = g.int_vector({0}, "axis");
+    const auto mean = [&](const Output& x) { return Output(g.op("Mean", {x, axis})); };
+    const Output both = g.op("ConcatV2", {mean(gradients_), mean(hessians_),
+                                          g.scalar(DType::kInt32, 0, "concat_axis")});
+    return with_means(g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
+                      [this](Graph& f, const std::vector<Output>& means) {
+                        return center(f, means[0]);
+                      });
+  }
+
+  Operation* center(Graph& g, const Output& means) const {
+    const auto part = [&](int64_t begin, int64_t size) {
+      const auto number = [&g](int64_t x) { return g.int_vector({static_cast<int32_t>(x)}); };
+      const Output values = g.op("Slice", {means, number(begin), number(size)});
+      return Output(g.op("ExpandDims", {values, g.scalar(DType::kInt32, 0)}));
+    };
+    const Output goes_on = g.op("BoostedTreesCenterBias",
+                                {ensemble_, part(0, logits_), part(logits_, hessian_width()),
+                                 g.scalar(DType::kFloat32, by_.l1), g.scalar(DType::kFloat32, by_.l2)});
+    return g.op("AssignVariableOp", {center_needed_->handle, goes_on});
+  }
+
+  // A batch of the first pass.
+  std::vector<Output> add_quantiles(Graph& g) {
+    std::vector<Output> inputs = input_.numbers;
+    const auto n = static_cast<int64_t>(inputs.size());
+    inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+    inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
+    Operation* made = g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
+    std::vector<Output> adding = {input_.quantiles};
+    for (int i = 0; i < made->num_outputs(); ++i) adding.push_back(made->output(i));
+    Operation* added =
+        g.op("BoostedTreesQuantileStreamResourceAddSummaries", adding).attr("num_features", n);
+    const ControlDependencies after(g, {added});
+    const Output nothing = g.constant(Tensor::scalar<float>(0), "nothing");
+    return done(g, with_means(g, {nothing}, "wait_until_quantiles_accumulated",
+                              &quantile_accumulators_,
+                              [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+  }
+
+  Operation* flush(Graph& g) const {
+    const auto buckets = quantile_buckets(by_.epsilon);
+    Operation* flushed =
+        g.op("BoostedTreesQuantileStreamResourceFlush",
+             {input_.quantiles, g.constant(Tensor::scalar<int64_t>(buckets), "num_buckets")});
+    const ControlDependencies after(g, {flushed});
+    return g.op("AssignVariableOp",
+                {input_.boundaries_ready, g.constant(Tensor::scalar<bool>(true), "ready")});
+  }
+
+  Graph& graph_;
+  const GrowthArguments& by_;
+  const std::vector<TreeFeature>& features_;
+  const TreeInput& input_;
+  Output ensemble_;
+  int64_t logits_;
+  std::vector<FeatureGroup> groups_;
+  std::vector<Output> layer_accumulators_, bias_accumulators_, quantile_accumulators_;
+  VariablePtr center_needed_;
+  Output stamp_, last_layer_, nodes_, logits_tensor_, gradients_, hessians_;
+};
+
+// --- the model
+
+// The trees and their features.
+struct TreeModel {
+  std::vector<ColumnPtr> columns;
+  std::vector<TreeFeature> features;
+  TreeInput input;
+  Output ensemble;
+
+  TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon)
+      : columns(sorted_columns(make_columns(args.list("feature_columns")))),
+        features(tree_features(columns, epsilon)) {
+    ensemble = add_ensemble(graph, kTrees).handle;
+    const NameScope scope(graph, str_cat(kTrees, "/"));
+    int64_t streams = 0;
+    for (const TreeFeature& feature : features) streams = std::max(streams, feature.stream + 1);
+    std::vector<Output> boundaries;
+    Output quantiles;
+    if (streams > 0) {
+      quantiles =
+          add_quantiles(graph, str_cat(kTrees, "/QuantileAccumulator"), epsilon, streams).handle;
+      Operation* all = graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
+                           .attr("num_features", streams);
+      for (int i = 0; i < all->num_outputs(); ++i) boundaries.push_back(all->output(i));
+    }
+    VariableOptions flag;
+    flag.dtype = DType::kBool;
+    flag.trainable = false;
+    flag.use_resource = true;
+    const VariablePtr ready = make_variable(
+        graph, graph.constant(Tensor::scalar<bool>(streams == 0), "are_boundaries_ready/value"),
+        "are_boundaries_ready", flag);
+    const NameScope transform(graph, "transform_features");
+    input = tree_input(graph, given, columns, boundaries);
+    input.quantiles = quantiles;
+    input.boundaries_ready = ready->handle;
+  }
+};
+
+Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
+  std::vector<Output> inputs = {model.ensemble};
+  inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  return graph.op("BoostedTreesPredict", inputs)
+      .attr("num_bucketized_features", static_cast<int64_t>(model.features.size()))
+      .attr("logits_dimension", logits);
+}
+
+ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
+  const Args arguments = args;
+  const GrowthArguments checked(args);
+  return [head, arguments, checked](Graph& graph, const ModelInput& input, Mode mode) {
+    const TreeModel model(graph, input.features, arguments, checked.epsilon);
+    const int64_t width = head->logits_dimension();
+    if (mode != Mode::kTrain) {
+      Output logits;
+      {
+        const NameScope scope(graph, str_cat(kTrees, "/"));
+        logits = predicted_logits(graph, model, width);
+      }
+      return head->create_estimator_spec(graph, input, mode, logits, {});
+    }
+    const NameScope root(graph, str_cat(kTrees, "/"));
+    Growing growing(graph, checked, model.features, model.input, model.ensemble, width);
+    const Output logits = growing.predict();
+    growing.add_accumulators();
+    const NameScope none(graph, "");
+    EstimatorSpec spec = head->create_estimator_spec(
+        graph, input, mode, logits,
+        [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
+    spec.training_hooks.push_back(
+        stop_at_trees(model.ensemble, checked.n_trees, checked.max_depth));
+    return spec;
+  };
+}
+
+// As TensorFlow: the loss is a mean, in whose units regularization and min_node_weight are.
+Args with_mean_loss(const Args& args) {
+  Args own = args;
+  own.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));
+  return own;
+}
+
+[[maybe_unused]] const bool kTreesRegistered = register_models(
+    kTrees,
+    trees_traits(),
+    {[](const Args& args) {
+       return make_canned(trees_model_fn,
+                          head_of_estimator("regression_head", with_mean_loss(args)), args);
+     },
+     [](const Args& args) {
+       return make_canned(trees_model_fn, classifier_head(with_mean_loss(args)), args);
+     },
+     [](const Args& args) { return make_canned(trees_model_fn, head_argument(args), args); }});
+
+}  // namespace
+
+}  // namespace runhooks

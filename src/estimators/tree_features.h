@@ -1,0 +1,39 @@
+// What lives here: the features of trees: columns as buckets, and the quantiles that make buckets of numbers.
+// Who may use it: estimators of trees, those who look into their models.
+// What it must not know: how trees grow, heads, R.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "columns/feature_column.h"
+
+namespace runhooks {
+
+// Feature i of the trees' splits.
+struct TreeFeature {
+  std::string name;       // of the column, as importances have it: "age_bucketized", "education"
+  int64_t element = 0;    // of the column: which word, or which of several numbers
+  int64_t buckets = 0;
+  enum class Group { kWords, kNumbers, kBucketized };
+  Group group = Group::kWords;
+  int64_t stream = -1;  // of a number: its quantiles
+};
+// Of columns in TensorFlow's order, by name. Throws where one of them cannot be split.
+std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, double epsilon);
+// How many buckets quantiles make at most.
+int64_t quantile_buckets(double epsilon);
+
+// The features of a batch.
+struct TreeInput {
+  std::vector<Output> buckets;  // int32 [batch], of each feature
+  std::vector<Output> numbers;  // float32 [batch], of each stream
+  Output quantiles, boundaries_ready;  // missing where there are no numbers
+};
+// `boundaries` are those of each stream.
+TreeInput tree_input(Graph& graph,
+                     const Features& features,
+                     const std::vector<ColumnPtr>& columns,
+                     const std::vector<Output>& boundaries);
+
+}  // namespace runhooks

@@ -1,0 +1,234 @@
+// Accumulators: they add up what steps give them and hand out its mean when somebody takes it.
+#include "ops/state/conditional_accumulator.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "graph/op_registry.h"
+#include "graph/saveable.h"
+
+namespace runhooks {
+
+namespace {
+
+class Accumulator : public StatefulResource {
+ public:
+  Accumulator(const Shape& shape, bool is_mean)
+      : shape_(shape), is_mean_(is_mean), sum_(Tensor::zeros(DType::kFloat32, shape)) {}
+  static std::unique_ptr<StatefulResource> make(const Operation& op) {
+    const auto& shape = op.attr<Shape>("shape");
+    if (!shape.is_fully_defined()) {
+      invalid_argument("An accumulator needs a shape that is known, not ", shape, ".");
+    }
+    return std::make_unique<Accumulator>(shape,
+                                         op.attr<std::string>("reduction_type") == "MEAN");
+  }
+  const char* kind() const override { return "accumulator"; }
+
+  // Nothing but the number of the step where nothing has been added.
+  NamedTensors save_state() const override {
+    NamedTensors state = {{"step", Tensor::scalar<int64_t>(step_)},
+                          {"count", Tensor::scalar<int64_t>(count_)}};
+    if (count_ > 0) state["sum"] = sum_.copy();
+    return state;
+  }
+  void restore_state(const NamedTensors& state) override {
+    const int64_t step = state_integer(state, "step"), count = state_integer(state, "count");
+    Tensor sum = Tensor::zeros(DType::kFloat32, shape_);
+    if (step < 0 || count < 0) fail(Code::kDataLoss, "It has been given ", count, " values.");
+    if (count > 0) {
+      const auto found = state.find("sum");
+      if (found == state.end() || found->second.dtype() != DType::kFloat32 ||
+          found->second.shape() != shape_) {
+        fail(Code::kDataLoss, "Its sum is not float32 of shape ", shape_, ".");
+      }
+      sum = found->second.copy();
+    }
+    step_ = step;
+    count_ = count;
+    sum_ = sum;
+  }
+
+  // What belongs to a step that is over is dropped.
+  void apply(int64_t step, const Tensor& value) {
+    if (value.shape() != shape_) {
+      invalid_argument("Expected shape ", shape_, ", got ", value.shape(), ".");
+    }
+    if (step < step_) return;
+    float* sum = sum_.data<float>();
+    const auto* x = value.data<float>();
+    for (int64_t i = 0; i < value.num_elements(); ++i) sum[i] += x[i];
+    ++count_;
+  }
+  void take(int64_t required, float* out) {
+    if (count_ < std::max<int64_t>(required, 1)) {
+      fail(Code::kFailedPrecondition, "The accumulator has been given ", count_, " values, and ",
+           required, " are asked for; nobody else would add to it.");
+    }
+    float* sum = sum_.data<float>();
+    const float by = is_mean_ ? static_cast<float>(count_) : 1.0f;
+    for (int64_t i = 0; i < sum_.num_elements(); ++i) {
+      out[i] = sum[i] / by;
+      sum[i] = 0;
+    }
+    count_ = 0;
+    ++step_;
+  }
+  int64_t count() const { return count_; }
+  void set_step(int64_t step) { step_ = std::max(step_, step); }
+  const Shape& shape() const { return shape_; }
+
+ private:
+  Shape shape_;
+  bool is_mean_;
+  int64_t step_ = 0, count_ = 0;
+  Tensor sum_;
+};
+
+class AccumulatorSaveable : public StateSaveable {
+ public:
+  explicit AccumulatorSaveable(const Operation& op)
+      : StateSaveable(str_cat("runhooks/accumulator/", path_part(op.name()), "/")), op_(op) {}
+  const Operation* op() const override { return &op_; }
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    return stateful_resource(resources, op_)->save_state();
+  }
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager&) override {
+    try {
+      return read_resource_state(op_, state);
+    } catch (const Error& error) {
+      fail(error.code(), "What '", op_.name(), "' has added up in checkpoint ", where,
+           " cannot be taken up: ", error.message());
+    }
+  }
+
+ private:
+  const Operation& op_;
+};
+
+Accumulator& accumulator_of(KernelContext& c) { return c.input_resource<Accumulator>(0); }
+
+class AccumulatorKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+class ApplyKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    accumulator_of(c).apply(*c.input(1).data<int64_t>(), c.input(2));
+  }
+};
+
+class CountKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    *c.output(0).data<int32_t>() = static_cast<int32_t>(accumulator_of(c).count());
+  }
+};
+
+class TakeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    Accumulator& accumulator = accumulator_of(c);
+    Tensor& out = c.allocate_output(0, DType::kFloat32, accumulator.shape());
+    accumulator.take(*c.input(1).data<int32_t>(), out.data<float>());
+  }
+};
+
+class SetStepKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    accumulator_of(c).set_step(*c.input(1).data<int64_t>());
+  }
+};
+
+}  // namespace
+
+Output add_accumulator(Graph& graph, const Shape& shape, const std::string& shared_name) {
+  const Output handle = graph.op("ResourceConditionalAccumulator")
+                            .attr("dtype", DType::kFloat32)
+                            .attr("shape", shape)
+                            .attr("shared_name", shared_name)
+                            .named("conditional_accumulator");
+  graph.add_to_collection(collection_keys::kSaveableObjects,
+                          SaveablePtr(std::make_shared<AccumulatorSaveable>(*handle.op)));
+  return handle;
+}
+
+RUNHOOKS_REGISTER_OP("ResourceConditionalAccumulator")
+    .output("handle: resource")
+    .attr("dtype: {float}")
+    .attr("shape: shape")
+    .attr("container: string = ''")
+    .attr("shared_name: string = ''")
+    .attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
+    .shape(scalar_shape)
+    .kernel(kernel_of<AccumulatorKernel>())
+    .keeps(Accumulator::make)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.ResourceConditionalAccumulator")
+    .summary("What several steps give, added up.");
+
+RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
+    .input("handle: resource, accumulator")
+    .input("local_step: int64, scalar")
+    .input("gradient: dtype")
+    .attr("dtype: {float}")
+    .shape(no_outputs)
+    .kernel(kernel_of<ApplyKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.ResourceAccumulatorApplyGradient")
+    .summary("Adds to an accumulator, unless the step is over.");
+
+RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
+    .input("handle: resource, accumulator")
+    .output("num_accumulated: int32")
+    .shape(scalar_shape)
+    .kernel(kernel_of<CountKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.ResourceAccumulatorNumAccumulated")
+    .summary("How often something was added.");
+
+RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
+    .input("handle: resource, accumulator")
+    .input("num_required: int32, scalar")
+    .output("average: dtype")
+    .attr("dtype: {float}")
+    .shape([](ShapeContext& c) {
+      const Operation* handle = c.op().inputs()[0].op;
+      const bool is_known = handle->type() == "ResourceConditionalAccumulator";
+      c.set_output(0, is_known ? handle->attr<Shape>("shape") : Shape::unknown());
+    })
+    .kernel(kernel_of<TakeKernel>())
+    .mutates(0)
+    .allocates_outputs()
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.ResourceAccumulatorTakeGradient")
+    .summary("The mean of what was added, which begins anew.");
+
+RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
+    .input("handle: resource, accumulator")
+    .input("new_global_step: int64, scalar")
+    .shape(no_outputs)
+    .kernel(kernel_of<SetStepKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.ResourceAccumulatorSetGlobalStep")
+    .summary("The step before which nothing is added any more.");
+
+}  // namespace runhooks

@@ -1,0 +1,60 @@
+// Functions of R that the core calls.
+#include "r/values/r_function.h"
+
+#include "base/status.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+class HeldFunction : public Keeper {
+ public:
+  explicit HeldFunction(SEXP function) : function_(function) {}
+  SEXP get() const override { return function_.get(); }
+
+ private:
+  Held function_;
+};
+
+// Who is to hear of new functions; R's thread alone makes some.
+NewFunctions* listener = nullptr;
+
+}  // namespace
+
+RFunctionPtr RFunction::make(SEXP function) {
+  auto made = std::make_shared<RFunction>(std::make_unique<HeldFunction>(function));
+  if (listener) listener->push_back(made);
+  return made;
+}
+
+SEXP RFunction::get() const {
+  SEXP function = keeper_->get();
+  if (function == R_NilValue) {
+    fail(Code::kFailedPrecondition,
+         "A function of R is no longer there: R let go of what it was made for.");
+  }
+  return function;
+}
+
+NewFunctions functions_made_by(const std::function<void()>& make) {
+  NewFunctions made;
+  struct Listening {
+    NewFunctions* outer = listener;
+    explicit Listening(NewFunctions& mine) { listener = &mine; }
+    ~Listening() { listener = outer; }
+  };
+  const Listening listening(made);
+  make();
+  return made;
+}
+
+void give_to(SEXP owner, const NewFunctions& functions) {
+  for (const auto& one : functions) {
+    const RFunctionPtr function = one.lock();
+    if (function) function->keep_by(std::make_unique<PartOf>(owner, function->get()));
+  }
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,274 @@
+// The trees that a session keeps: their handle, their beginning, their serialized form, how far
+// they are.
+#include "graph/op_registry.h"
+#include "trees/ensemble_resource.h"
+
+namespace runhooks {
+
+namespace {
+
+const char* const kStamp = "stamp";
+const char* const kSerialized = "serialized";
+
+TreeEnsemble ensemble_of(int64_t stamp, const std::string& serialized, const std::string& where) {
+  TreeEnsemble ensemble = TreeEnsemble::parse(serialized, where);
+  ensemble.stamp = stamp;
+  return ensemble;
+}
+
+}  // namespace
+
+std::unique_ptr<StatefulResource> EnsembleResource::make(const Operation&) {
+  return std::make_unique<EnsembleResource>();
+}
+
+NamedTensors EnsembleResource::save_state() const {
+  return {{kStamp, Tensor::scalar<int64_t>(ensemble().stamp)},
+          {kSerialized, Tensor::string_scalar(ensemble().serialize())}};
+}
+
+void EnsembleResource::restore_state(const NamedTensors& state) {
+  const int64_t stamp = state_integer(state, kStamp);
+  const auto found = state.find(kSerialized);
+  const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
+                       found->second.num_elements() == 1;
+  if (!is_text) fail(Code::kDataLoss, "The state has no text '", kSerialized, "'.");
+  set(ensemble_of(stamp, found->second.string_at(0), "the state of trees"));
+}
+
+const TreeEnsemble& EnsembleResource::ensemble() const {
+  if (!is_initialized_) {
+    fail(Code::kFailedPrecondition, "The trees have not been created: their initializer has not "
+         "run, and no checkpoint was restored.");
+  }
+  return ensemble_;
+}
+
+TreeEnsemble& EnsembleResource::ensemble() {
+  return const_cast<TreeEnsemble&>(static_cast<const EnsembleResource&>(*this).ensemble());
+}
+
+void EnsembleResource::set(TreeEnsemble ensemble) {
+  ensemble_ = std::move(ensemble);
+  is_initialized_ = true;
+  checked_stamp_ = -1;
+}
+
+void EnsembleResource::check_fits(int32_t num_features, int32_t logits) const {
+  const bool is_known = checked_stamp_ == ensemble_.stamp && checked_features_ == num_features &&
+                        checked_logits_ == logits;
+  if (is_known) return;
+  ensemble().check_fits(num_features, logits, "this model");
+  checked_stamp_ = ensemble_.stamp;
+  checked_features_ = num_features;
+  checked_logits_ = logits;
+}
+
+namespace {
+
+// --- kernels
+
+class HandleKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+EnsembleResource& trees_of(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
+
+// What is there already stays, as in TensorFlow.
+class CreateKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    if (trees_of(c).is_initialized()) return;
+    trees_of(c).set(
+        ensemble_of(*c.input(1).data<int64_t>(), c.input(2).string_at(0), c.op().name()));
+  }
+};
+
+class DeserializeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    trees_of(c).set(
+        ensemble_of(*c.input(1).data<int64_t>(), c.input(2).string_at(0), c.op().name()));
+  }
+};
+
+class IsInitializedKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    *c.output(0).data<bool>() = trees_of(c).is_initialized();
+  }
+};
+
+class SerializeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const TreeEnsemble& ensemble = trees_of(c).ensemble();
+    *c.allocate_output(0, DType::kInt64, Shape()).data<int64_t>() = ensemble.stamp;
+    c.alias_output(1, Tensor::string_scalar(ensemble.serialize()));
+  }
+};
+
+class StatesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const TreeEnsemble& ensemble = trees_of(c).ensemble();
+    *c.output(0).data<int64_t>() = ensemble.stamp;
+    *c.output(1).data<int32_t>() = ensemble.num_trees();
+    *c.output(2).data<int32_t>() = ensemble.num_finalized_trees();
+    *c.output(3).data<int32_t>() = static_cast<int32_t>(ensemble.num_layers_attempted);
+    auto* range = c.output(4).data<int32_t>();
+    range[0] = ensemble.last_layer_node_start;
+    range[1] = ensemble.last_layer_node_end;
+  }
+};
+
+// --- the trees as a part of the model
+
+class EnsembleSaveable : public StateSaveable {
+ public:
+  EnsembleSaveable(const Operation& op, Operation* create)
+      : StateSaveable(op.name() + ":0_"), op_(op), create_(create) {}
+  bool is_of_model() const override { return true; }
+  bool is_trainable() const override { return true; }
+  const Operation* op() const override { return &op_; }
+  Operation* initializer() const override { return create_; }
+  bool is_initialized(const ResourceManager& resources) const override {
+    const auto* own = resources.find<EnsembleResource>(op_.name());
+    return own && own->is_initialized();
+  }
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
+    for (const char* key : {kStamp, kSerialized}) {
+      if (!source.find(name() + key)) fail_missing(source, name() + key);
+    }
+    return StateSaveable::read(source, resources);
+  }
+  SaveableOps lowered() const override {
+    SaveableOps ops;
+    ops.specs = {{name() + kStamp, DType::kInt64, ""}, {name() + kSerialized, DType::kString, ""}};
+    const std::string handle = op_.name();
+    ops.values = [handle](Graph& g) {
+      Operation* trees =
+          g.op("BoostedTreesSerializeEnsemble", {g.operation(handle)->output(0)}).build();
+      return std::vector<Output>{trees->output(0), trees->output(1)};
+    };
+    ops.restore = [handle](Graph& g, const std::vector<Output>& values) -> Operation* {
+      return g.op("BoostedTreesDeserializeEnsemble",
+                  {g.operation(handle)->output(0), values[0], values[1]});
+    };
+    return ops;
+  }
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    return stateful_resource(resources, op_)->save_state();
+  }
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager&) override {
+    try {
+      return read_resource_state(op_, state);
+    } catch (const Error& error) {
+      fail(error.code(), "The trees '", op_.name(), "' in checkpoint ", where,
+           " cannot be taken up: ", error.message());
+    }
+  }
+
+ private:
+  const Operation& op_;
+  Operation* create_;
+};
+
+}  // namespace
+
+EnsembleHandle add_ensemble(Graph& graph, const std::string& name) {
+  EnsembleHandle made;
+  made.handle = graph.op("BoostedTreesEnsembleResourceHandleOp")
+                    .attr("shared_name", name + "/")
+                    .named(name + "/");
+  const NameScope scope(graph, name + "/");
+  made.create = graph.op("BoostedTreesCreateEnsemble",
+                         {made.handle, graph.constant(Tensor::scalar<int64_t>(0), "stamp_token"),
+                          graph.constant(Tensor::string_scalar(""), "tree_ensemble_serialized")});
+  graph.add_to_collection(
+      collection_keys::kSaveableObjects,
+      SaveablePtr(std::make_shared<EnsembleSaveable>(*made.handle.op, made.create)));
+  return made;
+}
+
+RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")
+    .output("resource: resource")
+    .attr("container: string = ''")
+    .attr("shared_name: string = ''")
+    .shape(scalar_shape)
+    .kernel(kernel_of<HandleKernel>())
+    .keeps(EnsembleResource::make)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesEnsembleResourceHandleOp")
+    .summary("The trees of a model.");
+
+#define RUNHOOKS_REGISTER_ENSEMBLE_SETTER(type, Setter, text)   \
+  RUNHOOKS_REGISTER_OP(type)                                    \
+      .input("tree_ensemble_handle: resource, tree ensemble")   \
+      .input("stamp_token: int64, scalar")                      \
+      .input("tree_ensemble_serialized: string, scalar")        \
+      .shape(no_outputs)                                        \
+      .kernel(kernel_of<Setter>())                              \
+      .mutates(0)                                               \
+      .stateful()                                               \
+      .not_differentiable()                                     \
+      .endpoint("raw_ops." type)                                \
+      .summary(text)
+RUNHOOKS_REGISTER_ENSEMBLE_SETTER("BoostedTreesCreateEnsemble",
+                                  CreateKernel,
+                                  "Gives trees their serialized form where they have none yet.");
+RUNHOOKS_REGISTER_ENSEMBLE_SETTER("BoostedTreesDeserializeEnsemble",
+                                  DeserializeKernel,
+                                  "Gives trees this serialized form.");
+#undef RUNHOOKS_REGISTER_ENSEMBLE_SETTER
+
+RUNHOOKS_REGISTER_OP("IsBoostedTreesEnsembleInitialized")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .output("is_initialized: bool")
+    .shape(scalar_shape)
+    .kernel(kernel_of<IsInitializedKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.IsBoostedTreesEnsembleInitialized")
+    .summary("Whether the trees have been created.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesSerializeEnsemble")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .output("stamp_token: int64")
+    .output("tree_ensemble_serialized: string")
+    .shape(scalar_shape)
+    .kernel(kernel_of<SerializeKernel>())
+    .allocates_outputs()
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesSerializeEnsemble")
+    .summary("The trees as TensorFlow's message TreeEnsemble, and how often they have changed.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesGetEnsembleStates")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .output("stamp_token: int64")
+    .output("num_trees: int32")
+    .output("num_finalized_trees: int32")
+    .output("num_attempted_layers: int32")
+    .output("last_layer_nodes_range: int32")
+    .shape([](ShapeContext& c) {
+      for (int i = 0; i < 4; ++i) c.set_output(i, Shape());
+      c.set_output(4, Shape{2});
+    })
+    .kernel(kernel_of<StatesKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesGetEnsembleStates")
+    .summary("How far the trees are.");
+
+}  // namespace runhooks

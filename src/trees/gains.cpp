@@ -1,0 +1,74 @@
+#include "trees/gains.h"
+
+#include <algorithm>
+
+namespace runhooks {
+
+namespace {
+
+// Solves (H + l2) x = b for a symmetric H that is positive or nearly so. What other rows have said
+// already, as the last class has of a softmax, is 0.
+std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
+  const size_t n = b.size();
+  std::vector<bool> is_free(n, false);
+  for (size_t k = 0; k < n; ++k) {
+    double scale = 0;
+    for (size_t j = 0; j < n; ++j) scale = std::max(scale, std::fabs(a[k * n + j]));
+    const double pivot = a[k * n + k];
+    if (!(pivot > 1e-15) || pivot < 1e-6 * scale) {
+      is_free[k] = true;
+      continue;
+    }
+    for (size_t i = k + 1; i < n; ++i) {
+      const double factor = a[i * n + k] / pivot;
+      for (size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+      b[i] -= factor * b[k];
+    }
+  }
+  std::vector<double> x(n, 0);
+  for (size_t k = n; k-- > 0;) {
+    if (is_free[k]) continue;
+    double rest = b[k];
+    for (size_t j = k + 1; j < n; ++j) rest -= a[k * n + j] * x[j];
+    x[k] = rest / a[k * n + k];
+  }
+  return x;
+}
+
+}  // namespace
+
+float leaf_worth(const float* g,
+                 const float* h,
+                 size_t logits,
+                 bool h_is_matrix,
+                 const Regularization& by,
+                 float* values) {
+  if (logits == 1) {
+    const LeafWorth worth = leaf_worth(g[0], h[0], by);
+    values[0] = worth.value;
+    return worth.gain;
+  }
+  float gain = 0;
+  if (!h_is_matrix) {
+    for (size_t k = 0; k < logits; ++k) {
+      const LeafWorth worth = leaf_worth(g[k], h[k], by);
+      values[k] = worth.value;
+      gain += worth.gain;
+    }
+    return gain;
+  }
+  std::vector<double> a(h, h + logits * logits), b(logits);
+  for (size_t k = 0; k < logits; ++k) {
+    a[k * logits + k] += by.l2;
+    b[k] = -g[k];
+  }
+  const std::vector<double> x = solved(a, b);
+  double total = 0;
+  for (size_t k = 0; k < logits; ++k) {
+    values[k] = static_cast<float>(x[k]);
+    total -= g[k] * x[k];
+  }
+  return static_cast<float>(total);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,172 @@
+#include "trees/growth.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/status.h"
+#include "trees/gains.h"
+
+namespace runhooks {
+
+Pruning pruning_of(int64_t number) {
+  if (number < 0 || number > 2) {
+    invalid_argument("pruning_mode must be 0 (none), 1 (pre) or 2 (post), not ", number, ".");
+  }
+  return static_cast<Pruning>(number);
+}
+
+bool BestSplits::is_better(int32_t node, float gain) const {
+  const auto found = splits_.find(node);
+  return found == splits_.end() || is_larger_gain(gain, found->second.question.gain);
+}
+
+namespace {
+
+void check_node(const Tree& tree, int32_t node) {
+  const bool is_leaf = node >= 0 && static_cast<size_t>(node) < tree.nodes.size() &&
+                       tree.nodes[static_cast<size_t>(node)].is_leaf();
+  if (!is_leaf) invalid_argument("Node ", node, " of the last tree is no leaf to be split.");
+}
+
+void begin_tree(TreeEnsemble& ensemble) {
+  ensemble.trees.emplace_back();
+  ensemble.last_layer_node_start = 0;
+  ensemble.last_layer_node_end = 1;
+}
+
+bool add_splits(Tree& tree, const BestSplits& best, Pruning pruning) {
+  bool has_split = false;
+  for (const auto& [node, split] : best.by_node()) {
+    if (pruning == Pruning::kPre && split.question.gain < 0) continue;
+    check_node(tree, node);
+    tree.split(node, split.question, split.left, split.right);
+    has_split = true;
+  }
+  return has_split;
+}
+
+}  // namespace
+
+bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth) {
+  ++ensemble.stamp;
+  if (best.by_node().empty()) return false;
+  if (ensemble.trees.empty()) begin_tree(ensemble);
+  Tree& tree = ensemble.trees.back();
+  if (tree.num_layers_grown == 0) {
+    ensemble.num_trees_attempted = ensemble.num_trees();
+  }
+  ++ensemble.num_layers_attempted;
+  const auto start = static_cast<int32_t>(tree.nodes.size());
+  if (!add_splits(tree, best, growth.pruning)) return false;
+  ensemble.last_layer_node_start = start;
+  ensemble.last_layer_node_end = static_cast<int32_t>(tree.nodes.size());
+  if (++tree.num_layers_grown < growth.max_depth) return true;
+  tree.is_finalized = true;
+  if (growth.pruning == Pruning::kPost) post_prune(tree);
+  begin_tree(ensemble);
+  return true;
+}
+
+bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
+  constexpr float kSmall = 0.01f;
+  ++ensemble.stamp;
+  if (ensemble.trees.empty()) {
+    begin_tree(ensemble);
+    ensemble.trees[0].nodes[0].leaf = step;
+    return true;
+  }
+  TreeNode& root = ensemble.trees[0].nodes[0];
+  if (!root.is_leaf()) {
+    fail(Code::kFailedPrecondition, "The first tree has grown; the bias is in it already.");
+  }
+  bool is_large = false;
+  root.leaf.resize(std::max(root.leaf.size(), step.size()));
+  for (size_t k = 0; k < step.size(); ++k) {
+    is_large = is_large || std::fabs(step[k] / root.leaf[k]) > kSmall;
+    root.leaf[k] += step[k];
+  }
+  return is_large;
+}
+
+// --- pruning
+
+namespace {
+
+class Pruner {
+ public:
+  explicit Pruner(Tree& tree) : tree_(tree), becomes_(tree.nodes.size()) {}
+
+  void run() {
+    // children come after their parents
+    for (size_t i = tree_.nodes.size(); i-- > 0;) collapse_if_lost(static_cast<int32_t>(i));
+    if (!has_pruned_) return;
+    std::vector<TreeNode> left;
+    std::vector<int32_t> number(tree_.nodes.size(), -1);
+    for (size_t i = 0; i < tree_.nodes.size(); ++i) {
+      if (i > 0 && number[i] == -1) continue;
+      number[i] = static_cast<int32_t>(left.size());
+      left.push_back(tree_.nodes[i]);
+      if (tree_.nodes[i].is_leaf()) continue;
+      number[static_cast<size_t>(tree_.nodes[i].left_id)] = 0;
+      number[static_cast<size_t>(tree_.nodes[i].right_id)] = 0;
+    }
+    for (TreeNode& node : left) {
+      if (node.is_leaf()) continue;
+      node.left_id = number[static_cast<size_t>(node.left_id)];
+      node.right_id = number[static_cast<size_t>(node.right_id)];
+    }
+    note(number, left);
+    tree_.nodes = std::move(left);
+  }
+
+ private:
+  // A node whose children are leaves, and whose split has gained nothing, is a leaf again.
+  void collapse_if_lost(int32_t id) {
+    TreeNode& node = at(id);
+    if (node.is_leaf() || node.gain > 0) return;
+    if (!at(node.left_id).is_leaf() || !at(node.right_id).is_leaf()) return;
+    for (const int32_t child : {node.left_id, node.right_id}) {
+      becomes_[static_cast<size_t>(child)] = {id, at(child).leaf};
+    }
+    TreeNode leaf;
+    leaf.leaf = node.original_leaf;
+    node = std::move(leaf);
+    has_pruned_ = true;
+  }
+
+  // The leaf that a node is a part of now, and by how much its examples have changed.
+  void note(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
+    tree_.pruned.assign(tree_.nodes.size(), {});
+    for (size_t i = 0; i < tree_.nodes.size(); ++i) {
+      int32_t now = static_cast<int32_t>(i);
+      while (becomes_[static_cast<size_t>(now)].into >= 0) {
+        now = becomes_[static_cast<size_t>(now)].into;
+      }
+      PrunedNode& pruned = tree_.pruned[i];
+      pruned.new_node_id = number[static_cast<size_t>(now)];
+      const std::vector<float>& new_leaf = left[static_cast<size_t>(pruned.new_node_id)].leaf;
+      const std::vector<float>& old_leaf = becomes_[i].leaf;
+      pruned.logit_change.assign(std::max({new_leaf.size(), old_leaf.size(), size_t{1}}), 0.0f);
+      if (becomes_[i].into < 0) continue;
+      for (size_t k = 0; k < pruned.logit_change.size(); ++k) {
+        pruned.logit_change[k] = leaf_value(new_leaf, k) - leaf_value(old_leaf, k);
+      }
+    }
+  }
+
+  TreeNode& at(int32_t id) { return tree_.nodes[static_cast<size_t>(id)]; }
+
+  struct Became {
+    int32_t into = -1;
+    std::vector<float> leaf;  // what it was, had it been a leaf
+  };
+  Tree& tree_;
+  std::vector<Became> becomes_;
+  bool has_pruned_ = false;
+};
+
+}  // namespace
+
+void post_prune(Tree& tree) { Pruner(tree).run(); }
+
+}  // namespace runhooks

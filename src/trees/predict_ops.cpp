@@ -1,0 +1,249 @@
+// What trees say of examples: logits, the leaves that they reach, the way there.
+#include <algorithm>
+
+#include "graph/op_registry.h"
+#include "io/proto/wire.h"
+#include "trees/ensemble_resource.h"
+
+namespace runhooks {
+
+namespace {
+
+// The buckets of a batch, feature by feature, each [batch] or [batch, 1].
+class Buckets {
+ public:
+  Buckets(KernelContext& c, int first, int64_t rows) {
+    for (int i = first; i < c.num_inputs(); ++i) {
+      if (c.input(i).num_elements() != rows) {
+        invalid_argument("Feature ", i - first, " has ", c.input(i).num_elements(),
+                         " buckets for a batch of ", rows, ".");
+      }
+      features_.push_back(c.input(i).data<int32_t>());
+    }
+  }
+  int32_t num_features() const { return static_cast<int32_t>(features_.size()); }
+  int32_t at(int32_t feature, int64_t row) const {
+    return features_[static_cast<size_t>(feature)][row];
+  }
+
+ private:
+  std::vector<const int32_t*> features_;
+};
+
+// What a node says, or said before it was split.
+const std::vector<float>& value_of(const TreeNode& node) {
+  return node.is_leaf() ? node.leaf : node.original_leaf;
+}
+
+int32_t next_node(const TreeNode& node, const Buckets& buckets, int64_t row) {
+  return node.child(buckets.at(node.feature_id, row));
+}
+
+const TreeNode& leaf_of(const Tree& tree, const Buckets& buckets, int64_t row) {
+  const TreeNode* node = &tree.nodes[0];
+  while (!node->is_leaf()) {
+    node = &tree.nodes[static_cast<size_t>(next_node(*node, buckets, row))];
+  }
+  return *node;
+}
+
+void add_leaf(const std::vector<float>& leaf, float weight, float* logits) {
+  for (size_t k = 0; k < leaf.size(); ++k) logits[k] += weight * leaf[k];
+}
+
+// The trees, once they are known to go with the features and logits of this operation.
+const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
+  const auto& trees = c.input_resource<EnsembleResource>(0);
+  trees.check_fits(buckets.num_features(),
+                   static_cast<int32_t>(c.op().attr_int("logits_dimension")));
+  return trees.ensemble();
+}
+
+class PredictKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t rows = c.input(1).num_elements();
+    const Buckets buckets(c, 1, rows);
+    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const int64_t width = c.op().attr_int("logits_dimension");
+    auto* logits = c.output(0).data<float>();
+    std::fill(logits, logits + rows * width, 0.0f);
+    for (int64_t row = 0; row < rows; ++row, logits += width) {
+      for (const Tree& tree : ensemble.trees) {
+        add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits);
+      }
+    }
+  }
+};
+
+// Logits beyond those of a leaf that an example is known to have reached before.
+class TrainingPredictKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t rows = c.input(1).num_elements();
+    const Buckets buckets(c, 3, rows);
+    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const int64_t width = c.op().attr_int("logits_dimension");
+    const auto *cached_trees = c.input(1).data<int32_t>(), *cached = c.input(2).data<int32_t>();
+    auto* logits = c.output(0).data<float>();
+    auto *trees = c.output(1).data<int32_t>(), *nodes = c.output(2).data<int32_t>();
+    if (c.input(2).num_elements() != rows) {
+      invalid_argument("There must be a cached node for each cached tree; got ",
+                       c.input(2).num_elements(), " and ", rows, ".");
+    }
+    std::fill(logits, logits + rows * width, 0.0f);
+    for (int64_t row = 0; row < rows; ++row) {
+      trees[row] = ensemble.trees.empty() ? cached_trees[row] : ensemble.num_trees() - 1;
+      nodes[row] = 0;
+      if (ensemble.trees.empty()) continue;
+      const int32_t tree = cached_trees[row];
+      if (tree < 0 || tree >= ensemble.num_trees()) {
+        invalid_argument("There is no tree ", tree, ", which row ", row + 1, " is said to be in.");
+      }
+      nodes[row] = walk(ensemble, {tree, cached[row]}, buckets, row, logits + row * width);
+    }
+  }
+
+ private:
+  struct Place {
+    int32_t tree, node;
+  };
+
+  // Takes back what the place has given already, which may have been pruned since.
+  static Place resume(const TreeEnsemble& ensemble, Place place, int64_t row, float* logits) {
+    if (place.node < 0) return {place.tree, 0};
+    const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
+    const size_t known = tree.pruned.empty() ? tree.nodes.size() : tree.pruned.size();
+    if (static_cast<size_t>(place.node) >= known) {
+      invalid_argument("Tree ", place.tree, " has no node ", place.node, ", in which row ", row + 1,
+                       " is said to be.");
+    }
+    if (!tree.pruned.empty()) {
+      const PrunedNode& now = tree.pruned[static_cast<size_t>(place.node)];
+      add_leaf(now.logit_change, tree.weight, logits);
+      place.node = now.new_node_id;
+    }
+    add_leaf(value_of(tree.nodes[static_cast<size_t>(place.node)]), -tree.weight, logits);
+    return place;
+  }
+
+  static int32_t walk(const TreeEnsemble& ensemble,
+                      Place place,
+                      const Buckets& buckets,
+                      int64_t row,
+                      float* logits) {
+    place = resume(ensemble, place, row, logits);
+    for (;; ++place.tree, place.node = 0) {
+      const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
+      while (!tree.nodes[static_cast<size_t>(place.node)].is_leaf()) {
+        place.node = next_node(tree.nodes[static_cast<size_t>(place.node)], buckets, row);
+      }
+      add_leaf(tree.nodes[static_cast<size_t>(place.node)].leaf, tree.weight, logits);
+      if (place.tree == ensemble.num_trees() - 1) return place.node;
+    }
+  }
+};
+
+// The way of each example through the trees: the features that were asked for, and the logit before
+// the first question and after each answer.
+class DebugOutputsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t rows = c.input(1).num_elements();
+    const Buckets buckets(c, 1, rows);
+    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    if (c.op().attr_int("logits_dimension") != 1) {
+      fail(Code::kUnimplemented, "The way through trees of several logits cannot be written down.");
+    }
+    std::vector<std::string> ways;
+    for (int64_t row = 0; row < rows; ++row) ways.push_back(way(ensemble, buckets, row));
+    c.alias_output(0, Tensor::strings(Shape{rows}, ways));
+  }
+
+ private:
+  static std::string way(const TreeEnsemble& ensemble, const Buckets& buckets, int64_t row) {
+    std::vector<int32_t> features;
+    std::vector<float> logits;
+    float before = 0;
+    for (const Tree& tree : ensemble.trees) {
+      const TreeNode* node = &tree.nodes[0];
+      if (&tree == &ensemble.trees[0]) {
+        logits.push_back(tree.weight * leaf_value(value_of(*node), 0));
+      }
+      while (!node->is_leaf()) {
+        features.push_back(node->feature_id);
+        node = &tree.nodes[static_cast<size_t>(next_node(*node, buckets, row))];
+        logits.push_back(before + tree.weight * leaf_value(value_of(*node), 0));
+      }
+      before += tree.weight * leaf_value(node->leaf, 0);
+    }
+    WireWriter out;
+    out.add_packed_ints(1, features).add_packed_floats(2, logits.data(), logits.size());
+    return out.take();
+  }
+};
+
+int64_t rows_of(const ShapeContext& c, int first) {
+  int64_t rows = -1;
+  for (int i = first; i < c.num_inputs(); ++i) {
+    if (!c.input(i).has_rank() || c.input(i).rank() == 0) continue;
+    if (c.input(i).dim(0) >= 0) rows = c.input(i).dim(0);
+  }
+  return rows;
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("bucketized_features: num_bucketized_features * int32, rank >= 1")
+    .output("logits: float")
+    .attr("num_bucketized_features: int >= 1")
+    .attr("logits_dimension: int >= 1")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, Shape{rows_of(c, 1), c.op().attr_int("logits_dimension")});
+    })
+    .kernel(kernel_of<PredictKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesPredict")
+    .summary("The logits of examples: the sums of the leaves that they reach.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("cached_tree_ids: int32, vector")
+    .input("cached_node_ids: int32, vector")
+    .input("bucketized_features: num_bucketized_features * int32, rank >= 1")
+    .output("partial_logits: float")
+    .output("tree_ids: int32")
+    .output("node_ids: int32")
+    .attr("num_bucketized_features: int >= 1")
+    .attr("logits_dimension: int >= 1")
+    .shape([](ShapeContext& c) {
+      const int64_t rows = rows_of(c, 1);
+      c.set_output(0, Shape{rows, c.op().attr_int("logits_dimension")});
+      c.set_output(1, Shape{rows});
+      c.set_output(2, Shape{rows});
+    })
+    .kernel(kernel_of<TrainingPredictKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesTrainingPredict")
+    .summary("The logits of examples beyond those of the leaves that they had reached, and the "
+             "leaves of the last tree that they reach now.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesExampleDebugOutputs")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("bucketized_features: num_bucketized_features * int32, rank >= 1")
+    .output("examples_debug_outputs_serialized: string")
+    .attr("num_bucketized_features: int >= 1")
+    .attr("logits_dimension: int >= 1")
+    .shape([](ShapeContext& c) { c.set_output(0, Shape{rows_of(c, 1)}); })
+    .kernel(kernel_of<DebugOutputsKernel>())
+    .allocates_outputs()
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesExampleDebugOutputs")
+    .summary("The way of each example through the trees, as TensorFlow's message DebugOutput.");
+
+}  // namespace runhooks

@@ -1,0 +1,248 @@
+// Quantiles of features, which become the boundaries of their buckets.
+#include <algorithm>
+
+#include "graph/op_registry.h"
+#include "trees/quantile_resource.h"
+
+namespace runhooks {
+
+namespace {
+
+QuantileStreams& streams_of(KernelContext& c) { return c.input_resource<QuantileStreams>(0); }
+
+class QuantileHandleKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+class CreateStreamsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    streams_of(c).create(*c.input(1).data<float>(), *c.input(2).data<int64_t>(),
+                         c.op().attr_int("max_elements"));
+  }
+};
+
+class AreStreamsInitializedKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    *c.output(0).data<bool>() = streams_of(c).is_initialized();
+  }
+};
+
+class MakeSummariesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int n = static_cast<int>(c.op().attr_int("num_features"));
+    const Tensor& weights = c.input(n);
+    const double epsilon = *c.input(n + 1).data<float>();
+    for (int f = 0; f < n; ++f) {
+      const int64_t rows = c.input(f).num_elements();
+      if (weights.num_elements() != rows && weights.num_elements() != 1) {
+        invalid_argument("There must be one weight, or one for each of ", rows, " values; got ",
+                         weights.num_elements(), ".");
+      }
+      QuantileStream stream(epsilon, rows + 1);
+      for (int64_t i = 0; i < rows; ++i) {
+        stream.add(c.input(f).data<float>()[i],
+                   weights.data<float>()[weights.num_elements() == 1 ? 0 : i]);
+      }
+      const Tensor all = as_rows(stream.take().entries());
+      Tensor& out = c.allocate_output(f, DType::kFloat32, all.shape());
+      std::copy(all.data<float>(), all.data<float>() + all.num_elements(), out.data<float>());
+    }
+  }
+};
+
+class AddSummariesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    QuantileStreams& streams = streams_of(c);
+    streams.check(c.op().attr_int("num_features"));
+    for (int f = 1; f < c.num_inputs(); ++f) {
+      streams.add(static_cast<size_t>(f - 1),
+                  summary_from_rows(c.input(f), Code::kInvalidArgument, str_cat("summary ", f - 1)));
+    }
+  }
+};
+
+class FlushKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t buckets = *c.input(1).data<int64_t>();
+    if (buckets < 1) invalid_argument("num_buckets must be at least 1, not ", buckets, ".");
+    streams_of(c).flush(buckets, c.op().attr<bool>("generate_quantiles"));
+  }
+};
+
+class BoundariesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const QuantileStreams& streams = streams_of(c);
+    streams.check(c.op().attr_int("num_features"));
+    for (int f = 0; f < c.num_outputs(); ++f) {
+      const std::vector<float>& edges = streams.boundaries(static_cast<size_t>(f));
+      Tensor& out =
+          c.allocate_output(f, DType::kFloat32, Shape{static_cast<int64_t>(edges.size())});
+      std::copy(edges.begin(), edges.end(), out.data<float>());
+    }
+  }
+};
+
+class SetBoundariesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    std::vector<std::vector<float>> all;
+    for (int f = 1; f < c.num_inputs(); ++f) {
+      const float *begin = c.input(f).data<float>(), *end = begin + c.input(f).num_elements();
+      if (!std::is_sorted(begin, end)) {
+        invalid_argument("The boundaries of feature ", f - 1, " must rise.");
+      }
+      all.emplace_back(begin, end);
+    }
+    streams_of(c).set_boundaries(std::move(all));
+  }
+};
+
+class QuantileBucketizeKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int n = static_cast<int>(c.op().attr_int("num_features"));
+    for (int f = 0; f < n; ++f) {
+      const Tensor &x = c.input(f), &edges = c.input(n + f);
+      const float *begin = edges.data<float>(), *end = begin + edges.num_elements();
+      auto* out = c.output(f).data<int32_t>();
+      // as TensorFlow: what is above all is in the last bucket
+      const auto last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
+      for (int64_t i = 0; i < x.num_elements(); ++i) {
+        const auto at = static_cast<int32_t>(std::lower_bound(begin, end, x.data<float>()[i]) - begin);
+        out[i] = std::min(at, last);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceHandleOp")
+    .output("resource: resource")
+    .attr("container: string = ''")
+    .attr("shared_name: string = ''")
+    .shape(scalar_shape)
+    .kernel(kernel_of<QuantileHandleKernel>())
+    .keeps(QuantileStreams::make)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesQuantileStreamResourceHandleOp")
+    .summary("Quantiles of streams.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesCreateQuantileStreamResource")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .input("epsilon: float, scalar")
+    .input("num_streams: int64, scalar")
+    .attr("max_elements: int = 1099511627776")
+    .shape(no_outputs)
+    .kernel(kernel_of<CreateStreamsKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesCreateQuantileStreamResource")
+    .summary("Begins quantiles of streams where they have not begun.");
+
+RUNHOOKS_REGISTER_OP("IsBoostedTreesQuantileStreamResourceInitialized")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .output("is_initialized: bool")
+    .shape(scalar_shape)
+    .kernel(kernel_of<AreStreamsInitializedKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.IsBoostedTreesQuantileStreamResourceInitialized")
+    .summary("Whether quantiles of streams have begun.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
+    .input("float_values: num_features * float, rank >= 1")
+    .input("example_weights: float, rank <= 1")
+    .input("epsilon: float, scalar")
+    .output("summaries: num_features * float")
+    .attr("num_features: int >= 0")
+    .shape([](ShapeContext& c) {
+      for (size_t i = 0; i < c.outputs().size(); ++i) c.set_output(static_cast<int>(i), Shape{-1, 4});
+    })
+    .kernel(kernel_of<MakeSummariesKernel>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesMakeQuantileSummaries")
+    .summary("The values of a batch with their weights and ranks.")
+    .example("f[4] f[4] f[1] f{0.1} | num_features=2");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceAddSummaries")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .input("summaries: num_features * float, rank 2")
+    .attr("num_features: int >= 0")
+    .shape(no_outputs)
+    .kernel(kernel_of<AddSummariesKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesQuantileStreamResourceAddSummaries")
+    .summary("Adds a batch to each stream.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceFlush")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .input("num_buckets: int64, scalar")
+    .attr("generate_quantiles: bool = false")
+    .shape(no_outputs)
+    .kernel(kernel_of<FlushKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesQuantileStreamResourceFlush")
+    .summary("Ends the streams: what was added becomes boundaries of buckets.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .output("bucket_boundaries: num_features * float")
+    .attr("num_features: int >= 0")
+    .shape([](ShapeContext& c) {
+      for (size_t i = 0; i < c.outputs().size(); ++i) c.set_output(static_cast<int>(i), Shape{-1});
+    })
+    .kernel(kernel_of<BoundariesKernel>())
+    .allocates_outputs()
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesQuantileStreamResourceGetBucketBoundaries")
+    .summary("The boundaries of buckets that streams have given.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceDeserialize")
+    .input("quantile_stream_resource_handle: resource, quantile streams")
+    .input("bucket_boundaries: num_streams * float, vector")
+    .attr("num_streams: int >= 1")
+    .shape(no_outputs)
+    .kernel(kernel_of<SetBoundariesKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesQuantileStreamResourceDeserialize")
+    .summary("Gives streams the boundaries that they have given before.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesBucketize")
+    .input("float_values: num_features * float, rank >= 1")
+    .input("bucket_boundaries: num_features * float, vector")
+    .output("buckets: num_features * int32")
+    .attr("num_features: int >= 0")
+    .shape([](ShapeContext& c) {
+      for (size_t i = 0; i < c.outputs().size(); ++i) {
+        c.set_output(static_cast<int>(i), c.input(static_cast<int>(i)));
+      }
+    })
+    .kernel(kernel_of<QuantileBucketizeKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesBucketize")
+    .summary("The bucket of each value.")
+    .example("f[4] f[4] f{-1,0,1} f{} | num_features=2");
+
+}  // namespace runhooks

@@ -1,0 +1,303 @@
+#include "trees/quantile_resource.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/op_registry.h"
+
+namespace runhooks {
+
+namespace {
+
+std::string boundaries_key(size_t stream) {
+  return str_cat("bucket_boundaries_", static_cast<int64_t>(stream));
+}
+std::string level_key(size_t stream, size_t level) {
+  return str_cat("stream_", static_cast<int64_t>(stream), "/level_", static_cast<int64_t>(level));
+}
+
+bool is_sorted_floats(const Tensor& x) {
+  if (x.dtype() != DType::kFloat32 || x.shape().rank() != 1) return false;
+  const float *begin = x.data<float>(), *end = begin + x.num_elements();
+  return std::none_of(begin, end, [](float v) { return std::isnan(v); }) &&
+         std::is_sorted(begin, end);
+}
+
+std::vector<float> floats_of(const Tensor& x) {
+  return std::vector<float>(x.data<float>(), x.data<float>() + x.num_elements());
+}
+
+}  // namespace
+
+Tensor as_rows(const std::vector<QuantileEntry>& entries) {
+  Tensor rows(DType::kFloat32, Shape{static_cast<int64_t>(entries.size()), 4});
+  float* at = rows.data<float>();
+  for (const QuantileEntry& entry : entries) {
+    for (const float x : {entry.value, entry.weight, entry.min_rank, entry.max_rank}) *at++ = x;
+  }
+  return rows;
+}
+
+QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what) {
+  const bool fits =
+      rows.dtype() == DType::kFloat32 && rows.shape().rank() == 2 && rows.shape().dim(1) == 4;
+  if (!fits) fail(code, what, " must be float32 of shape [n, 4], not ", rows.shape(), ".");
+  std::vector<QuantileEntry> entries;
+  const float* at = rows.data<float>();
+  for (int64_t i = 0; i < rows.shape().dim(0); ++i, at += 4) {
+    entries.push_back({at[0], at[1], at[2], at[3]});
+    const QuantileEntry& entry = entries.back();
+    const bool is_ordered = i == 0 || entries[static_cast<size_t>(i) - 1].value < entry.value;
+    const bool is_good = is_ordered && entry.weight > 0 && entry.min_rank >= 0 &&
+                         entry.max_rank >= entry.min_rank && !std::isnan(entry.value);
+    if (!is_good) fail(code, what, " has an entry ", i, " that cannot be.");
+  }
+  return QuantileSummary(std::move(entries));
+}
+
+std::unique_ptr<StatefulResource> QuantileStreams::make(const Operation&) {
+  return std::make_unique<QuantileStreams>();
+}
+
+void QuantileStreams::create(double epsilon, int64_t num_streams, int64_t max_elements) {
+  if (is_initialized_) return;
+  if (!(epsilon > 0) || num_streams < 0) {
+    invalid_argument("Quantiles need an epsilon above 0 and no negative number of streams; got ",
+                     epsilon, " and ", num_streams, ".");
+  }
+  epsilon_ = epsilon;
+  max_elements_ = max_elements;
+  streams_.assign(static_cast<size_t>(num_streams), QuantileStream(epsilon, max_elements));
+  boundaries_.assign(static_cast<size_t>(num_streams), {});
+  is_initialized_ = true;
+}
+
+void QuantileStreams::check(int64_t num_features) const {
+  if (!is_initialized_) {
+    fail(Code::kFailedPrecondition, "The quantile streams have not been created.");
+  }
+  if (num_features != static_cast<int64_t>(boundaries_.size())) {
+    invalid_argument("There are ", static_cast<int64_t>(boundaries_.size()),
+                     " quantile streams, not ", num_features, ".");
+  }
+}
+
+void QuantileStreams::flush(int64_t num_buckets, bool generate_quantiles) {
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const QuantileSummary all = streams_[i].take();
+    boundaries_[i] = generate_quantiles ? all.quantiles(num_buckets) : all.boundaries(num_buckets);
+  }
+}
+
+void QuantileStreams::set_boundaries(std::vector<std::vector<float>> boundaries) {
+  boundaries_ = std::move(boundaries);
+  if (streams_.size() != boundaries_.size()) {
+    streams_.assign(boundaries_.size(), QuantileStream(epsilon_, max_elements_));
+  }
+  is_initialized_ = true;
+}
+
+NamedTensors QuantileStreams::save_state() const {
+  NamedTensors state;
+  for (size_t i = 0; i < boundaries_.size(); ++i) {
+    state[boundaries_key(i)] = Tensor::vector<float>(boundaries_[i]);
+  }
+  return state;
+}
+
+void QuantileStreams::restore_state(const NamedTensors& state) {
+  std::vector<std::vector<float>> read;
+  for (size_t i = 0;; ++i) {
+    const auto found = state.find(boundaries_key(i));
+    if (found == state.end()) break;
+    if (!is_sorted_floats(found->second)) {
+      fail(Code::kDataLoss, "'", found->first, "' must be float32, in rising order, of shape [n].");
+    }
+    read.push_back(floats_of(found->second));
+  }
+  set_boundaries(std::move(read));
+}
+
+NamedTensors QuantileStreams::save_streams() {
+  NamedTensors state;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const std::vector<QuantileSummary>& levels = streams_[i].levels();
+    for (size_t level = 0; level < levels.size(); ++level) {
+      if (!levels[level].is_empty()) state[level_key(i, level)] = as_rows(levels[level].entries());
+    }
+  }
+  return state;
+}
+
+std::vector<std::vector<QuantileSummary>> QuantileStreams::read_streams(const NamedTensors& state,
+                                                                        size_t num_streams) {
+  constexpr size_t kMostLevels = 64;
+  std::vector<std::vector<QuantileSummary>> streams(num_streams);
+  for (const auto& [key, rows] : state) {
+    bool is_known = false;
+    for (size_t i = 0; i < num_streams && !is_known; ++i) {
+      for (size_t level = 0; level < kMostLevels && !is_known; ++level) {
+        if (key != level_key(i, level)) continue;
+        is_known = true;
+        if (streams[i].size() <= level) streams[i].resize(level + 1);
+        streams[i][level] = summary_from_rows(rows, Code::kDataLoss, str_cat("'", key, "'"));
+      }
+    }
+    if (!is_known) fail(Code::kDataLoss, "There is no quantile stream of the name '", key, "'.");
+  }
+  return streams;
+}
+
+void QuantileStreams::set_streams(std::vector<std::vector<QuantileSummary>> streams) {
+  for (size_t i = 0; i < streams_.size() && i < streams.size(); ++i) {
+    streams_[i].set_levels(std::move(streams[i]));
+  }
+}
+
+namespace {
+
+// What TensorFlow's op expects where nothing is said.
+constexpr int64_t kMostElements = int64_t{1} << 40;
+
+// --- saveables
+
+class BoundariesSaveable : public StateSaveable {
+ public:
+  BoundariesSaveable(const Operation& op, Operation* create, double epsilon, int64_t num_streams)
+      : StateSaveable(op.name() + ":0_"),
+        op_(op),
+        create_(create),
+        epsilon_(epsilon),
+        num_streams_(num_streams) {}
+  bool is_of_model() const override { return true; }
+  bool is_trainable() const override { return true; }
+  const Operation* op() const override { return &op_; }
+  Operation* initializer() const override { return create_; }
+  bool is_initialized(const ResourceManager& resources) const override {
+    const auto* own = resources.find<QuantileStreams>(op_.name());
+    return own && own->is_initialized();
+  }
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
+    for (int64_t i = 0; i < num_streams_; ++i) {
+      const std::string key = name() + boundaries_key(static_cast<size_t>(i));
+      if (!source.find(key)) fail_missing(source, key);
+    }
+    return StateSaveable::read(source, resources);
+  }
+  SaveableOps lowered() const override {
+    SaveableOps ops;
+    for (int64_t i = 0; i < num_streams_; ++i) {
+      ops.specs.push_back(
+          {name() + boundaries_key(static_cast<size_t>(i)), DType::kFloat32, ""});
+    }
+    const std::string handle = op_.name();
+    const int64_t n = num_streams_;
+    ops.values = [handle, n](Graph& g) {
+      Operation* read = g.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries",
+                             {g.operation(handle)->output(0)})
+                            .attr("num_features", n);
+      std::vector<Output> values;
+      for (int64_t i = 0; i < n; ++i) values.push_back(read->output(static_cast<int>(i)));
+      return values;
+    };
+    ops.restore = [handle](Graph& g, const std::vector<Output>& values) -> Operation* {
+      std::vector<Output> inputs = {g.operation(handle)->output(0)};
+      inputs.insert(inputs.end(), values.begin(), values.end());
+      return g.op("BoostedTreesQuantileStreamResourceDeserialize", inputs);
+    };
+    return ops;
+  }
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    return stateful_resource(resources, op_)->save_state();
+  }
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager&) override {
+    if (static_cast<int64_t>(state.size()) != num_streams_) {
+      fail(Code::kDataLoss, "Checkpoint ", where, " has the boundaries of ",
+           static_cast<int64_t>(state.size()), " features, and the model ", num_streams_, ".");
+    }
+    try {
+      // a first pass may go on, so the streams begin, too
+      const Assign assign = read_resource_state(op_, state);
+      return [this, assign](ResourceManager& resources) {
+        resources
+            .get_or_create<QuantileStreams>(op_.name(),
+                                            [] { return std::make_unique<QuantileStreams>(); })
+            .create(epsilon_, num_streams_, kMostElements);
+        assign(resources);
+      };
+    } catch (const Error& error) {
+      fail(error.code(), "The boundaries '", op_.name(), "' in checkpoint ", where,
+           " cannot be taken up: ", error.message());
+    }
+  }
+
+ private:
+  const Operation& op_;
+  Operation* create_;
+  double epsilon_;
+  int64_t num_streams_;
+};
+
+// What a first pass has seen so far: where a run stands, not what the model is.
+class StreamsSaveable : public StateSaveable {
+ public:
+  StreamsSaveable(const Operation& op, int64_t num_streams)
+      : StateSaveable(str_cat("runhooks/quantiles/", path_part(op.name()), "/")),
+        op_(op),
+        num_streams_(num_streams) {}
+  const Operation* op() const override { return &op_; }
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    auto* own = resources.find<QuantileStreams>(op_.name());
+    return own ? own->save_streams() : NamedTensors();
+  }
+  Assign read_state(const NamedTensors& state,
+                    const std::string& where,
+                    const ResourceManager&) override {
+    try {
+      auto read = QuantileStreams::read_streams(state, static_cast<size_t>(num_streams_));
+      return [this, read](ResourceManager& resources) {
+        auto* own = resources.find<QuantileStreams>(op_.name());
+        if (own) own->set_streams(read);
+      };
+    } catch (const Error& error) {
+      fail(error.code(), "The quantiles of the first pass in checkpoint ", where,
+           " cannot be taken up: ", error.message());
+    }
+  }
+
+ private:
+  const Operation& op_;
+  int64_t num_streams_;
+};
+
+}  // namespace
+
+QuantilesHandle add_quantiles(Graph& graph,
+                              const std::string& name,
+                              double epsilon,
+                              int64_t num_streams) {
+  QuantilesHandle made;
+  made.handle = graph.op("BoostedTreesQuantileStreamResourceHandleOp")
+                    .attr("shared_name", name + "/")
+                    .named(name + "/");
+  const NameScope scope(graph, name + "/");
+  made.create =
+      graph.op("BoostedTreesCreateQuantileStreamResource",
+               {made.handle, graph.scalar(DType::kFloat32, epsilon, "epsilon"),
+                graph.constant(Tensor::scalar<int64_t>(num_streams), "num_streams")});
+  for (const SaveablePtr& saveable :
+       {SaveablePtr(
+            std::make_shared<BoundariesSaveable>(*made.handle.op, made.create, epsilon, num_streams)),
+        SaveablePtr(std::make_shared<StreamsSaveable>(*made.handle.op, num_streams))}) {
+    graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
+  }
+  return made;
+}
+
+}  // namespace runhooks

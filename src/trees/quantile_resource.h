@@ -1,0 +1,63 @@
+// What lives here: QuantileStreams, the quantiles that a session keeps of features, and their boundaries in checkpoints.
+// Who may use it: the ops of quantiles, estimators of trees.
+// What it must not know: trees, R.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/saveable.h"
+#include "trees/quantiles.h"
+
+namespace runhooks {
+
+// The entries of a summary as TensorFlow's ops hand them on: rows of value, weight and two ranks.
+Tensor as_rows(const std::vector<QuantileEntry>& entries);
+// An error of this code that begins with `what` where they cannot be one.
+QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what);
+
+// What BoostedTreesQuantileStreamResourceHandleOp refers to. Its state is the boundaries; the
+// streams are where a first pass stands.
+class QuantileStreams : public StatefulResource {
+ public:
+  static std::unique_ptr<StatefulResource> make(const Operation&);
+  const char* kind() const override { return "quantile streams"; }
+  NamedTensors save_state() const override;
+  void restore_state(const NamedTensors& state) override;
+  NamedTensors save_streams();
+  static std::vector<std::vector<QuantileSummary>> read_streams(const NamedTensors& state,
+                                                                size_t num_streams);
+  void set_streams(std::vector<std::vector<QuantileSummary>> streams);
+
+  // What has been created stays.
+  void create(double epsilon, int64_t num_streams, int64_t max_elements);
+  bool is_initialized() const { return is_initialized_; }
+  // Throws where there are not so many.
+  void check(int64_t num_features) const;
+  void add(size_t stream, const QuantileSummary& summary) { streams_[stream].add(summary); }
+  void flush(int64_t num_buckets, bool generate_quantiles);
+  const std::vector<float>& boundaries(size_t stream) const { return boundaries_[stream]; }
+  void set_boundaries(std::vector<std::vector<float>> boundaries);
+
+ private:
+  double epsilon_ = 0.01;
+  int64_t max_elements_ = int64_t{1} << 40;
+  std::vector<QuantileStream> streams_;
+  std::vector<std::vector<float>> boundaries_;
+  bool is_initialized_ = false;
+};
+
+struct QuantilesHandle {
+  Output handle;
+  Operation* create = nullptr;
+};
+// Adds streams under this name, and what saves their boundaries under TensorFlow's keys
+// ("<name>:0_bucket_boundaries_0") and the streams under ours.
+QuantilesHandle add_quantiles(Graph& graph,
+                              const std::string& name,
+                              double epsilon,
+                              int64_t num_streams);
+
+}  // namespace runhooks

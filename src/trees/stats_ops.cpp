@@ -1,0 +1,421 @@
+// Histograms of gradients and hessians by node and bucket, and the best split of each node that
+// they tell.
+#include <algorithm>
+#include <limits>
+
+#include "graph/op_registry.h"
+#include "trees/gains.h"
+
+namespace runhooks {
+
+namespace {
+
+void check_node(int32_t node, int64_t max_splits, int64_t row) {
+  if (node >= 0 && node < max_splits) return;
+  invalid_argument("Row ", row + 1, " is in node ", node, "; there is room for nodes 0 to ",
+                   max_splits - 1, " (max_splits).");
+}
+
+[[noreturn]] void fail_bucket(int64_t feature, int32_t bucket, int64_t num_buckets, int64_t row) {
+  invalid_argument("Feature ", feature, " has bucket ", bucket, " in row ", row + 1,
+                   " of the batch; it must be one of 0 to ", num_buckets - 1, ".");
+}
+
+// [num_features, max_splits, num_buckets, 2]
+class MakeStatsSummaryKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t max_splits = c.op().attr_int("max_splits");
+    const int64_t num_buckets = c.op().attr_int("num_buckets");
+    const int64_t rows = c.input(0).num_elements();
+    const auto* nodes = c.input(0).data<int32_t>();
+    const auto *gradients = c.input(1).data<float>(), *hessians = c.input(2).data<float>();
+    auto* out = c.output(0).data<float>();
+    std::fill(out, out + c.output(0).num_elements(), 0.0f);
+    check_rows(c, rows);
+    for (int64_t row = 0; row < rows; ++row) check_node(nodes[row], max_splits, row);
+    for (int i = 3; i < c.num_inputs(); ++i, out += max_splits * num_buckets * 2) {
+      const auto* buckets = c.input(i).data<int32_t>();
+      for (int64_t row = 0; row < rows; ++row) {
+        const int32_t bucket = buckets[row];
+        if (bucket < 0 || bucket >= num_buckets) fail_bucket(i - 3, bucket, num_buckets, row);
+        float* at = out + (nodes[row] * num_buckets + bucket) * 2;
+        at[0] += gradients[row];
+        at[1] += hessians[row];
+      }
+    }
+  }
+
+ private:
+  static void check_rows(const KernelContext& c, int64_t rows) {
+    for (int i = 1; i < c.num_inputs(); ++i) {
+      if (c.input(i).num_elements() == rows) continue;
+      invalid_argument("Input ", i, " has ", c.input(i).num_elements(), " elements for ", rows,
+                       " rows.");
+    }
+  }
+};
+
+// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; the last bucket is of what is
+// missing.
+class AggregateStatsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t max_splits = c.op().attr_int("max_splits");
+    const int64_t num_buckets = c.op().attr_int("num_buckets");
+    const Tensor &g = c.input(1), &h = c.input(2), &feature = c.input(3);
+    const int64_t rows = c.input(0).num_elements(), columns = feature.shape().dim(1);
+    const int64_t num_g = g.shape().dim(1), num_h = h.shape().dim(1), width = num_g + num_h;
+    if (g.shape().dim(0) != rows || h.shape().dim(0) != rows || feature.shape().dim(0) != rows) {
+      invalid_argument("Gradients, hessians and the feature must have a row for each of ", rows,
+                       " node ids.");
+    }
+    const auto* nodes = c.input(0).data<int32_t>();
+    auto* out = c.output(0).data<float>();
+    std::fill(out, out + c.output(0).num_elements(), 0.0f);
+    for (int64_t row = 0; row < rows; ++row) {
+      check_node(nodes[row], max_splits, row);
+      for (int64_t j = 0; j < columns; ++j) {
+        int32_t bucket = feature.data<int32_t>()[row * columns + j];
+        if (bucket == -1) bucket = static_cast<int32_t>(num_buckets);
+        if (bucket < 0 || bucket > num_buckets) fail_bucket(j, bucket, num_buckets, row);
+        float* at = out + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
+        for (int64_t k = 0; k < num_g; ++k) at[k] += g.data<float>()[row * num_g + k];
+        for (int64_t k = 0; k < num_h; ++k) at[num_g + k] += h.data<float>()[row * num_h + k];
+      }
+    }
+  }
+};
+
+struct NodeRange {
+  NodeRange(const Tensor& range, int64_t max_splits)
+      : first(range.data<int32_t>()[0]), end(range.data<int32_t>()[1]) {
+    if (first < 0 || first > end || end > max_splits) {
+      invalid_argument("Nodes ", first, " to ", end, " are not within the ", max_splits,
+                       " of the summary.");
+    }
+  }
+  int32_t first, end;
+};
+
+struct SplitRules {
+  Regularization by;
+  float tree_complexity = 0, min_node_weight = 0;
+};
+
+// Inputs from `first` on: l1, l2, tree_complexity, min_node_weight.
+SplitRules rules_at(const KernelContext& c, int first) {
+  const auto number = [&c](int i) { return *c.input(i).data<float>(); };
+  return {{number(first), number(first + 1)}, number(first + 2), number(first + 3)};
+}
+
+template <typename T>
+void give(KernelContext& c, int i, DType dtype, const Shape& shape, const std::vector<T>& values) {
+  std::copy(values.begin(), values.end(), c.allocate_output(i, dtype, shape).data<T>());
+}
+
+class BestGainsPerFeatureKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t max_splits = c.op().attr_int("max_splits");
+    const auto num_features = static_cast<int>(c.op().attr_int("num_features"));
+    const NodeRange range(c.input(0), max_splits);
+    rules_ = rules_at(c, 1 + num_features);
+    for (int f = 0; f < num_features; ++f) {
+      Found found;
+      const int64_t buckets = c.input(1 + f).shape().dim(1);
+      if (c.input(1 + f).shape().dim(0) < range.end || c.input(1 + f).shape().dim(2) != 2) {
+        invalid_argument("stats_summary_list must have the shape [max_splits, num_buckets, 2], "
+                         "not ", c.input(1 + f).shape(), ".");
+      }
+      for (int32_t node = range.first; node < range.end; ++node) {
+        best_of(node, c.input(1 + f).data<float>() + node * buckets * 2, buckets, &found);
+      }
+      write(c, f, num_features, found);
+    }
+  }
+
+ private:
+  struct Found {
+    std::vector<int32_t> nodes, thresholds;
+    std::vector<float> gains, left, right;
+  };
+
+  void best_of(int32_t node, const float* stats, int64_t buckets, Found* found) const {
+    float g = 0, h = 0;
+    for (int64_t b = 0; b < buckets; ++b) {
+      g += stats[b * 2];
+      h += stats[b * 2 + 1];
+    }
+    if (h <= rules_.min_node_weight || buckets == 0) return;
+    float best_gain = std::numeric_limits<float>::lowest(), left_g = 0, left_h = 0;
+    LeafWorth best_left, best_right;
+    int32_t threshold = 0;
+    for (int64_t b = 0; b < buckets; ++b) {
+      left_g += stats[b * 2];
+      left_h += stats[b * 2 + 1];
+      const LeafWorth left = leaf_worth(left_g, left_h, rules_.by);
+      const LeafWorth right = leaf_worth(g - left_g, h - left_h, rules_.by);
+      if (!is_larger_gain(left.gain + right.gain, best_gain)) continue;
+      best_gain = left.gain + right.gain;
+      best_left = left;
+      best_right = right;
+      threshold = static_cast<int32_t>(b);
+    }
+    found->nodes.push_back(node);
+    found->thresholds.push_back(threshold);
+    found->gains.push_back(best_gain - leaf_worth(g, h, rules_.by).gain - rules_.tree_complexity);
+    found->left.push_back(best_left.value);
+    found->right.push_back(best_right.value);
+  }
+
+  static void write(KernelContext& c, int f, int num_features, const Found& found) {
+    const auto n = static_cast<int64_t>(found.nodes.size());
+    give(c, f, DType::kInt32, Shape{n}, found.nodes);
+    give(c, num_features + f, DType::kFloat32, Shape{n}, found.gains);
+    give(c, 2 * num_features + f, DType::kInt32, Shape{n}, found.thresholds);
+    give(c, 3 * num_features + f, DType::kFloat32, Shape{n, 1}, found.left);
+    give(c, 4 * num_features + f, DType::kFloat32, Shape{n, 1}, found.right);
+  }
+
+  SplitRules rules_;
+};
+
+// The best split of a feature that has several columns, of leaves of several logits, and where what
+// is missing goes.
+class BestFeatureSplitKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const Tensor& stats = c.input(1);
+    const NodeRange range(c.input(0), stats.shape().dim(0));
+    rules_ = rules_at(c, 2);
+    logits_ = static_cast<size_t>(c.op().attr_int("logits_dimension"));
+    width_ = static_cast<size_t>(stats.shape().dim(3));
+    columns_ = stats.shape().dim(1);
+    buckets_ = stats.shape().dim(2) - 1;
+    is_equality_ = c.op().attr<std::string>("split_type") == "equality";
+    h_is_matrix_ = logits_ > 1 && width_ == logits_ + logits_ * logits_;
+    if (buckets_ < 1 || (width_ != 2 * logits_ && width_ != logits_ + logits_ * logits_)) {
+      invalid_argument("stats_summary of shape ", stats.shape(), " is not one of ",
+                       static_cast<int64_t>(logits_), " logits.");
+    }
+    found_ = Found();
+    const int64_t size = columns_ * (buckets_ + 1) * static_cast<int64_t>(width_);
+    for (int32_t node = range.first; node < range.end; ++node) {
+      best_of(node, stats.data<float>() + node * size);
+    }
+    write(c);
+  }
+
+ private:
+  using Sums = std::vector<float>;
+  struct Best {
+    float gain = std::numeric_limits<float>::lowest();
+    int32_t dimension = 0, threshold = 0;
+    Sums left, right;
+    bool missing_goes_right = false;
+  };
+  struct Found {
+    std::vector<int32_t> nodes, dimensions, thresholds;
+    std::vector<float> gains, left, right;
+    std::vector<std::string> types;
+  };
+
+  float worth(const Sums& sums, Sums* values) const {
+    values->assign(logits_, 0);
+    return leaf_worth(sums.data(), sums.data() + logits_, logits_, h_is_matrix_, rules_.by,
+                      values->data());
+  }
+  // What min_node_weight is compared with.
+  float weight(const Sums& sums) const {
+    if (logits_ == 1) return sums[1];
+    float squares = 0;
+    for (size_t k = logits_; k < width_; ++k) squares += sums[k] * sums[k];
+    return std::sqrt(squares);
+  }
+  static void add(Sums& sums, const float* stats, float factor = 1) {
+    for (size_t k = 0; k < sums.size(); ++k) sums[k] += factor * stats[k];
+  }
+
+  void consider(const Sums& left, const Sums& total, const Best& candidate, Best* best) const {
+    Sums right = total;
+    add(right, left.data(), -1);
+    Best next = candidate;
+    next.gain = worth(left, &next.left) + worth(right, &next.right);
+    if (is_larger_gain(next.gain, best->gain)) *best = std::move(next);
+  }
+
+  void best_of(int32_t node, const float* stats) {
+    Sums total(width_, 0), values;
+    for (int64_t b = 0; b <= buckets_; ++b) add(total, stats + b * static_cast<int64_t>(width_));
+    if (weight(total) < rules_.min_node_weight) return;
+    Best best;
+    for (int64_t j = 0; j < columns_; ++j) {
+      const float* of_column = stats + j * (buckets_ + 1) * static_cast<int64_t>(width_);
+      const float* missing = of_column + buckets_ * static_cast<int64_t>(width_);
+      if (is_equality_) {
+        each_word(of_column, total, static_cast<int32_t>(j), &best);
+      } else {
+        each_threshold(of_column, missing, total, static_cast<int32_t>(j), &best);
+      }
+    }
+    // no two sides
+    if (best.gain == std::numeric_limits<float>::lowest()) return;
+    found_.nodes.push_back(node);
+    found_.gains.push_back(best.gain - worth(total, &values) - rules_.tree_complexity);
+    found_.dimensions.push_back(best.dimension);
+    found_.thresholds.push_back(best.threshold);
+    found_.left.insert(found_.left.end(), best.left.begin(), best.left.end());
+    found_.right.insert(found_.right.end(), best.right.begin(), best.right.end());
+    found_.types.push_back(is_equality_              ? "EQUALITY_DEFAULT_RIGHT"
+                           : best.missing_goes_right ? "INEQUALITY_DEFAULT_RIGHT"
+                                                     : "INEQUALITY_DEFAULT_LEFT");
+  }
+
+  void each_threshold(const float* stats,
+                      const float* missing,
+                      const Sums& total,
+                      int32_t column,
+                      Best* best) const {
+    for (const bool to_right : {true, false}) {
+      Sums left(width_, 0);
+      if (!to_right) add(left, missing);
+      for (int64_t b = 0; b < buckets_; ++b) {
+        add(left, stats + b * static_cast<int64_t>(width_));
+        consider(left, total, candidate(column, b, to_right), best);
+      }
+    }
+  }
+
+  void each_word(const float* stats, const Sums& total, int32_t column, Best* best) const {
+    for (int64_t b = 0; b < buckets_; ++b) {
+      Sums left(width_, 0);
+      add(left, stats + b * static_cast<int64_t>(width_));
+      consider(left, total, candidate(column, b, true), best);
+    }
+  }
+
+  static Best candidate(int32_t column, int64_t bucket, bool missing_goes_right) {
+    Best made;
+    made.dimension = column;
+    made.threshold = static_cast<int32_t>(bucket);
+    made.missing_goes_right = missing_goes_right;
+    return made;
+  }
+
+  void write(KernelContext& c) const {
+    const auto n = static_cast<int64_t>(found_.nodes.size());
+    const auto k = static_cast<int64_t>(logits_);
+    give(c, 0, DType::kInt32, Shape{n}, found_.nodes);
+    give(c, 1, DType::kFloat32, Shape{n}, found_.gains);
+    give(c, 2, DType::kInt32, Shape{n}, found_.dimensions);
+    give(c, 3, DType::kInt32, Shape{n}, found_.thresholds);
+    give(c, 4, DType::kFloat32, Shape{n, k}, found_.left);
+    give(c, 5, DType::kFloat32, Shape{n, k}, found_.right);
+    c.alias_output(6, Tensor::strings(Shape{n}, found_.types));
+  }
+
+  SplitRules rules_;
+  size_t logits_ = 1, width_ = 2;
+  int64_t columns_ = 1, buckets_ = 1;
+  bool is_equality_ = false, h_is_matrix_ = false;
+  Found found_;
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("BoostedTreesMakeStatsSummary")
+    .input("node_ids: int32, vector")
+    .input("gradients: float, rank 2")
+    .input("hessians: float, rank 2")
+    .input("bucketized_features_list: num_features * int32, rank >= 1")
+    .output("stats_summary: float")
+    .attr("max_splits: int >= 1")
+    .attr("num_buckets: int >= 1")
+    .attr("num_features: int >= 1")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, Shape{c.op().attr_int("num_features"), c.op().attr_int("max_splits"),
+                            c.op().attr_int("num_buckets"), 2});
+    })
+    .kernel(kernel_of<MakeStatsSummaryKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesMakeStatsSummary")
+    .summary("The sums of gradients and hessians by feature, node and bucket.")
+    .example("i{0,1,0} f[3,1] f[3,1] i{0,1,2} i{1,0,0} | max_splits=2 num_buckets=3 "
+             "num_features=2");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
+    .input("node_ids: int32, vector")
+    .input("gradients: float, rank 2")
+    .input("hessians: float, rank 2")
+    .input("feature: int32, rank 2")
+    .output("stats_summary: float")
+    .attr("max_splits: int >= 1")
+    .attr("num_buckets: int >= 1")
+    .shape([](ShapeContext& c) {
+      const Shape g = c.with_rank(1, 2), h = c.with_rank(2, 2), feature = c.with_rank(3, 2);
+      c.set_output(0, Shape{c.op().attr_int("max_splits"), feature.dim(1),
+                            c.op().attr_int("num_buckets") + 1, sum_of_dims(g.dim(1), h.dim(1))});
+    })
+    .kernel(kernel_of<AggregateStatsKernel>())
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesAggregateStats")
+    .summary("The sums of gradients and hessians of a feature by node, column and bucket; the "
+             "last bucket has what is missing.")
+    .example("i{0,1,0} f[3,2] f[3,4] i[3,1]{0,-1,2} | max_splits=2 num_buckets=3");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestGainsPerFeature")
+    .input("node_id_range: int32, vector")
+    .input("stats_summary_list: num_features * float, rank 3")
+    .input("l1: float, scalar")
+    .input("l2: float, scalar")
+    .input("tree_complexity: float, scalar")
+    .input("min_node_weight: float, scalar")
+    .output("node_ids_list: num_features * int32")
+    .output("gains_list: num_features * float")
+    .output("thresholds_list: num_features * int32")
+    .output("left_node_contribs_list: num_features * float")
+    .output("right_node_contribs_list: num_features * float")
+    .attr("max_splits: int >= 1")
+    .attr("num_features: int >= 1")
+    .shape([](ShapeContext& c) {
+      const int n = static_cast<int>(c.op().attr_int("num_features"));
+      for (int i = 0; i < 3 * n; ++i) c.set_output(i, Shape{-1});
+      for (int i = 3 * n; i < 5 * n; ++i) c.set_output(i, Shape{-1, 1});
+    })
+    .kernel(kernel_of<BestGainsPerFeatureKernel>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesCalculateBestGainsPerFeature")
+    .summary("The best split of each node by each feature.")
+    .example("i{0,1} f[2,3,2] f[2,2,2] f f f f | max_splits=2 num_features=2");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestFeatureSplit")
+    .input("node_id_range: int32, vector")
+    .input("stats_summary: float, rank 4")
+    .input("l1: float, scalar")
+    .input("l2: float, scalar")
+    .input("tree_complexity: float, scalar")
+    .input("min_node_weight: float, scalar")
+    .output("node_ids: int32")
+    .output("gains: float")
+    .output("feature_dimensions: int32")
+    .output("thresholds: int32")
+    .output("left_node_contribs: float")
+    .output("right_node_contribs: float")
+    .output("split_with_default_directions: string")
+    .attr("logits_dimension: int >= 1")
+    .attr("split_type: {'inequality', 'equality'} = 'inequality'")
+    .shape([](ShapeContext& c) {
+      const int64_t width = c.op().attr_int("logits_dimension");
+      for (const int i : {0, 1, 2, 3, 6}) c.set_output(i, Shape{-1});
+      for (const int i : {4, 5}) c.set_output(i, Shape{-1, width});
+    })
+    .kernel(kernel_of<BestFeatureSplitKernel>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesCalculateBestFeatureSplit")
+    .summary("The best split of each node by a feature, and where what is missing goes.")
+    .example("i{0,1} f[2,1,4,2] f f f f | logits_dimension=1");
+
+}  // namespace runhooks
