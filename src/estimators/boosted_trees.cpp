@@ -5,6 +5,7 @@
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/tree_features.h"
+#include "estimators/trees_in_memory.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
 #include "trees/ensemble_resource.h"
@@ -92,13 +93,15 @@ class Growing {
           const std::vector<TreeFeature>& features,
           const TreeInput& input,
           const Output& ensemble,
-          int64_t logits)
+          int64_t logits,
+          TreesInMemory* in_memory)
       : graph_(graph),
         by_(by),
         features_(features),
         input_(input),
         ensemble_(ensemble),
-        logits_(logits) {
+        logits_(logits),
+        in_memory_(in_memory) {
     const auto groups = {TreeFeature::Group::kWords, TreeFeature::Group::kNumbers,
                          TreeFeature::Group::kBucketized};
     for (const auto group : groups) add_group(group);
@@ -117,6 +120,11 @@ class Growing {
 
   // The logits of a batch, and the nodes that its examples are in.
   Output predict() {
+    if (in_memory_) {
+      const Output ready = graph_.op("ReadVariableOp", {input_.boundaries_ready})
+                               .attr("dtype", DType::kBool);
+      return logits_tensor_ = in_memory_->logits(graph_, ready);
+    }
     const Output ids = input_.buckets.front();
     const Output zeros = graph_.op("ZerosLike", {ids});
     const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
@@ -300,6 +308,11 @@ class Growing {
   Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
 
   Operation* layer(Graph& g) {
+    if (in_memory_) {
+      return in_memory_->grow(g, gradients_, hessians_,
+                              {by_.l1, by_.l2, by_.complexity, by_.min_node_weight, by_.rate,
+                               by_.max_depth, by_.pruning});
+    }
     std::vector<Output> of_batch;
     for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
     return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
@@ -446,6 +459,7 @@ class Growing {
   const TreeInput& input_;
   Output ensemble_;
   int64_t logits_;
+  TreesInMemory* in_memory_;  // NULL: batches come one after another
   std::vector<FeatureGroup> groups_;
   std::vector<Output> layer_accumulators_, bias_accumulators_, quantile_accumulators_;
   VariablePtr center_needed_;
@@ -514,13 +528,17 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       return head->create_estimator_spec(graph, input, mode, logits, {});
     }
     const NameScope root(graph, str_cat(kTrees, "/"));
-    Growing growing(graph, checked, model.features, model.input, model.ensemble, width);
+    TreesInMemory in_memory(model.features, model.input, model.ensemble);
+    const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
+    Growing growing(graph, checked, model.features, model.input, model.ensemble, width,
+                    is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");
     EstimatorSpec spec = head->create_estimator_spec(
         graph, input, mode, logits,
         [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
+    if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     spec.training_hooks.push_back(
         stop_at_trees(model.ensemble, checked.n_trees, checked.max_depth));
     return spec;

@@ -54,7 +54,7 @@ BinnedMatrix::BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns)
   }
   for (Group& group : groups_) group.bytes.resize(static_cast<size_t>(rows_ * kBinRowBytes));
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const int32_t features = columns_[i].kind == BinnedColumn::Kind::kOrdered ? 1 : columns_[i].bins;
+    const int32_t features = columns_[i].features;
     const size_t end = static_cast<size_t>(columns_[i].first_feature + features);
     if (column_of_feature_.size() < end) column_of_feature_.resize(end, -1);
     std::fill_n(column_of_feature_.begin() + columns_[i].first_feature, features,

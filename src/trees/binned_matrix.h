@@ -13,11 +13,11 @@ namespace runhooks {
 
 // A feature of the model's trees, or several that share a column: an ordered one has a number and
 // asks "bin <= threshold?"; a column of categories is a feature a category, each of the bins 0
-// (another) and 1 (this).
+// (another) and 1 (this). It may have more bins than features.
 struct BinnedColumn {
   enum class Kind { kOrdered, kCategories };
   Kind kind = Kind::kOrdered;
-  int32_t first_feature = 0;
+  int32_t first_feature = 0, features = 1;
   int32_t bins = 1;          // of values
   bool has_missing = false;  // these have bin `bins`
   int32_t all_bins() const { return bins + (has_missing ? 1 : 0); }

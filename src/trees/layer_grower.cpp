@@ -49,6 +49,11 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   return result;
 }
 
+bool is_better(const LayerSplit& split, const LayerSplit& than) {
+  if (split.column < 0 || than.column < 0) return split.column >= 0;
+  return split.gain != than.gain ? split.gain > than.gain : split.column < than.column;
+}
+
 }  // namespace
 
 LayerGrower::LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits)
@@ -157,8 +162,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
 // of rows.
 class LayerGrower::Layer {
  public:
-  Layer(LayerGrower& grower, const Scales& scales, const SplitRules& rules)
-      : grower_(grower), scales_(scales), rules_(rules) {}
+  Layer(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)
+      : grower_(grower), scales_(scales), costs_(costs) {}
 
   std::vector<LayerSplit> run(int32_t begin, int32_t end) {
     cut(begin, end);
@@ -166,13 +171,12 @@ class LayerGrower::Layer {
                     [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
     for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
-    // jobs stand in the order of groups, in each of which the first of equals has won
     for (const std::unique_ptr<Job>& job : jobs_) {
       LayerSplit& so_far = best[static_cast<size_t>(job->node - begin)];
-      if (is_better(job->best.gain, job->best.feature, so_far)) so_far = std::move(job->best);
+      if (is_better(job->best, so_far)) so_far = std::move(job->best);
     }
     best.erase(std::remove_if(best.begin(), best.end(),
-                              [](const LayerSplit& split) { return split.feature < 0; }),
+                              [](const LayerSplit& split) { return split.column < 0; }),
                best.end());
     return best;
   }
@@ -269,7 +273,8 @@ class LayerGrower::Layer {
     for (size_t slot = 0; slot < group.columns.size(); ++slot) {
       const BinSums sums = {job.gradients.data() + slot * stride, job.hessians.data() + slot * stride,
                             grower_.logits_, 1 / scales_.gradient, 1 / scales_.hessian};
-      find_split(grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, rules_,
+      find_split(group.columns[slot],
+                 grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
                  &job.best);
     }
   }
@@ -293,7 +298,7 @@ class LayerGrower::Layer {
 
   LayerGrower& grower_;
   const Scales scales_;
-  const SplitRules& rules_;
+  const SplitCosts& costs_;
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
@@ -306,9 +311,9 @@ std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,
                                                  const float* gradients,
                                                  const float* hessians,
                                                  int64_t layer,
-                                                 const SplitRules& rules) {
+                                                 const SplitCosts& costs) {
   const Scales scales = pack(gradients, hessians, layer);
-  return Layer(*this, scales, rules).run(begin, end);
+  return Layer(*this, scales, costs).run(begin, end);
 }
 
 }  // namespace runhooks

@@ -10,14 +10,14 @@
 #include "trees/binned_matrix.h"
 #include "trees/ensemble.h"
 #include "trees/parallel.h"
-#include "trees/split_rules.h"
+#include "trees/split_costs.h"
 
 namespace runhooks {
 
-// What a leaf's split would be. Without a feature there is none.
+// What a leaf's split would be. Without a column there is none.
 struct LayerSplit {
   int32_t node = 0;
-  int32_t feature = -1, threshold = 0;
+  int32_t column = -1, feature = -1, threshold = 0;
   bool missing_goes_right = false;
   double gain = 0;
   std::vector<float> left, right;  // contributions, not yet times the learning rate
@@ -38,7 +38,7 @@ class LayerGrower {
   void start_tree();
   // Brings the rows to the leaves of a tree whose questions above them have not changed.
   void follow(const Tree& tree);
-  // The best split of each leaf [begin, end) that holds rows, with gradients and hessians by row
+  // The best split of each leaf [begin, end), of equals by the first column, with gradients and hessians by row
   // and logit. `layer` counts all layers: the rounding of a layer is not that of the next one.
   // Throws a kInvalidArgument error where a gradient or hessian is not finite.
   std::vector<LayerSplit> best_splits(int32_t begin,
@@ -46,9 +46,7 @@ class LayerGrower {
                                       const float* gradients,
                                       const float* hessians,
                                       int64_t layer,
-                                      const SplitRules& rules);
-  // The sums over all rows, in the same numbers.
-  std::vector<GradientSums> totals(const float* gradients, const float* hessians, int64_t layer);
+                                      const SplitCosts& costs);
 
   // run(node, rows of it, how many, their first row) for pieces of all rows, on several threads.
   template <typename Run>

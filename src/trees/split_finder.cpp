@@ -13,8 +13,17 @@ namespace {
 // whole numbers times a power of two, so nothing is lost by adding.
 class Finder {
  public:
-  Finder(const BinnedColumn& column, const BinSums& sums, const SplitRules& rules, LayerSplit* best)
-      : column_(column), sums_(sums), rules_(rules), best_(best), logits_(sums.logits) {
+  Finder(int32_t number,
+         const BinnedColumn& column,
+         const BinSums& sums,
+         const SplitCosts& costs,
+         LayerSplit* best)
+      : number_(number),
+        column_(column),
+        sums_(sums),
+        costs_(costs),
+        best_(best),
+        logits_(sums.logits) {
     const size_t most = static_cast<size_t>(column.bins);
     left_.resize(static_cast<size_t>(logits_));
     all_.resize(left_.size());
@@ -29,12 +38,13 @@ class Finder {
         all.gradient += own.gradient;
         all.hessian += own.hessian;
       }
-      parent_gain_ += leaf_gain(all, rules);
+      parent_gain_ += leaf_gain(all, costs);
       hessian_ += all.hessian;
     }
   }
 
   void find() {
+    if (!(hessian_ > costs_.min_node_weight)) return;
     const bool some_missing = column_.has_missing && has_missing();
     if (column_.kind == BinnedColumn::Kind::kCategories) {
       try_categories(false);
@@ -63,7 +73,8 @@ class Finder {
     return false;
   }
 
-  // What is missing goes left, or right; then there is one candidate more: only that goes right.
+  // What is missing goes left, or right. As in TensorFlow a side may be empty: the first threshold of
+  // those that gain nothing wins.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];
@@ -75,7 +86,7 @@ class Finder {
         left.hessians[static_cast<size_t>(bin)] = sum.hessian += own.hessian;
       }
     }
-    take_best(column_.bins - (missing_right ? 0 : 1), missing_right);
+    take_best(column_.bins, missing_right);
   }
 
   // One category goes right.
@@ -94,33 +105,27 @@ class Finder {
         left.hessians[static_cast<size_t>(bin)] = others.hessian - own.hessian;
       }
     }
-    take_best(column_.bins, missing_right);
+    take_best(column_.features, missing_right);
   }
 
   void take_best(int32_t n, bool missing_right) {
     gains_.assign(static_cast<size_t>(n), 0);
     for (size_t k = 0; k < left_.size(); ++k) {
-      const GainRules gain_rules = {all_[k].gradient, all_[k].hessian, rules_.l1, rules_.l2};
+      const GainRules gain_rules = {all_[k].gradient, all_[k].hessian, costs_.l1, costs_.l2};
       kernels().histograms->add_gains(n, left_[k].gradients.data(), left_[k].hessians.data(),
                                       &gain_rules, gains_.data());
     }
     const bool by_category = column_.kind == BinnedColumn::Kind::kCategories;
     for (int32_t i = 0; i < n; ++i) {
-      const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - rules_.tree_complexity;
-      const int32_t feature = column_.first_feature + (by_category ? i : 0);
-      if (!is_better(gain, feature, *best_) || !is_heavy_enough(static_cast<size_t>(i))) continue;
-      best_->feature = feature;
+      const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
+      if (best_->column >= 0 && !(gain > best_->gain)) continue;
+      best_->column = number_;
+      best_->feature = column_.first_feature + (by_category ? i : 0);
       best_->threshold = by_category ? 0 : i;
       best_->missing_goes_right = missing_right;
       best_->gain = gain;
       set_leaves(static_cast<size_t>(i));
     }
-  }
-
-  bool is_heavy_enough(size_t i) const {
-    double left = 0;
-    for (const Candidates& candidates : left_) left += candidates.hessians[i];
-    return left >= rules_.min_node_weight && hessian_ - left >= rules_.min_node_weight;
   }
 
   void set_leaves(size_t i) {
@@ -129,14 +134,15 @@ class Finder {
     for (size_t k = 0; k < left_.size(); ++k) {
       const GradientSums left = {left_[k].gradients[i], left_[k].hessians[i]};
       const GradientSums right = {all_[k].gradient - left.gradient, all_[k].hessian - left.hessian};
-      best_->left[k] = static_cast<float>(leaf_contribution(left, rules_));
-      best_->right[k] = static_cast<float>(leaf_contribution(right, rules_));
+      best_->left[k] = static_cast<float>(leaf_contribution(left, costs_));
+      best_->right[k] = static_cast<float>(leaf_contribution(right, costs_));
     }
   }
 
+  const int32_t number_;
   const BinnedColumn& column_;
   const BinSums& sums_;
-  const SplitRules& rules_;
+  const SplitCosts& costs_;
   LayerSplit* best_;
   const int32_t logits_;
   std::vector<Candidates> left_;    // by logit
@@ -147,16 +153,12 @@ class Finder {
 
 }  // namespace
 
-bool is_better(double gain, int32_t feature, const LayerSplit& than) {
-  if (feature < 0 || than.feature < 0) return feature >= 0;
-  return gain != than.gain ? gain > than.gain : feature < than.feature;
-}
-
-void find_split(const BinnedColumn& column,
+void find_split(int32_t number,
+                const BinnedColumn& column,
                 const BinSums& sums,
-                const SplitRules& rules,
+                const SplitCosts& costs,
                 LayerSplit* best) {
-  Finder(column, sums, rules, best).find();
+  Finder(number, column, sums, costs, best).find();
 }
 
 }  // namespace runhooks

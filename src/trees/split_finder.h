@@ -7,7 +7,7 @@
 
 #include "trees/binned_matrix.h"
 #include "trees/layer_grower.h"
-#include "trees/split_rules.h"
+#include "trees/split_costs.h"
 
 namespace runhooks {
 
@@ -19,12 +19,12 @@ struct BinSums {
   double gradient_unit, hessian_unit;
 };
 
-// Puts the column's best split in the place of `best` where it is better: a larger gain, or the
-// same of a feature with a lower number.
-void find_split(const BinnedColumn& column,
+// Puts the best split by column `number` in the place of `best` where it gains more. Of equals the
+// first one stays.
+void find_split(int32_t number,
+                const BinnedColumn& column,
                 const BinSums& sums,
-                const SplitRules& rules,
+                const SplitCosts& costs,
                 LayerSplit* best);
-bool is_better(double gain, int32_t feature, const LayerSplit& than);
 
 }  // namespace runhooks

@@ -20,6 +20,8 @@
 #include "training/optimizer.cpp"
 #include "trees/gains.cpp"
 #include "trees/growth.cpp"
+#include "trees/in_memory_ops.cpp"
+#include "trees/in_memory_trees.cpp"
 #include "trees/predict_ops.cpp"
 #include "trees/quantile_resource.cpp"
 #include "trees/stop_at_trees_hook.cpp"

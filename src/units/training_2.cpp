@@ -11,6 +11,7 @@
 #include "trees/ensemble.cpp"
 #include "trees/ensemble_ops.cpp"
 #include "trees/ensemble_proto.cpp"
+#include "trees/fill_trees_hook.cpp"
 #include "trees/growth_ops.cpp"
 #include "trees/layer_grower.cpp"
 #include "trees/quantile_cuts.cpp"

@@ -41,7 +41,7 @@ struct Table {
       const int32_t bin = bins[c][static_cast<size_t>(row)];
       if (column.kind == BinnedColumn::Kind::kOrdered) {
         if (column.first_feature == feature) return bin;
-      } else if (feature >= column.first_feature && feature < column.first_feature + column.bins) {
+      } else if (feature >= column.first_feature && feature < column.first_feature + column.features) {
         return bin < 0 ? kMissingBucket : bin == feature - column.first_feature;
       }
     }
@@ -59,7 +59,11 @@ Table random_table(std::mt19937& random, int64_t rows, size_t columns) {
     column.bins = sizes[random() % 7];
     column.has_missing = random() % 3 == 0;
     if (column.bins <= 40 && random() % 3 == 0) column.kind = BinnedColumn::Kind::kCategories;
-    feature += column.kind == BinnedColumn::Kind::kOrdered ? 1 : column.bins;
+    // the last bin may have none of the words
+    if (column.kind == BinnedColumn::Kind::kCategories) {
+      column.features = std::max(1, column.bins - static_cast<int32_t>(random() % 2));
+    }
+    feature += column.features;
     std::vector<int32_t> bins;
     for (int64_t i = 0; i < rows; ++i) {
       const bool missing = column.has_missing && random() % 5 == 0;
@@ -71,9 +75,9 @@ Table random_table(std::mt19937& random, int64_t rows, size_t columns) {
   return table;
 }
 
-double gain_of(const std::vector<GradientSums>& sums, const SplitRules& rules) {
+double gain_of(const std::vector<GradientSums>& sums, const SplitCosts& costs) {
   double gain = 0;
-  for (const GradientSums& own : sums) gain += leaf_gain(own, rules);
+  for (const GradientSums& own : sums) gain += leaf_gain(own, costs);
   return gain;
 }
 
@@ -98,23 +102,22 @@ Sides part(const Table& table, const std::vector<int64_t>& rows, const TreeNode&
   return sides;
 }
 
-double gain_of(const Sides& sides, const SplitRules& rules) {
+double gain_of(const Sides& sides, const SplitCosts& costs) {
   std::vector<GradientSums> all = sides.left;
-  double left = 0, right = 0;
+  double weight = 0;
   for (size_t k = 0; k < all.size(); ++k) {
-    left += sides.left[k].hessian;
-    right += sides.right[k].hessian;
     all[k].gradient += sides.right[k].gradient;
     all[k].hessian += sides.right[k].hessian;
+    weight += all[k].hessian;
   }
-  if (left < rules.min_node_weight || right < rules.min_node_weight) return -kInf;
-  return gain_of(sides.left, rules) + gain_of(sides.right, rules) - gain_of(all, rules) -
-         rules.tree_complexity;
+  if (!(weight > costs.min_node_weight)) return -kInf;
+  return gain_of(sides.left, costs) + gain_of(sides.right, costs) - gain_of(all, costs) -
+         costs.tree_complexity;
 }
 
 // The best gain of all questions.
 double best_gain(const Table& table, const std::vector<int64_t>& rows, const std::vector<float>& g,
-                 const std::vector<float>& h, size_t logits, const SplitRules& rules) {
+                 const std::vector<float>& h, size_t logits, const SplitCosts& costs) {
   double best = -kInf;
   TreeNode question;
   question.kind = TreeNode::Kind::kBucketized;
@@ -122,13 +125,12 @@ double best_gain(const Table& table, const std::vector<int64_t>& rows, const std
   question.right_id = 2;
   for (const BinnedColumn& column : table.columns) {
     const bool ordered = column.kind == BinnedColumn::Kind::kOrdered;
-    for (int32_t i = 0; i < column.bins; ++i) {
+    for (int32_t i = 0; i < (ordered ? column.bins : column.features); ++i) {
       question.feature_id = column.first_feature + (ordered ? 0 : i);
       question.threshold = ordered ? i : 0;
       for (const bool right : {false, true}) {
         question.missing_goes_right = right;
-        if (ordered && i + 1 == column.bins && !(right && column.has_missing)) continue;
-        best = std::max(best, gain_of(part(table, rows, question, g, h, logits), rules));
+        best = std::max(best, gain_of(part(table, rows, question, g, h, logits), costs));
       }
     }
   }
@@ -149,7 +151,7 @@ TreeNode question_of(const LayerSplit& split, const Tree& tree) {
 bool is_close(double a, double b) { return std::abs(a - b) <= 2e-4 * (1 + std::abs(b)); }
 
 // A tree of three layers, each split as good as the best of all.
-void check_tree(const Table& table, size_t logits, const SplitRules& rules, std::mt19937& random) {
+void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std::mt19937& random) {
   const auto n = static_cast<size_t>(table.rows());
   LayerGrower grower(table.matrix(), static_cast<int32_t>(logits));
   std::normal_distribution<float> draw;
@@ -170,16 +172,16 @@ void check_tree(const Table& table, size_t logits, const SplitRules& rules, std:
     });
     CHECK_EQ(seen.size(), n);
     const std::vector<LayerSplit> splits =
-        grower.best_splits(begin, end, g.data(), h.data(), layer, rules);
+        grower.best_splits(begin, end, g.data(), h.data(), layer, costs);
     begin = static_cast<int32_t>(tree.nodes.size());
     for (const LayerSplit& split : splits) {
       const TreeNode question = question_of(split, tree);
       const Sides sides = part(table, rows[split.node], question, g, h, logits);
-      CHECK(is_close(split.gain, gain_of(sides, rules)));
-      CHECK(is_close(split.gain, best_gain(table, rows[split.node], g, h, logits, rules)));
+      CHECK(is_close(split.gain, gain_of(sides, costs)));
+      CHECK(is_close(split.gain, best_gain(table, rows[split.node], g, h, logits, costs)));
       for (size_t k = 0; k < logits; ++k) {
-        CHECK(is_close(split.left[k], leaf_contribution(sides.left[k], rules)));
-        CHECK(is_close(split.right[k], leaf_contribution(sides.right[k], rules)));
+        CHECK(is_close(split.left[k], leaf_contribution(sides.left[k], costs)));
+        CHECK(is_close(split.right[k], leaf_contribution(sides.right[k], costs)));
       }
       tree.split(split.node, question, split.left, split.right);
     }
@@ -237,9 +239,9 @@ TEST(layer_grower_finds_what_a_search_through_all_splits_finds) {
   std::mt19937 random(seed);
   for (int i = 0; i < 12; ++i) {
     const Table table = random_table(random, 1 + static_cast<int64_t>(random() % 300), 1 + random() % 6);
-    SplitRules rules;
-    if (i % 2) rules = {0.5, 0.3, 0.01, 1};
-    check_tree(table, i % 4 == 3 ? 3 : 1, rules, random);
+    SplitCosts costs;
+    if (i % 2) costs = {0.5, 0.3, 0.01, 1};
+    check_tree(table, i % 4 == 3 ? 3 : 1, costs, random);
   }
   // more rows than a chunk, more columns than a group
   check_tree(random_table(random, 17000, 2), 1, {0, 1, 0, 0}, random);
@@ -292,17 +294,20 @@ TEST(layer_grower_goes_on_in_the_middle_of_a_tree) {
 
 TEST(layer_grower_bears_ill_data) {
   Table table;
-  table.columns = {{BinnedColumn::Kind::kOrdered, 0, 1, false}};
+  table.columns = {{BinnedColumn::Kind::kOrdered, 0, 1, 1, false}};
   table.bins = {{0}};
   {
     LayerGrower one_row(table.matrix(), 1);
     const float g = 1, h = 1;
-    CHECK(one_row.best_splits(0, 1, &g, &h, 0, {}).empty());
+    // a split that gains nothing is one, as TensorFlow makes it without pruning
+    CHECK_EQ(one_row.best_splits(0, 1, &g, &h, 0, {})[0].gain, 0.0);
   }
   table.bins = {{0, 0, 0}};
   LayerGrower constant(table.matrix(), 1);
   const std::vector<float> zeros(3, 0), ones(3, 1), huge = {1e38f, -1e38f, 3e38f};
-  CHECK(constant.best_splits(0, 1, ones.data(), ones.data(), 0, {}).empty());
+  CHECK_EQ(constant.best_splits(0, 1, ones.data(), ones.data(), 0, {})[0].gain, 0.0);
+  CHECK(constant.best_splits(0, 1, ones.data(), ones.data(), 0, {0, 0, 0, 3}).empty());
+  CHECK(constant.best_splits(0, 1, zeros.data(), zeros.data(), 0, {}).empty());
   table.columns[0].bins = 3;
   table.bins = {{0, 1, 2}};
   LayerGrower grower(table.matrix(), 1);
@@ -327,7 +332,7 @@ TEST(layer_grower_bears_ill_data) {
 
 TEST(layer_grower_takes_65536_bins) {
   Table table;
-  table.columns = {{BinnedColumn::Kind::kOrdered, 0, 65536, false}};
+  table.columns = {{BinnedColumn::Kind::kOrdered, 0, 1, 65536, false}};
   table.bins.emplace_back();
   for (int32_t i = 0; i < 500; ++i) table.bins[0].push_back(i * 131);
   std::vector<float> g(500, 1), h(500, 1);
