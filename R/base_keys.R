@@ -21,6 +21,9 @@ print.runhooks_keys <- function(x, ...) {
 #' @examples
 #' mode_keys()$TRAIN
 #' graph_keys()$LOSSES
+#' prediction_keys()$PROBABILITIES
+#' metric_keys()
+#' task_type()
 NULL
 
 #' @rdname keys

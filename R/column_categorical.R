@@ -33,6 +33,11 @@
 #' @examples
 #' column_categorical_with_vocabulary_list("color", vocabulary_list = c("red", "green"))
 #' column_categorical_with_hash_bucket("occupation", hash_bucket_size = 100)
+#' column_categorical_with_identity("gear", num_buckets = 6)
+#'
+#' file <- tempfile()
+#' writeLines(c("red", "green", "blue"), file)
+#' column_categorical_with_vocabulary_file("color", vocabulary_file = file)
 NULL
 
 #' @rdname categorical_columns

@@ -43,6 +43,11 @@ column_indicator <- builtin_column("IndicatorColumn")
 #' @examples
 #' words <- column_categorical_with_hash_bucket("words", hash_bucket_size = 100)
 #' column_embedding(words, dimension = 8)
+#'
+#' # one table of vectors for the words of two features
+#' home <- column_categorical_with_vocabulary_list("home", vocabulary_list = c("Rome", "Oslo", "Lima"))
+#' away <- column_categorical_with_vocabulary_list("away", vocabulary_list = c("Rome", "Oslo", "Lima"))
+#' column_shared_embedding(list(home, away), dimension = 2)
 column_embedding <- builtin_column("EmbeddingColumn")
 
 #' @rdname column_embedding

@@ -27,6 +27,8 @@
 #' with(graph$as_default(), {
 #'   features <- list(x = tf$constant(c(1, 2)))
 #'   dim(input_layer(features, column_numeric("x")))
+#'   predictions <- linear_model(features, column_numeric("x"))
+#'   dim(predictions)
 #' })
 input_layer <- function(
   features,

@@ -14,6 +14,18 @@
 #' @export
 #' @examples
 #' with_columns(mtcars, feature_columns(column_numeric(starts_with("d"))))
+#'
+#' # the same for all that follows, until it is set to something else
+#' old <- set_columns(names(mtcars))
+#' feature_columns(column_numeric(starts_with("d")))
+#' set_columns(old)
+#'
+#' # or until this function returns
+#' columns_of <- function(data) {
+#'   scoped_columns(data)
+#'   feature_columns(column_numeric(everything()))
+#' }
+#' length(columns_of(mtcars))
 set_columns <- function(columns) {
   before <- the$column_names
   the$column_names <- column_names(columns)

@@ -26,6 +26,11 @@
 #' spec <- csv_record_spec(file)
 #' spec
 #' text_line_dataset(file, record_spec = spec) %>% dataset_batch(2) %>% dataset_collect()
+#'
+#' writeLines(c("id\tsize", "1\t2.5"), file)
+#' tsv_record_spec(file)
+#' writeLines(c("id;size", "1;2.5"), file)
+#' delim_record_spec(file, delim = ";")
 csv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL) {
   record_spec(example_file, ",", skip, names, types, defaults)
 }

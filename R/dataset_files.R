@@ -37,6 +37,11 @@
 #' writeLines(c("x,word", "1,a", "2,b"), file)
 #' text_line_dataset(file) %>% dataset_skip(1) %>% dataset_collect()
 #' text_line_dataset(file, record_spec = csv_record_spec(file)) %>% dataset_collect(1)
+#'
+#' write_tfrecord(data.frame(x = 1:3), file)
+#' tfrecord_dataset(file) %>%
+#'   dataset_map(function(record) tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$int64)))) %>%
+#'   dataset_collect(2)
 text_line_dataset <- function(filenames, compression_type = NULL, record_spec = NULL,
                               parallel_records = NULL, on_error = c("stop", "skip"),
                               stream = FALSE) {

@@ -65,6 +65,13 @@ dataset_flat_map <- function(dataset, map_func) {
 
 #' @rdname dataset_map
 #' @export
+#' @examples
+#'
+#' # two at a time, an element of each in turn
+#' range_dataset(1, 4) %>%
+#'   dataset_interleave(function(n) dataset_repeat(tensors_dataset(n), 3), cycle_length = 2) %>%
+#'   dataset_collect() %>%
+#'   unlist()
 dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1) {
   check_dataset(dataset)
   built <- dataset_function(dataset, map_func)
@@ -80,6 +87,9 @@ dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1
 #' @param num_parallel_batches As many batches' elements are made at the same time.
 #' @param drop_remainder TRUE leaves a last batch out that is short.
 #' @export
+#' @examples
+#'
+#' range_dataset(0, 4) %>% dataset_map_and_batch(function(x) x * x, batch_size = 2) %>% dataset_collect()
 dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_batches = NULL,
                                   drop_remainder = FALSE, num_parallel_calls = NULL) {
   check_positive_whole(num_parallel_batches, null = TRUE)

@@ -28,6 +28,27 @@
 #' with(tf$Session() %as% sess, {
 #'   until_out_of_range(print(sess$run(batch)))
 #' })
+#'
+#' # begun by an operation, and so again as often as it is run
+#' iterator <- make_iterator_initializable(range_dataset(0, 4))
+#' value <- iterator_get_next(iterator)
+#' with(tf$Session() %as% sess, {
+#'   sess$run(iterator_initializer(iterator))
+#'   sess$run(value)
+#' })
+#'
+#' # one iterator for datasets of the same form
+#' training <- tensor_slices_dataset(c(1, 2))
+#' iterator <- make_iterator_from_structure(output_types(training), output_shapes(training))
+#' begin_train <- iterator_make_initializer(iterator, training)
+#' begin_test <- iterator_make_initializer(iterator, tensor_slices_dataset(c(10, 20)))
+#' value <- iterator_get_next(iterator)
+#' with(tf$Session() %as% sess, {
+#'   sess$run(begin_train)
+#'   print(sess$run(value))
+#'   sess$run(begin_test)
+#'   print(sess$run(value))
+#' })
 make_iterator_one_shot <- function(dataset) {
   check_dataset(dataset)
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
@@ -209,6 +230,13 @@ next_batch <- function(dataset) {
 #' value <- next_batch(range_dataset(0, 3))
 #' with(tf$Session() %as% sess, {
 #'   until_out_of_range(print(sess$run(value)))
+#' })
+#'
+#' # the same around a loop of one's own, and as a handler of tryCatch()
+#' value <- next_batch(range_dataset(0, 3))
+#' with(tf$Session() %as% sess, {
+#'   with_dataset(while (TRUE) print(sess$run(value)))
+#'   tryCatch(sess$run(value), error = out_of_range_handler)
 #' })
 until_out_of_range <- function(expr) {
   loop <- call("while", TRUE, substitute(expr))

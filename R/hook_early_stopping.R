@@ -107,6 +107,8 @@ new_stop_if_hook <- function(type, frame) {
 #' model <- linear_regressor(column_numeric("wt"), model_dir = "models/wt")
 #' hook_stop_if_lower(model, "average_loss", 10, run_every_secs = NULL, run_every_steps = 100)
 #' hook_stop_if_no_decrease(model, "average_loss", max_steps_without_decrease = 1000)
+#' hook_stop_if_higher(model, "accuracy", 0.95, run_every_secs = 10)
+#' hook_stop_if_no_increase(model, "accuracy", max_steps_without_increase = 1000)
 hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                 run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE) {

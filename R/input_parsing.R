@@ -19,6 +19,7 @@
 #' @export
 #' @examples
 #' classifier_parse_example_spec(column_numeric("a"), label_key = "b")
+#' regressor_parse_example_spec(column_numeric("a"), label_key = "b", weight_column = "c")
 classifier_parse_example_spec <- function(
   feature_columns,
   label_key,

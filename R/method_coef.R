@@ -8,8 +8,10 @@
 #' @param object,x,formula A model that was made from a formula.
 #' @param formula. The new formula, where `.` is what stood there, as in [update.formula()].
 #' @param evaluate FALSE gives the call instead of the new model.
-#' @param which Which plots: 1 is observed and fitted values (of classes: probabilities by the
-#'   observed class), 2 is residuals over fitted values.
+#' @param which Which plots: 1 is observed over fitted values (of classes: the probability of the
+#'   observed one), 2 is residuals over fitted values (of classes: how often each was there among
+#'   rows with some probability of it, by tenths of the rows), 3 is the weights of a linear model, the
+#'   30 largest.
 #' @param ... For `update()` arguments of the constructor that change, else not used.
 #' @return * `coef()`: the coefficients of a linear model in the units of the data, named as those of
 #'   [lm()] are, with its contrasts. With several responses a matrix with a column for each; with

@@ -1,7 +1,7 @@
 # Plots of models and histories, by ggplot2 and without.
 
-# Two panels as data: observed and fitted, residuals over fitted; of classes the probability of the
-# observed one, by class.
+# What is drawn, as data: of numbers what is observed, fitted and left over; of classes the probability
+# of the observed one in each row, and how often each class was there where it had some probability.
 plot_data <- function(object, what, call) {
   check_trained(object, what, call)
   frame <- training_frame(object, what, call)
@@ -13,43 +13,121 @@ plot_data <- function(object, what, call) {
   }
   predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))
   seen <- factor(as.character(frame$response), levels = classes)
+  probabilities <- as.matrix(predicted[-1])
   at <- cbind(seq_along(seen), as.integer(seen))
-  data.frame(observed = seen, probability = as.matrix(predicted[-1])[at])
+  structure(
+    data.frame(observed = seen, probability = probabilities[at]),
+    calibration = calibration(probabilities, seen)
+  )
+}
+
+# Ten groups of rows by the probability of a class (of the second of two): what was predicted in the
+# mean, and how often the class was there.
+calibration <- function(probabilities, seen) {
+  shown <- if (ncol(probabilities) == 2) 2 else seq_len(ncol(probabilities))
+  tables <- lapply(shown, function(k) {
+    p <- probabilities[, k]
+    cuts <- unique(stats::quantile(p, seq(0, 1, 0.1), names = FALSE))
+    group <- if (length(cuts) > 1) cut(p, cuts, include.lowest = TRUE) else factor(rep(1, length(p)))
+    mean_of <- function(x) as.vector(tapply(x, group, mean))
+    table <- data.frame(
+      class = levels(seen)[[k]], predicted = mean_of(p),
+      observed = mean_of(as.integer(seen) == k), rows = as.vector(table(group))
+    )
+    table[table$rows > 0, ]
+  })
+  do.call(rbind, tables)
 }
 
 #' @rdname model_methods
 #' @export
 plot.tf_estimator <- function(x, which = 1:2, ...) {
-  data <- plot_data(x, "plot", environment())
-  if (!is.null(data$probability)) {
-    graphics::boxplot(
-      probability ~ observed, data,
-      ylim = c(0, 1), xlab = "observed class", ylab = "its probability"
-    )
-    return(invisible(x))
-  }
-  which <- intersect(which, 1:2)
-  if (length(which) == 2) {
-    old <- graphics::par(mfrow = c(1, 2))
-    on.exit(graphics::par(old))
-  }
-  if (1 %in% which) {
-    graphics::plot(data$fitted, data$observed, xlab = "fitted", ylab = "observed")
-    graphics::abline(0, 1, col = "grey")
-  }
-  if (2 %in% which) {
-    graphics::plot(data$fitted, data$residual, xlab = "fitted", ylab = "residual")
-    graphics::abline(h = 0, col = "grey")
+  if (...length()) refuse_unused(list(...), "plot")
+  which <- check_which(which)
+  data <- if (any(which < 3)) plot_data(x, "plot", environment())
+  old <- graphics::par(mfrow = c(1, length(which)))
+  on.exit(graphics::par(old))
+  for (one in which) {
+    if (one == 3) {
+      draw_weights(weight_data(x, environment()))
+    } else if (is.null(data$probability)) {
+      draw_numbers(data, one)
+    } else {
+      draw_classes(data, one)
+    }
   }
   invisible(x)
 }
 
+check_which <- function(which, call = parent.frame()) {
+  good <- is.numeric(which) && length(which) > 0 && all(which %in% 1:3)
+  check_arg(good, which, "numbers of plots, 1 to 3", "which", call)
+  unique(which)
+}
+
+draw_numbers <- function(data, which) {
+  if (which == 1) {
+    graphics::plot(data$fitted, data$observed, xlab = "fitted", ylab = "observed")
+    graphics::abline(0, 1, col = "grey")
+  } else {
+    graphics::plot(data$fitted, data$residual, xlab = "fitted", ylab = "residual")
+    graphics::abline(h = 0, col = "grey")
+  }
+}
+
+draw_classes <- function(data, which) {
+  if (which == 1) {
+    graphics::boxplot(
+      probability ~ observed, data,
+      ylim = c(0, 1), xlab = "observed class", ylab = "its probability"
+    )
+    return(invisible())
+  }
+  table <- attr(data, "calibration")
+  classes <- unique(table$class)
+  graphics::plot(
+    c(0, 1), c(0, 1), type = "n", xlab = "predicted probability", ylab = "observed share"
+  )
+  graphics::abline(0, 1, col = "grey")
+  for (k in seq_along(classes)) {
+    own <- table[table$class == classes[[k]], ]
+    graphics::lines(own$predicted, own$observed, type = "b", col = series_colours(classes)[[k]])
+  }
+  draw_legend(classes)
+}
+
+# The 30 largest weights beside the intercept; of several responses or classes with their names.
+weight_data <- function(object, call) {
+  check_trained(object, "plot", call)
+  weights <- coef(object)
+  if (is.matrix(weights)) {
+    by_row <- dim(weights)[[1]] == length(tidy_classes_of(object)) - 1
+    table <- if (by_row) t(weights) else weights
+    names <- outer(rownames(table), colnames(table), function(term, what) paste(what, term, sep = ": "))
+    is_intercept <- rep(rownames(table) == "(Intercept)", ncol(table))
+    weights <- stats::setNames(as.vector(table), names)[!is_intercept]
+  } else {
+    weights <- weights[names(weights) != "(Intercept)"]
+  }
+  weights <- weights[!is.na(weights)]
+  largest <- utils::head(order(-abs(weights)), 30)
+  data.frame(term = names(weights)[largest], weight = unname(weights)[largest])
+}
+
+draw_weights <- function(data) {
+  data <- data[rev(seq_len(nrow(data))), ]
+  old <- graphics::par(mar = c(4, min(2 + max(nchar(data$term)) * 0.5, 15), 1, 1))
+  on.exit(graphics::par(old))
+  graphics::barplot(data$weight, names.arg = data$term, horiz = TRUE, las = 1, xlab = "weight")
+}
+
 #' Plots by ggplot2
 #'
-#' Methods of [ggplot2::autoplot()]: of a model that was made from a formula what is observed over
-#' what is fitted, or the probability of the observed class; of a history its metrics by step.
+#' Methods of [ggplot2::autoplot()]: of a model that was made from a formula what [plot()] of it draws,
+#' of a history its metrics by step.
 #'
 #' @param object A trained model, or a history.
+#' @param which Which plot, as of [plot()][plot.tf_estimator].
 #' @param ... For histories as for [plot()][plot.tf_estimator_history].
 #' @return A plot of ggplot2.
 #' @name autoplot_models
@@ -65,9 +143,30 @@ NULL
 
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
-autoplot.tf_estimator <- function(object, ...) {
+autoplot.tf_estimator <- function(object, which = 1, ...) {
+  if (...length()) refuse_unused(list(...), "autoplot")
+  check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
+  which <- check_which(which)
+  if (which == 3) return(weights_ggplot2(weight_data(object, environment())))
   data <- plot_data(object, "autoplot", environment())
-  if (!is.null(data$probability)) {
+  if (is.null(data$probability)) numbers_ggplot2(data, which) else classes_ggplot2(data, which)
+}
+
+numbers_ggplot2 <- function(data, which) {
+  if (which == 2) {
+    return(
+      ggplot2::ggplot(data, ggplot2::aes(x = !!quote(fitted), y = !!quote(residual))) +
+        ggplot2::geom_hline(yintercept = 0, colour = "grey") +
+        ggplot2::geom_point()
+    )
+  }
+  ggplot2::ggplot(data, ggplot2::aes(x = !!quote(fitted), y = !!quote(observed))) +
+    ggplot2::geom_abline(colour = "grey") +
+    ggplot2::geom_point()
+}
+
+classes_ggplot2 <- function(data, which) {
+  if (which == 1) {
     return(
       ggplot2::ggplot(data, ggplot2::aes(x = !!quote(observed), y = !!quote(probability))) +
         ggplot2::geom_boxplot() +
@@ -75,9 +174,22 @@ autoplot.tf_estimator <- function(object, ...) {
         ggplot2::labs(x = "observed class", y = "its probability")
     )
   }
-  ggplot2::ggplot(data, ggplot2::aes(x = !!quote(fitted), y = !!quote(observed))) +
+  table <- attr(data, "calibration")
+  ggplot2::ggplot(
+    table, ggplot2::aes(x = !!quote(predicted), y = !!quote(observed), colour = !!quote(class))
+  ) +
     ggplot2::geom_abline(colour = "grey") +
-    ggplot2::geom_point()
+    ggplot2::geom_line() +
+    ggplot2::geom_point() +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::labs(x = "predicted probability", y = "observed share")
+}
+
+weights_ggplot2 <- function(data) {
+  data$term <- factor(data$term, rev(data$term))
+  ggplot2::ggplot(data, ggplot2::aes(x = !!quote(weight), y = !!quote(term))) +
+    ggplot2::geom_col() +
+    ggplot2::labs(y = NULL)
 }
 
 #' @rdname autoplot_models

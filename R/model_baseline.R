@@ -20,6 +20,15 @@
 #' model <- baseline_regressor(optimizer = tf$train$AdamOptimizer(0.5))
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 50))
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
+#'
+#' # the share of each class
+#' input <- input_fn(Species ~ Petal.Width, iris, num_epochs = 20)
+#' classes <- baseline_classifier(n_classes = 3)
+#' classes %>% train(input)
+#' classes %>% evaluate(input)
+#'
+#' counts <- baseline_estimator(head = poisson_regression_head())
+#' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 20))
 baseline_regressor <- builtin_estimator("baseline_regressor")
 
 #' @rdname baseline_regressor

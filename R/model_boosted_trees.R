@@ -11,7 +11,7 @@
 #' which training reads `n_batches_per_layer` batches before the first tree: steps that do not
 #' count. A column with weights of its own, such as [column_embedding()], cannot be split.
 #'
-#' @eval estimator_params("trees")
+#' @eval estimator_params("boosted_trees")
 #' @param ... Nothing: what is no argument is refused, with what to write.
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_boosted_trees_regressor` and its like.

@@ -29,6 +29,18 @@
 #' )
 #' model %>% train(input)
 #' model %>% evaluate(input)
+#'
+#' # from a formula
+#' cars <- dnn_regressor(mpg ~ wt + hp + factor(cyl), mtcars, hidden_units = c(16, 8))
+#' cars %>% train(steps = 200)
+#' cars %>% predict(newdata = mtcars[1:3, ])
+#'
+#' # quantiles instead of a mean
+#' spread <- dnn_estimator(
+#'   head = quantile_head(c(0.1, 0.5, 0.9)), hidden_units = 8,
+#'   feature_columns = column_numeric("wt")
+#' )
+#' spread %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
 dnn_regressor <- builtin_estimator("dnn_regressor")
 
 #' @rdname dnn_regressor

@@ -29,6 +29,19 @@
 #' )
 #' cars <- transform(mtcars, gear = as.integer(gear))
 #' model %>% train(input_fn(mpg ~ gear + wt + hp, cars, batch_size = 8, num_epochs = 5))
+#'
+#' # a class, or what a head describes
+#' classes <- dnn_linear_combined_classifier(
+#'   linear_feature_columns = gears, dnn_feature_columns = column_numeric("wt", "hp"),
+#'   dnn_hidden_units = 4
+#' )
+#' classes %>% train(input_fn(vs ~ gear + wt + hp, cars, num_epochs = 5))
+#'
+#' counts <- dnn_linear_combined_estimator(
+#'   head = poisson_regression_head(), linear_feature_columns = gears,
+#'   dnn_feature_columns = column_numeric("wt", "hp"), dnn_hidden_units = 4
+#' )
+#' counts %>% train(input_fn(carb ~ gear + wt + hp, cars, num_epochs = 5))
 dnn_linear_combined_regressor <- builtin_estimator(
   "dnn_linear_combined_regressor", class = "tf_estimator_dnn_linear_combined_regressor"
 )

@@ -94,6 +94,18 @@ head_words <- function(x) {
 #' cars <- transform(mtcars, am = as.integer(am))
 #' model %>% train(input_fn(am ~ wt, cars, batch_size = 8, num_epochs = 10))
 #' model %>% evaluate(input_fn(am ~ wt, cars))
+#'
+#' # a count, and what becomes of the linear part: exp()
+#' counts <- linear_estimator(head = poisson_regression_head(), feature_columns = column_numeric("wt"))
+#' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
+#'
+#' # the heads describe what is learned; they print what they hold
+#' regression_head(label_dimension = 2)
+#' logistic_regression_head()
+#' multi_class_head(n_classes = 3, label_vocabulary = c("a", "b", "c"))
+#' multi_label_head(n_classes = 4)
+#' quantile_head(c(0.1, 0.5, 0.9))
+#' multi_head(list(regression_head(name = "size"), binary_class_head(name = "kind")))
 NULL
 
 #' @rdname heads

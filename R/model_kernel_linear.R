@@ -22,6 +22,14 @@
 #' @examples
 #' model <- kernel_linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
 #' train(model, steps = 100)
+#'
+#' cars <- kernel_linear_regressor(mpg ~ wt + hp, mtcars)
+#' train(cars, steps = 100)
+#'
+#' counts <- kernel_linear_estimator(
+#'   head = poisson_regression_head(), feature_columns = column_numeric("wt")
+#' )
+#' train(counts, input_fn(carb ~ wt, mtcars, num_epochs = 10))
 kernel_linear_regressor <- builtin_estimator("kernel_linear_regressor")
 
 #' @rdname kernel_linear_regressor

@@ -60,6 +60,14 @@
 #'
 #' model <- linear_regressor(Ozone ~ Wind + Temp, airquality, na.action = na.omit)
 #' model %>% train()
+#'
+#' # classes, and counts
+#' model <- linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
+#' model %>% train()
+#' model %>% predict(newdata = iris[c(1, 51, 101), ])
+#'
+#' counts <- linear_estimator(head = poisson_regression_head(), feature_columns = column_numeric("wt"))
+#' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
 linear_regressor <- builtin_estimator("linear_regressor")
 
 #' @rdname linear_regressor

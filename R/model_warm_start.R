@@ -33,6 +33,13 @@
 #' second <- linear_regressor(
 #'   column_numeric("wt"), warm_start_from = warm_start_settings(model_dir(first), ".*weights")
 #' )
+#'
+#' # words that have got other numbers: the weights move with them
+#' words <- tempfile()
+#' writeLines(c("a", "b"), words)
+#' more <- tempfile()
+#' writeLines(c("c", "a", "b"), more)
+#' vocab_info(more, new_vocab_size = 3, num_oov_buckets = 0, old_vocab = words)
 warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".*",
                                 var_name_to_prev_var_name = NULL, var_name_to_vocab_info = NULL) {
   check_string(ckpt_to_initialize_from)

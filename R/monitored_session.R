@@ -71,6 +71,18 @@
 #'   })
 #'   result$loss
 #' })
+#'
+#' # sessions without files, that recover from preemption or not
+#' with(tf$Graph()$as_default(), {
+#'   tf$train$create_global_step()
+#'   x <- tf$get_variable("x", initializer = 1)
+#'   with(monitored_session() %as% sess, sess$run(x))
+#'   with(singular_monitored_session(hooks = list(hook_stop_at_step(num_steps = 1))) %as% sess, {
+#'     sess$run(x)
+#'   })
+#'   # checkpoints, summaries, and a step counter beside
+#'   with(monitored_training_session(checkpoint_dir = tempfile()) %as% sess, sess$run(x))
+#' })
 monitored_session <- function(
   session_creator = NULL,
   hooks = NULL,

@@ -24,6 +24,10 @@
 #'   input_fn(mpg ~ wt, mtcars),
 #'   exporters = list(best_exporter("best", exports_to_keep = 1), final_exporter("last"))
 #' )
+#'
+#' # the five newest of all, and those at certain steps
+#' latest_exporter("latest", exports_to_keep = 5)
+#' steps_exporter("milestones", steps_to_keep = c(100, 1000))
 latest_exporter <- builtin("exporter", "LatestExporter")
 
 #' @rdname latest_exporter

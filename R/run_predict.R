@@ -202,6 +202,7 @@ split_batch <- function(batch) cpp_batch_examples(list(batch))
 #' model <- linear_regressor(column_numeric("drat"))
 #' iterator <- predict(model, input_fn(mpg ~ drat, mtcars), as_iterable = TRUE)
 #' iter_next(iterator)
+#' iterate(iterator, function(row) row$predictions)[1:2]
 iterate <- function(iterator, f = NULL, simplify = TRUE) {
   check_examples(iterator)
   items <- list()

@@ -18,6 +18,7 @@
 #' @name shapes
 #' @examples
 #' shape(NULL, 784L)
+#' tuple(28L, 28L)
 #' array_reshape(1:6, c(2, 3))
 #' input <- input_fn(list(x = np_array(1:3, "float32")), features = "x")
 NULL

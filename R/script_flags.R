@@ -21,6 +21,11 @@
 #'   flag_integer("units", 10, "Units of the hidden layer"), flag_numeric("dropout", 0.1)
 #' )
 #' FLAGS$units
+#'
+#' FLAGS <- flags(flag_boolean("quiet", TRUE), flag_string("place", "here"))
+#' FLAGS$place
+#' # the folder of a run of tfruns, else the working directory
+#' basename(run_dir())
 flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default"),
                   file = "flags.yml", arguments = commandArgs(TRUE)) {
   if (has_tfruns()) {

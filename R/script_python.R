@@ -14,6 +14,10 @@
 #' @examples
 #' install_tensorflow()
 #' tf_config()
+#' tf_version()
+#' use_python("/usr/bin/python3")
+#' use_virtualenv("r-tensorflow")
+#' use_condaenv("r-tensorflow")
 #' tf <- import("tensorflow")
 NULL
 

@@ -15,9 +15,11 @@
 #'   advice.
 #' @export
 #' @examples
-#' \dontrun{
-#' tensorboard(model_dir(model))
-#' tensorboard(action = "stop")
+#' model <- linear_regressor(mpg ~ wt, mtcars)
+#' train(model)
+#' if (interactive() && nzchar(Sys.which("tensorboard"))) {
+#'   tensorboard(model_dir(model))
+#'   tensorboard(action = "stop")
 #' }
 tensorboard <- function(log_dir, action = c("start", "stop"), host = "127.0.0.1", port = "auto",
                         launch_browser = interactive(), ...) {

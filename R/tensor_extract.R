@@ -28,6 +28,8 @@
 #' with(tf$Graph()$as_default(), {
 #'   x <- tf$constant(matrix(1:6, 2))
 #'   with(tf$Session() %as% sess, sess$run(list(x[1, ], x[, 2:3], x[, -1])))
+#'   y <- x[all_dims(), 1]
+#'   with(tf$Session() %as% sess, sess$run(y))
 #' })
 `[.tensorflow.tensor` <- function(x, ..., drop = TRUE,
                                   style = getOption("tensorflow.extract.style", "R")) {

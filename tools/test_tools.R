@@ -3,7 +3,7 @@
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
-  "check_rooms"
+  "check_rooms", "check_pages"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -116,6 +116,24 @@ silent(check_comments, "files that are there", list(
 ))
 fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
 fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
+
+# --- pages
+page <- function(..., examples = "f(1)") {
+  list(
+    NAMESPACE = c("export(f)", "export(g)", 'export("%>%")'),
+    "man/f.Rd" = c("\\name{f}", "\\alias{f}", "\\title{F}", ..., "\\examples{", examples, "}")
+  )
+}
+silent(check_pages, "a page with an example", page())
+silent(check_pages, "a function that is given", page(examples = "lapply(1:2, f)"))
+has_rule <- function(rule, line, files) {
+  found <- check_pages(scratch(files))
+  identical(found$rule, rule) && identical(found$line, line)
+}
+expect("no example", has_rule("example", 1L, page(examples = "2 # f(1)")))
+expect("one that does not run", has_rule("example", 1L, page(examples = "\\dontrun{f(1)}")))
+expect("two functions on a page", has_rule("example", 1L, page("\\alias{g}")))
+expect("a raw table", has_rule("table", 4L, page("| a | b |")))
 
 # --- rooms of R/
 rooms <- list(

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-EnsembleResource& trees_of(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
+EnsembleResource& grown_trees(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
 
 std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
   const int64_t width = x.shape().dim(1);
@@ -69,7 +69,7 @@ class UpdateEnsembleKernel : public Kernel {
         best.add(node, std::move(split));
       }
     }
-    grow_layer(trees_of(c).ensemble(), best, growth);
+    grow_layer(grown_trees(c).ensemble(), best, growth);
   }
 };
 
@@ -112,7 +112,7 @@ class UpdateEnsembleV2Kernel : public Kernel {
         best.add(node, std::move(split));
       }
     }
-    grow_layer(trees_of(c).ensemble(), best, growth);
+    grow_layer(grown_trees(c).ensemble(), best, growth);
   }
 
  private:
@@ -142,7 +142,7 @@ class CenterBiasKernel : public Kernel {
     const Regularization by{*c.input(3).data<float>(), *c.input(4).data<float>()};
     std::vector<float> step(logits);
     leaf_worth(g.data<float>(), h.data<float>(), logits, is_matrix, by, step.data());
-    *c.output(0).data<bool>() = center_bias(trees_of(c).ensemble(), step);
+    *c.output(0).data<bool>() = center_bias(grown_trees(c).ensemble(), step);
   }
 };
 

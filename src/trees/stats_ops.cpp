@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-void check_node(int32_t node, int64_t max_splits, int64_t row) {
+void check_node_fits(int32_t node, int64_t max_splits, int64_t row) {
   if (node >= 0 && node < max_splits) return;
   invalid_argument("Row ", row + 1, " is in node ", node, "; there is room for nodes 0 to ",
                    max_splits - 1, " (max_splits).");
@@ -33,7 +33,7 @@ class MakeStatsSummaryKernel : public Kernel {
     auto* out = c.output(0).data<float>();
     std::fill(out, out + c.output(0).num_elements(), 0.0f);
     check_rows(c, rows);
-    for (int64_t row = 0; row < rows; ++row) check_node(nodes[row], max_splits, row);
+    for (int64_t row = 0; row < rows; ++row) check_node_fits(nodes[row], max_splits, row);
     for (int i = 3; i < c.num_inputs(); ++i, out += max_splits * num_buckets * 2) {
       const auto* buckets = c.input(i).data<int32_t>();
       for (int64_t row = 0; row < rows; ++row) {
@@ -74,7 +74,7 @@ class AggregateStatsKernel : public Kernel {
     auto* out = c.output(0).data<float>();
     std::fill(out, out + c.output(0).num_elements(), 0.0f);
     for (int64_t row = 0; row < rows; ++row) {
-      check_node(nodes[row], max_splits, row);
+      check_node_fits(nodes[row], max_splits, row);
       for (int64_t j = 0; j < columns; ++j) {
         int32_t bucket = feature.data<int32_t>()[row * columns + j];
         if (bucket == -1) bucket = static_cast<int32_t>(num_buckets);

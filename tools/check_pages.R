@@ -1,0 +1,51 @@
+# What reference pages promise: each exported function occurs in an example of its own page that runs,
+# and no page shows a raw `|` of a Markdown table. Rscript tools/check_pages.R
+source("tools/common.R")
+
+# The code of a page's examples, without what \dontrun{} holds.
+example_code <- function(rd) {
+  tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
+  examples <- rd[tags == "\\examples"]
+  if (length(examples) == 0) return("")
+  collect <- function(part) {
+    if (identical(attr(part, "Rd_tag"), "\\dontrun")) return("")
+    if (is.character(part)) return(part)
+    paste(unlist(lapply(part, collect)), collapse = "")
+  }
+  collect(examples[[1]])
+}
+
+called <- function(code) {
+  parsed <- getParseData(parse(text = code, keep.source = TRUE))
+  unique(parsed$text[parsed$token %in% c("SYMBOL_FUNCTION_CALL", "SYMBOL", "SPECIAL")])
+}
+
+exported_names <- function(root) {
+  lines <- read_lines(root, "NAMESPACE")
+  gsub("\"", "", sub("^export\\((.*)\\)$", "\\1", grep("^export\\(", lines, value = TRUE)))
+}
+
+check_page <- function(root, file, exported) {
+  rd <- tools::parse_Rd(file.path(root, file))
+  tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
+  aliases <- vapply(rd[tags == "\\alias"], function(part) as.character(part[[1]]), "")
+  if ("internal" %in% unlist(rd[tags == "\\keyword"])) return(violations())
+  missing <- setdiff(intersect(aliases, exported), called(example_code(rd)))
+  words <- sprintf("no example that runs has %s()", missing)
+  raw <- grep("^\\|.*\\|$", read_lines(root, file))
+  rbind(
+    violations(file, rep(1L, length(missing)), "example", words),
+    violations(file, raw, "table", "a raw | of a table")
+  )
+}
+
+check_pages <- function(root) {
+  exported <- exported_names(root)
+  # pages of other packages' functions
+  files <- setdiff(tree_files(root, "man", "[.]Rd$"), "man/reexports.Rd")
+  do.call(rbind, c(list(violations()), lapply(files, check_page, root = root, exported = exported)))
+}
+
+run_tool(function(arguments) {
+  report("check_pages", check_pages("."), "each function has an example that runs on its page")
+}, sys.nframe())
