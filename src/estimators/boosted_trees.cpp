@@ -27,6 +27,7 @@ ModelTraits trees_traits() {
   traits.words = "boosted trees";
   traits.name = "BoostedTrees";
   traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
+  traits.wants_all_rows = true;
   traits.arguments = {
       "head",
       "dense_feature_columns",

@@ -52,6 +52,8 @@ struct ModelTraits {
   std::vector<ModelPart> parts;
   // What training reads of data where nothing is said: enough to converge, not to learn the noise.
   int64_t batch_size = 512, steps = 5000;
+  // Whether it wants all rows of data in memory in each step, and ends by itself.
+  bool wants_all_rows = false;
   // Of the columns of a model; missing where it is no linear function.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
   // Lines as ArgSpec has them, in the order of TensorFlow's signatures; see model_lines().

@@ -132,10 +132,10 @@ class InMemoryLogitsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(1);
-    const TreeEnsemble& ensemble = c.input_resource<EnsembleResource>(0).ensemble();
+    const auto& ensemble = c.input_resource<EnsembleResource>(0);
     const int64_t rows = c.input(2).shape().dim(0);
     float* out = c.allocate_output(0, DType::kFloat32, Shape{rows, 1}).data<float>();
-    if (!trees.is_filled() && ensemble.trees.empty()) {
+    if (!trees.is_filled() && ensemble.ensemble().trees.empty()) {
       std::fill_n(out, rows, 0.0f);
       return;
     }
@@ -157,7 +157,7 @@ class GrowLayerKernel : public Kernel {
     LayerGrowth growth;
     growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
     growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
-    trees.grow(c.input_resource<EnsembleResource>(0).ensemble(), c.input(2).data<float>(),
+    trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
                c.input(3).data<float>(), costs, growth, number("learning_rate"));
   }
 };

@@ -41,10 +41,11 @@ void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to) {
   });
 }
 
-const std::vector<float>& InMemoryTrees::logits(const TreeEnsemble& ensemble) {
+const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees) {
+  const TreeEnsemble& ensemble = trees.ensemble();
+  if (trees.revision() != revision_ || ensemble.stamp < stamp_) begin();
   if (ensemble.stamp == stamp_) return logits_;
-  // whoever grows a tree changes it once: other trees have come from elsewhere
-  if (stamp_ < 0 || ensemble.stamp != stamp_ + 1 || ensemble.trees.size() < trees_before_) begin();
+  revision_ = trees.revision();
   while (trees_before_ + 1 < ensemble.trees.size()) {
     add_tree(ensemble.trees[trees_before_++], &before_);
     is_on_way_ = false;
@@ -58,13 +59,14 @@ const std::vector<float>& InMemoryTrees::logits(const TreeEnsemble& ensemble) {
   return logits_;
 }
 
-void InMemoryTrees::grow(TreeEnsemble& ensemble,
+void InMemoryTrees::grow(EnsembleResource& trees,
                          const float* gradients,
                          const float* hessians,
                          const SplitCosts& costs,
                          const LayerGrowth& growth,
                          float learning_rate) {
-  logits(ensemble);
+  logits(trees);
+  TreeEnsemble& ensemble = trees.ensemble();
   const std::vector<LayerSplit> found =
       grower_->best_splits(ensemble.last_layer_node_start, ensemble.last_layer_node_end, gradients,
                            hessians, ensemble.num_layers_attempted, costs);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "graph/saveable.h"
+#include "trees/ensemble_resource.h"
 #include "trees/growth.h"
 #include "trees/layer_grower.h"
 
@@ -25,9 +25,9 @@ class InMemoryTrees : public StatefulResource {
   void fill(std::unique_ptr<BinnedMatrix> matrix);
   int64_t rows() const { return grower_->rows(); }
   // Of the trees as they are now, by row.
-  const std::vector<float>& logits(const TreeEnsemble& ensemble);
+  const std::vector<float>& logits(const EnsembleResource& trees);
   // Adds a layer of the best splits.
-  void grow(TreeEnsemble& ensemble,
+  void grow(EnsembleResource& trees,
             const float* gradients,
             const float* hessians,
             const SplitCosts& costs,
@@ -44,6 +44,7 @@ class InMemoryTrees : public StatefulResource {
   std::vector<float> before_, logits_;
   size_t trees_before_ = 0;
   bool is_on_way_ = false;  // in the tree after those
+  uint64_t revision_ = 0;
   int64_t stamp_ = -1;
 };
 

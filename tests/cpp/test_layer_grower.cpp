@@ -1,4 +1,4 @@
-// Trees grown on bins, beside a search through all splits in double precision; cuts, ill data.
+// Trees grown on bins, beside a search through all splits in double precision; ill data.
 #include "trees/layer_grower.h"
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 
 #include "test.h"
 #include "threads_test.h"
-#include "trees/quantile_cuts.h"
 
 using namespace runhooks;
 using runhooks_test::Threads;
@@ -343,34 +342,4 @@ TEST(layer_grower_takes_65536_bins) {
   CHECK_EQ(splits[0].threshold, 299 * 131);
   CHECK_EQ(splits[0].left[0], -1.0f);
   CHECK_EQ(splits[0].right[0], 1.0f);
-}
-
-TEST(quantile_cuts_are_exact) {
-  CHECK(quantile_cuts({}, 256).empty());
-  CHECK(quantile_cuts({kNaN, kNaN}, 256).empty());
-  CHECK(quantile_cuts({3, 3, 3}, 256).empty());
-  CHECK(quantile_cuts({1, 2, 3}, 1).empty());
-  CHECK(quantile_cuts({2, 1, kNaN, 3, 2}, 256) == std::vector<float>({1.5f, 2.5f}));
-  CHECK(quantile_cuts({0.0f, -0.0f, 1}, 256) == std::vector<float>({0.5f}));
-  CHECK(quantile_cuts({-kInf, 0, kInf}, 256) == std::vector<float>({-kInf, 0}));
-  std::mt19937 random(29);
-  std::vector<float> values;
-  for (int i = 0; i < 9000; ++i) values.push_back(static_cast<float>(random() % 100000));
-  std::vector<float> cuts = quantile_cuts(values, 16);
-  CHECK_EQ(cuts.size(), size_t{15});
-  const BinFinder finder(cuts);
-  std::vector<int32_t> bins(values.size()), counts(16);
-  finder.find(values.data(), static_cast<int64_t>(values.size()), bins.data());
-  for (const int32_t bin : bins) ++counts[static_cast<size_t>(bin)];
-  for (const int32_t count : counts) CHECK(std::abs(count - 9000 / 16) < 12);
-  // a number as frequent as several bins has one alone
-  std::fill_n(values.begin(), 5000, 50000.0f);
-  cuts = quantile_cuts(values, 16);
-  const auto above = std::lower_bound(cuts.begin(), cuts.end(), 50000.0f);
-  CHECK(above != cuts.end() && above != cuts.begin());
-  std::vector<float> between;
-  for (const float x : values) {
-    if (x > above[-1] && x <= *above && x != 50000.0f) between.push_back(x);
-  }
-  CHECK(between.empty());
 }
