@@ -17,5 +17,6 @@
 #include "estimators/running_training.cpp"
 #include "estimators/threshold_metrics.cpp"
 #include "estimators/tree_features.cpp"
+#include "estimators/trees_inside.cpp"
 #include "estimators/vocab_remap.cpp"
 #include "estimators/warm_start.cpp"

@@ -23,3 +23,4 @@
 #include "training/rmsprop.cpp"
 #include "training/save_ops.cpp"
 #include "training/saved_step.cpp"
+#include "trees/contribution_op.cpp"
