@@ -21,13 +21,23 @@ const char* const kTrees = "boosted_trees";
 
 // --- arguments
 
+double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
+
 ModelTraits trees_traits() {
   ModelTraits traits;
   traits.family = "trees";
   traits.words = "boosted trees";
   traits.name = "BoostedTrees";
   traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
+<<<<<<< HEAD
   traits.wants_all_rows = true;
+=======
+  traits.trees = [](const Args& args, const std::string& checkpoint) {
+    const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
+    return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
+                      str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
+  };
+>>>>>>> trees
   traits.arguments = {
       "head",
       "dense_feature_columns",
@@ -51,7 +61,7 @@ ModelTraits trees_traits() {
       "finished (`\"post\"`).",
       "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
       "by which numbers are put into buckets: there are `1 / epsilon` of them.",
-      "formula"};
+      "formula", "explains = FALSE: flag"};
   return traits;
 }
 
@@ -70,7 +80,7 @@ struct GrowthArguments {
         l2(args.number("l2_regularization", 0)),
         complexity(args.number("tree_complexity", 0)),
         min_node_weight(args.number("min_node_weight", 0)),
-        epsilon(args.number("quantile_sketch_epsilon", 0.01)),
+        epsilon(epsilon_of(args)),
         centers_bias(args.flag("center_bias", false)) {
     const std::string mode = args.text("pruning_mode", "none");
     if (mode == "pre") pruning = Pruning::kPre;
@@ -514,6 +524,28 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
       .attr("logits_dimension", logits);
 }
 
+// What the head makes of a logit, as TensorFlow's explanations have it.
+std::string link_of(const Head& head) {
+  const std::string family = head.labels().family;
+  if (head.logits_dimension() != 1) {
+    fail(Code::kUnimplemented, "Contributions are those to one number, and the model has ",
+         head.logits_dimension(), " logits.");
+  }
+  return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
+}
+
+Output contributions(Graph& graph, const TreeModel& model, const std::string& link) {
+  TreesInside inside;
+  inside.features = model.features;
+  std::vector<Output> inputs = {model.ensemble};
+  inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  return graph.op("TreeContributions", inputs)
+      .attr("num_features", static_cast<int64_t>(model.features.size()))
+      .attr("columns", inside.column_of_feature())
+      .attr("num_columns", static_cast<int64_t>(inside.columns().size()))
+      .attr("link", link);
+}
+
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
   const GrowthArguments checked(args);
@@ -526,7 +558,11 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         const NameScope scope(graph, str_cat(kTrees, "/"));
         logits = predicted_logits(graph, model, width);
       }
-      return head->create_estimator_spec(graph, input, mode, logits, {});
+      EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
+      if (mode == Mode::kPredict && arguments.flag("explains", false)) {
+        spec.predictions.emplace_back("contributions", contributions(graph, model, link_of(*head)));
+      }
+      return spec;
     }
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);

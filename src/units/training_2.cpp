@@ -9,6 +9,7 @@
 #include "training/summary_writer.cpp"
 #include "trees/bin_finder.cpp"
 #include "trees/binned_matrix.cpp"
+#include "trees/contribution_op.cpp"
 #include "trees/ensemble.cpp"
 #include "trees/ensemble_ops.cpp"
 #include "trees/ensemble_proto.cpp"
