@@ -6,6 +6,9 @@
 #'   Never more are used than the machine has and the environment variable `OMP_THREAD_LIMIT`
 #'   allows; in a child of `fork()` (as in `parallel::mclapply()`) it is one. Results do not depend
 #'   on it.
+#' * `runhooks.carried_mb`: up to which size in megabytes, by default 10, the weights of a model whose
+#'   folder was named go into the file of `saveRDS()`, see [train()]. A model in a temporary folder
+#'   carries them all.
 #' * `runhooks.progress`: `FALSE` turns the line of progress off, see [hook_progress_bar()].
 #' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: the defaults of
 #'   [plot.tf_estimator_history()].

@@ -196,7 +196,11 @@ kept_data <- function(object, call = parent.frame()) {
   stop_runhooks(
     c(
       "{.arg input_fn} is missing.",
-      i = "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+      i = if (is.null(object$blueprint)) {
+        "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+      } else {
+        "The data were taken out of this model. Give a data frame."
+      }
     ),
     call = call
   )

@@ -38,7 +38,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
-  model
+  without_frames(model)
 }
 
 model_words <- function(object) {

@@ -41,6 +41,14 @@
 #'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
 #'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
 #'   process at a time trains in a folder; [run_history()] says what all runs came to.
+#' @section Saving: `saveRDS()` saves the model as it is: its object names the checkpoint, and has small
+#'   weights in itself (`options(runhooks.carried_mb = )`; those of a model in a temporary folder all).
+#'   What is read predicts what was saved. Where the folder has gone on since, or is gone, it says so
+#'   (`runhooks_message_saved_model`) and goes on in a temporary folder of its own, which the next
+#'   `saveRDS()` saves; where the weights are neither in the folder nor in the object it is an error.
+#'   Copies of an object in one process (`copy <- model`) are the same model.
+#' @section Random numbers: Where dropout and all that a step draws stand is in every checkpoint: a
+#'   training in parts draws what one in a piece does.
 #' @section Messages: `runhooks_message_other_data` where data in memory are others than those that
 #'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`.
 #' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
@@ -105,7 +113,7 @@ train.tf_estimator <- function(
   if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop)
+    may_stop = ends_itself || !is.null(stop), folder = current_folder(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
@@ -140,6 +148,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   # where the loop is left by an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) note_left_training(object, input_fn))
+  on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
   config <- core_config(object)
   note_own_saver(hooks, config)
   started <- Sys.time()
@@ -205,6 +214,12 @@ say_interrupted <- function(folder) {
     },
     class = "runhooks_message_interrupted"
   )
+}
+
+# What a hook does when the run is recorded, however it has ended.
+finish_hook <- function(hook) {
+  finish <- attr(hook, "finish")
+  if (is.function(finish)) finish()
 }
 
 # A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
