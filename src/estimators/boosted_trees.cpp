@@ -29,15 +29,12 @@ ModelTraits trees_traits() {
   traits.words = "boosted trees";
   traits.name = "BoostedTrees";
   traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
-<<<<<<< HEAD
   traits.wants_all_rows = true;
-=======
   traits.trees = [](const Args& args, const std::string& checkpoint) {
     const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
     return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
                       str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
   };
->>>>>>> trees
   traits.arguments = {
       "head",
       "dense_feature_columns",
