@@ -51,7 +51,8 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
 
 bool is_better(const LayerSplit& split, const LayerSplit& than) {
   if (split.column < 0 || than.column < 0) return split.column >= 0;
-  return split.gain != than.gain ? split.gain > than.gain : split.column < than.column;
+  if (std::abs(split.gain - than.gain) > kEqualGains) return split.gain > than.gain;
+  return split.column < than.column;
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ class Finder {
     const bool by_category = column_.kind == BinnedColumn::Kind::kCategories;
     for (int32_t i = 0; i < n; ++i) {
       const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
-      if (best_->column >= 0 && !(gain > best_->gain)) continue;
+      if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;
       best_->column = number_;
       best_->feature = column_.first_feature + (by_category ? i : 0);
       best_->threshold = by_category ? 0 : i;

@@ -19,6 +19,9 @@ struct BinSums {
   double gradient_unit, hessian_unit;
 };
 
+// As TensorFlow: gains that are no farther apart do not beat each other.
+constexpr double kEqualGains = 1e-15;
+
 // Puts the best split by column `number` in the place of `best` where it gains more. Of equals the
 // first one stays.
 void find_split(int32_t number,
