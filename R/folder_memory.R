@@ -66,14 +66,20 @@ check_response_memory <- function(record, response, folder) {
   if (length(line)) stop_other_model(folder, line, user_frame())
 }
 
-# A matrix has no names: the weights of a column are those of its place.
+# A matrix has no names: the weights of a column are those of its place. The same features in another
+# order are put in that of the training.
+order_of_training <- function(estimator, order) {
+  was <- training_record(estimator)$order
+  if (length(was) == length(order) && setequal(was, order)) was else order
+}
+
 check_order_memory <- function(record, order, folder) {
   was <- record$order
   if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
   words <- function(names) paste0("'", names, "'", collapse = ", ")
   stop_other_model(
     folder,
-    paste0("It was trained on the features ", words(was), " in this order, not on ", words(order), "."),
+    paste0("It was trained on the features ", words(was), ", not on ", words(order), "."),
     user_frame()
   )
 }
@@ -104,10 +110,9 @@ remembering_input <- function(input, object, folder) {
   if (is_new) folder$memory <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
-    the$data <- NULL
     result <- input(mode)
     if (is_new) remember_model(object, folder)
-    remember_data(the$data, folder)
+    remember_data(attr(result, "data"), folder)
     c(result, list(memory = changed_memory(folder)))
   }
 }

@@ -234,6 +234,7 @@ new_input_fn <- function(
     floats <- float_features(reads)
     function() {
       is_matrix <- as_matrix && is_custom(estimator)
+      if (is_matrix) selected <- order_of_training(estimator, selected)
       trained <- as_trained(
         columns, features, response, estimator, reads, response_name, if (is_matrix) selected,
         finite = finite
@@ -336,11 +337,11 @@ next_rows <- function(columns, features, response, options, texts = character(),
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
     identical(the$mode, "train")
   )
-  # for the folder of the model that is trained
-  the$data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
-  if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+  # for the folder of the model that is trained
+  data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
 # The same with the features as one tensor [batch, k]: columns of numbers side by side. Arrays of
@@ -377,7 +378,15 @@ next_matrix <- function(columns, features, response, options) {
   if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
   input <- next_rows(together, "x", response, options)
-  if (length(response)) list(input[[1]]$x, input[[2]]) else input$x
+  x <- if (length(response)) input[[1]]$x else input$x
+  if (is_tensor(x)) attr(x, "columns") <- column_names_of(parts)
+  structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
+}
+
+# Which feature each column of the matrix is of.
+column_names_of <- function(parts) {
+  widths <- vapply(parts, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
+  rep(names(parts), widths)
 }
 
 # --- what estimators make of an input function
@@ -426,11 +435,12 @@ as_model_input <- function(
     if (is.function(result)) result <- result()
     if (is_dataset(result)) result <- next_batch(result)
     input <- split_input(result)
-    if (is_custom(estimator)) return(list(given = lapply(input, as_tensors)))
+    data <- attr(result, "data", exact = TRUE)
+    if (is_custom(estimator)) return(structure(list(given = lapply(input, as_tensors)), data = data))
     if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
     check_features(input$features)
     check_labels(input$labels)
-    input
+    structure(input, data = data)
   }
   structure(read, about = attr(input_fn, "about"))
 }

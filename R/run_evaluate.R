@@ -42,7 +42,12 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   enter_folder(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
-  input <- as_model_input(input_fn, object, ...)
+  input <- if (is.data.frame(input_fn) && knows_features(object)) {
+    refuse_reading(list(...), environment())
+    as_model_input(recorded_input_fn(object, input_fn, environment()), object)
+  } else {
+    as_model_input(input_fn, object, ...)
+  }
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_folder_memory(object, "eval")

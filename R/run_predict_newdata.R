@@ -3,6 +3,7 @@
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
   forms <- labels$predictions
+  if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
   if (length(forms) == 0) stop_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
   has_trees <- model_traits(object$spec$type)$has_trees

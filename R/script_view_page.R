@@ -144,9 +144,13 @@ curves <- function(models, several) {
     }, models, names(models))
   }
   all <- do.call(rbind, unname(models))
+  # what is evaluated stands first
   tags <- unique(all$tag)
-  charts <- lapply(tags, function(tag) chart(all[all$tag == tag, ], tag))
-  section("Scalars", if (length(charts)) charts else paragraph("No event files."))
+  is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
+  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag))
+  if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
+  words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
+  section("Scalars", paragraph(words), charts)
 }
 
 chart <- function(series, tag) {
@@ -304,7 +308,8 @@ inlined <- function(dependency) {
   root <- dependency$src$file
   if (!is.null(dependency$package)) root <- system.file(root, package = dependency$package)
   read <- function(file) {
-    text <- paste(readLines(file.path(root, file), warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+    text <- rawToChar(cpp_read_file(file.path(root, file)))
+    Encoding(text) <- "UTF-8"
     # a script ends where these letters stand, in its strings too
     gsub("</script", "<\\\\/script", text, fixed = TRUE)
   }

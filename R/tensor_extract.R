@@ -10,6 +10,8 @@
 #'   `` `::2` `` and `` `2:` ``, an end that is not there is that of the dimension.
 #' * A negative number counts from the end, -1 being the last element, as in Python (and not as in
 #'   R); a warning says so once a session.
+#' * The matrix of the features that an [input_fn()] gives to a model function has column names:
+#'   `features[, "u"]`, `features[, c("u", "v")]`, and `features$u` or `features[["u"]]`.
 #' * `all_dims()` stands for as many whole dimensions as there are left.
 #' * `NULL` and `tf$newaxis` insert a dimension of 1.
 #' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
@@ -38,6 +40,12 @@
   given <- as.list(substitute(list(...)))[-1]
   frame <- parent.frame()
   indices <- lapply(given, parse_index, frame)
+  named <- vapply(indices, function(index) index$kind == "names", NA)
+  if (any(named)) {
+    taken <- take_columns(x, indices, named, drop)
+    x <- taken$x
+    indices <- taken$indices
+  }
   rank <- length(cpp_element_info(x)$dims)
   if (is.null(cpp_element_info(x)$dims)) rank <- NA
   indices <- complete_indices(indices, rank, style)
@@ -45,7 +53,11 @@
     slice_part, indices, dims_of_indices(indices, cpp_element_info(x)$dims), seq_along(indices),
     MoreArgs = list(drop = drop, style = style)
   )
-  strided_slice(x, parts)
+  part <- strided_slice(x, parts)
+  kinds <- vapply(indices, `[[`, "", "kind")
+  keeps_columns <- length(kinds) == 2 && kinds[[1]] %in% c("all", "range") && kinds[[2]] == "all"
+  if (keeps_columns) attr(part, "columns") <- attr(x, "columns")
+  part
 }
 
 #' @rdname sub-.tensorflow.tensor
@@ -63,6 +75,54 @@
 all_dims <- function() structure(list(), class = "runhooks_all_dims")
 
 new_axis <- structure(list(), class = "runhooks_newaxis")
+
+# --- columns by name
+
+# The columns of these names as a matrix, in the place of the last index, which has them.
+take_columns <- function(x, indices, named, drop) {
+  if (length(indices) != 2 || any(named[-length(named)])) {
+    stop_runhooks(
+      c(
+        "An index of a tensor must be whole numbers or a tensor, not a string.",
+        i = "Names are an index of columns: {.code x[, \"name\"]}."
+      ),
+      call = user_frame()
+    )
+  }
+  names <- indices[[2]]$names
+  at <- columns_named(x, names)
+  if (length(at) == 1) {
+    indices[[2]] <- list(kind = "one", at = at)
+    return(list(x = x, indices = indices))
+  }
+  indices[[2]] <- list(kind = "all")
+  part <- tf$gather(x, at - 1L, axis = 1L)
+  attr(part, "columns") <- attr(x, "columns")[at]
+  list(x = part, indices = indices)
+}
+
+# Which columns these are.
+columns_named <- function(x, names) {
+  columns <- attr(x, "columns")
+  unknown <- setdiff(names, columns)
+  if (length(unknown)) {
+    stop_runhooks(
+      c(
+        "The tensor has no column {.val {unknown[[1]]}}.",
+        i = if (is.null(columns)) {
+          "Its columns have no names: {.code x[, 1]} takes one by its number."
+        } else {
+          "Its columns are {.val {unique(columns)}}."
+        }
+      ),
+      kind = "not_found", call = user_frame()
+    )
+  }
+  unlist(lapply(names, function(name) which(columns == name)))
+}
+
+# `x$name` and `x[["name"]]`: one column as a vector, several of one feature as a matrix.
+column_of_tensor <- function(x, name) x[, name]
 
 # What one argument of `[` says: list(kind, ...), where kind is "all", "ellipsis", "newaxis", "one"
 # (at), or "range" (from, to, by; NULL where it is not there).
@@ -101,6 +161,7 @@ value_index <- function(value) {
   if (is.null(value) || inherits(value, "runhooks_newaxis")) return(list(kind = "newaxis"))
   if (inherits(value, "runhooks_all_dims")) return(list(kind = "ellipsis"))
   if (is_tensor(value) || is_variable(value)) return(list(kind = "one", at = as_tensor(value)))
+  if (is.character(value) && length(value) > 0) return(list(kind = "names", names = value))
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
     stop_runhooks(
