@@ -757,6 +757,10 @@ cpp_timer_last_step <- function(pointer) {
     .Call(`_runhooks_cpp_timer_last_step`, pointer)
 }
 
+cpp_estimator_trees <- function(spec, checkpoint) {
+    .Call(`_runhooks_cpp_estimator_trees`, spec, checkpoint)
+}
+
 cpp_near_names <- function(name, known) {
     .Call(`_runhooks_cpp_near_names`, name, known)
 }

@@ -131,7 +131,7 @@ blueprint_input_fn <- function(
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
-  if (is_training && iterates(model, n, batch_size)) {
+  if (is_training && sees_all_rows(model, n, batch_size)) {
     # where all rows are seen at once neither their order nor a place in them says anything
     if (identical(shuffle, "auto")) shuffle <- FALSE
     resume <- FALSE
@@ -150,7 +150,12 @@ check_some_rows <- function(data, call) {
 
 # So many rows and steps converge, and take less than a second; how many says the kind of model.
 default_batch <- function(model, n) {
-  if (iterates(model)) n else min(n, model_traits(model$spec$type)$batch_size)
+  if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
+}
+
+# Whether the model wants all rows in each step, by itself or by its optimizer, and they are.
+sees_all_rows <- function(model, n = 1, batch_size = n) {
+  batch_size == n && (model_traits(model$spec$type)$wants_all_rows || iterates(model, n, batch_size))
 }
 
 # Whether the model is trained by an optimizer that wants all rows in each step, and they are.
@@ -164,6 +169,8 @@ most_iterations <- 200
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (iterates(model, n, batch_size)) return(most_iterations)
+  # the model says when it is done
+  if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)
 }
 

@@ -6,13 +6,17 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
   if (length(forms) == 0) stop_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
-  choices <- c(names(forms), "response", "link")
+  has_trees <- model_traits(object$spec$type)$has_trees
+  choices <- c(names(forms), "response", "link", if (has_trees) "contributions")
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (is.null(type)) type <- names(forms)
   if (type[[1]] %in% c("response", "link")) {
     return(predict_mean(object, newdata, type, labels, forms, checkpoint_path, hooks, call))
+  }
+  if (type[[1]] == "contributions") {
+    return(predict_contributions(object, newdata, checkpoint_path, hooks, call))
   }
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   values <- predicted_rows(object, data, vapply(forms, `[[`, "", "key"), checkpoint_path, hooks, call)

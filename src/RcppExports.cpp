@@ -2089,6 +2089,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_estimator_trees
+SEXP cpp_estimator_trees(SEXP spec, Text checkpoint);
+RcppExport SEXP _runhooks_cpp_estimator_trees(SEXP specSEXP, SEXP checkpointSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< Text >::type checkpoint(checkpointSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_trees(spec, checkpoint));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_near_names
 SEXP cpp_near_names(Text name, Texts known);
 RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
@@ -2341,6 +2352,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},
     {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
+    {"_runhooks_cpp_estimator_trees", (DL_FUNC) &_runhooks_cpp_estimator_trees, 2},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},

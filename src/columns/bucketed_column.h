@@ -3,6 +3,9 @@
 // What it must not know: any particular column, trees, R.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "columns/feature_column.h"
 
 namespace runhooks {
@@ -20,6 +23,18 @@ class BucketedColumn {
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
   // How the elements are called where they are looked at: "age_bucketized", or the words' column.
   virtual std::string feature_name() const = 0;
+  // Between which its buckets lie; none of words.
+  virtual std::vector<float> edges() const { return {}; }
+  // How people call an element: the word.
+  virtual std::string element_name(int64_t element) const { return str_cat(element); }
+};
+
+// A categorical column that knows the words of its buckets.
+class NamedBuckets {
+ public:
+  virtual ~NamedBuckets() = default;
+  // "" where it has none.
+  virtual std::string bucket_name(int64_t bucket) const = 0;
 };
 
 }  // namespace runhooks

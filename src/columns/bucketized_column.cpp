@@ -44,11 +44,13 @@ class BucketizedColumn : public DenseColumn,
   int64_t buckets() const override { return static_cast<int64_t>(boundaries_.size()) + 1; }
   int64_t elements() const override { return dense_->num_elements(); }
   bool is_of_words() const override { return false; }
+  std::vector<float> edges() const override { return boundaries_; }
   std::string feature_name() const override { return name(); }
   Output bucket_tensor(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     const std::vector<int64_t> rows = {-1, elements()};
-    const Output flat = graph.op("Reshape", {cache.transformed(*source_), graph.constant(Tensor::vector<int64_t>(rows), "shape")});
+    const Output shape = graph.constant(Tensor::vector<int64_t>(rows), "shape");
+    const Output flat = graph.op("Reshape", {cache.transformed(*source_), shape});
     return graph.op("Bucketize", {flat}).attr("boundaries", boundaries_);
   }
 

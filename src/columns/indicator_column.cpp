@@ -35,6 +35,11 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
   int64_t buckets() const override { return 2; }
   int64_t elements() const override { return categorical().num_buckets(); }
   bool is_of_words() const override { return true; }
+  std::string element_name(int64_t element) const override {
+    const auto* words = dynamic_cast<const NamedBuckets*>(&categorical());
+    const std::string word = words ? words->bucket_name(element) : "";
+    return word.empty() ? str_cat(element) : word;
+  }
   std::string feature_name() const override { return categorical().name(); }
   Output bucket_tensor(TransformationCache& cache) const override {
     Graph& graph = cache.graph();

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/open_file.h"
-#include "columns/feature_column.h"
+#include "columns/bucketed_column.h"
 
 namespace runhooks {
 
@@ -41,7 +41,7 @@ class VocabularyColumn : public CategoricalColumn {
   int64_t size_ = 0, num_oov_, default_;
 };
 
-class VocabularyListCategoricalColumn : public VocabularyColumn {
+class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuckets {
  public:
   explicit VocabularyListCategoricalColumn(const Args& args) : VocabularyColumn(args) {
     const Value* words = args.find("vocabulary_list");
@@ -61,6 +61,11 @@ class VocabularyListCategoricalColumn : public VocabularyColumn {
     }
   }
 
+  std::string bucket_name(int64_t bucket) const override {
+    if (bucket >= size_) return "";
+    const auto i = static_cast<size_t>(bucket);
+    return numbers_.empty() ? texts_[i] : str_cat(numbers_[i]);
+  }
   Output transform(TransformationCache& cache) const override {
     const Shape shape{size_};
     const Tensor words =

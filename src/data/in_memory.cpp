@@ -90,6 +90,8 @@ class InMemoryIterator : public DatasetIterator {
     if (!dataset_->has_epoch(epoch_ - first_epoch_)) return false;
     if (dataset_->options().shuffle && order_.empty()) shuffle();
     const int64_t n = std::min(dataset_->options().batch_size, rows_left());
+    rows_seen_ += n;
+    if (n == dataset_->rows() && position_ == 0 && put_all(sink)) return true;
     targets_.clear();
     for (size_t i = 0; i < row_bytes_.size(); ++i) {
       const InMemoryColumn& source = dataset_->columns()[i];
@@ -100,7 +102,6 @@ class InMemoryIterator : public DatasetIterator {
       targets_.push_back(static_cast<char*>(target.raw()));
     }
     fill(n);
-    rows_seen_ += n;
     return true;
   }
 
@@ -137,6 +138,19 @@ class InMemoryIterator : public DatasetIterator {
   }
 
  private:
+  // All rows in their order, without a copy of them; whether that can be.
+  bool put_all(ElementSink& sink) {
+    if (dataset_->options().shuffle) return false;
+    Components all;
+    for (const InMemoryColumn& column : dataset_->columns()) {
+      if (column.sparse) return false;
+      all.push_back(column.tensor);
+    }
+    sink.put_all(all);
+    position_ = dataset_->rows();
+    return true;
+  }
+
   // Enough to tell whether a batch is full.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();

@@ -5,6 +5,7 @@
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/tree_features.h"
+#include "estimators/trees_in_memory.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
 #include "trees/ensemble_resource.h"
@@ -20,12 +21,20 @@ const char* const kTrees = "boosted_trees";
 
 // --- arguments
 
+double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
+
 ModelTraits trees_traits() {
   ModelTraits traits;
   traits.family = "trees";
   traits.words = "boosted trees";
   traits.name = "BoostedTrees";
   traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
+  traits.wants_all_rows = true;
+  traits.trees = [](const Args& args, const std::string& checkpoint) {
+    const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
+    return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
+                      str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
+  };
   traits.arguments = {
       "head",
       "dense_feature_columns",
@@ -49,7 +58,7 @@ ModelTraits trees_traits() {
       "finished (`\"post\"`).",
       "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
       "by which numbers are put into buckets: there are `1 / epsilon` of them.",
-      "formula"};
+      "formula", "explains = FALSE: flag"};
   return traits;
 }
 
@@ -68,7 +77,7 @@ struct GrowthArguments {
         l2(args.number("l2_regularization", 0)),
         complexity(args.number("tree_complexity", 0)),
         min_node_weight(args.number("min_node_weight", 0)),
-        epsilon(args.number("quantile_sketch_epsilon", 0.01)),
+        epsilon(epsilon_of(args)),
         centers_bias(args.flag("center_bias", false)) {
     const std::string mode = args.text("pruning_mode", "none");
     if (mode == "pre") pruning = Pruning::kPre;
@@ -92,13 +101,15 @@ class Growing {
           const std::vector<TreeFeature>& features,
           const TreeInput& input,
           const Output& ensemble,
-          int64_t logits)
+          int64_t logits,
+          TreesInMemory* in_memory)
       : graph_(graph),
         by_(by),
         features_(features),
         input_(input),
         ensemble_(ensemble),
-        logits_(logits) {
+        logits_(logits),
+        in_memory_(in_memory) {
     const auto groups = {TreeFeature::Group::kWords, TreeFeature::Group::kNumbers,
                          TreeFeature::Group::kBucketized};
     for (const auto group : groups) add_group(group);
@@ -117,6 +128,11 @@ class Growing {
 
   // The logits of a batch, and the nodes that its examples are in.
   Output predict() {
+    if (in_memory_) {
+      const Output ready = graph_.op("ReadVariableOp", {input_.boundaries_ready})
+                               .attr("dtype", DType::kBool);
+      return logits_tensor_ = in_memory_->logits(graph_, ready);
+    }
     const Output ids = input_.buckets.front();
     const Output zeros = graph_.op("ZerosLike", {ids});
     const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
@@ -300,6 +316,11 @@ class Growing {
   Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
 
   Operation* layer(Graph& g) {
+    if (in_memory_) {
+      return in_memory_->grow(g, gradients_, hessians_,
+                              {by_.l1, by_.l2, by_.complexity, by_.min_node_weight, by_.rate,
+                               by_.max_depth, by_.pruning});
+    }
     std::vector<Output> of_batch;
     for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
     return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
@@ -446,6 +467,7 @@ class Growing {
   const TreeInput& input_;
   Output ensemble_;
   int64_t logits_;
+  TreesInMemory* in_memory_;  // NULL: batches come one after another
   std::vector<FeatureGroup> groups_;
   std::vector<Output> layer_accumulators_, bias_accumulators_, quantile_accumulators_;
   VariablePtr center_needed_;
@@ -499,6 +521,28 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
       .attr("logits_dimension", logits);
 }
 
+// What the head makes of a logit, as TensorFlow's explanations have it.
+std::string link_of(const Head& head) {
+  const std::string family = head.labels().family;
+  if (head.logits_dimension() != 1) {
+    fail(Code::kUnimplemented, "Contributions are those to one number, and the model has ",
+         head.logits_dimension(), " logits.");
+  }
+  return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
+}
+
+Output contributions(Graph& graph, const TreeModel& model, const std::string& link) {
+  TreesInside inside;
+  inside.features = model.features;
+  std::vector<Output> inputs = {model.ensemble};
+  inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  return graph.op("TreeContributions", inputs)
+      .attr("num_features", static_cast<int64_t>(model.features.size()))
+      .attr("columns", inside.column_of_feature())
+      .attr("num_columns", static_cast<int64_t>(inside.columns().size()))
+      .attr("link", link);
+}
+
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
   const GrowthArguments checked(args);
@@ -511,16 +555,24 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         const NameScope scope(graph, str_cat(kTrees, "/"));
         logits = predicted_logits(graph, model, width);
       }
-      return head->create_estimator_spec(graph, input, mode, logits, {});
+      EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
+      if (mode == Mode::kPredict && arguments.flag("explains", false)) {
+        spec.predictions.emplace_back("contributions", contributions(graph, model, link_of(*head)));
+      }
+      return spec;
     }
     const NameScope root(graph, str_cat(kTrees, "/"));
-    Growing growing(graph, checked, model.features, model.input, model.ensemble, width);
+    TreesInMemory in_memory(model.features, model.input, model.ensemble);
+    const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
+    Growing growing(graph, checked, model.features, model.input, model.ensemble, width,
+                    is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");
     EstimatorSpec spec = head->create_estimator_spec(
         graph, input, mode, logits,
         [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
+    if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     spec.training_hooks.push_back(
         stop_at_trees(model.ensemble, checked.n_trees, checked.max_depth));
     return spec;

@@ -45,6 +45,9 @@ struct Coefficients {
   std::vector<std::string> weights;  // of each column, in their order
 };
 
+// What a trained model of trees is made of (estimators/tree_features.h).
+struct TreesInside;
+
 struct ModelTraits {
   std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
   std::string words;   // "wide and deep", in "a wide and deep classifier"
@@ -52,8 +55,13 @@ struct ModelTraits {
   std::vector<ModelPart> parts;
   // What training reads of data where nothing is said: enough to converge, not to learn the noise.
   int64_t batch_size = 512, steps = 5000;
+  // Whether it wants all rows of data in memory in each step, and ends by itself.
+  bool wants_all_rows = false;
   // Of the columns of a model; missing where it is no linear function.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
+  // The trees that a checkpoint has of a model of these arguments; missing where it has none.
+  std::function<std::shared_ptr<const TreesInside>(const Args&, const std::string& checkpoint)>
+      trees;
   // Lines as ArgSpec has them, in the order of TensorFlow's signatures; see model_lines().
   std::vector<std::string> arguments;
 };

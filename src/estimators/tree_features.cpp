@@ -16,6 +16,16 @@ const DenseColumn& dense_column(const FeatureColumn& column) {
               {"Wrap it: column_indicator() asks for each word."});
 }
 
+std::string source_of(const FeatureColumn& column) {
+  const std::vector<std::string> keys = column.feature_keys();
+  return keys.size() == 1 ? keys[0] : column.name();
+}
+
+std::string element_name_of(const BucketedColumn* column, int64_t element, int64_t elements) {
+  if (column && column->is_of_words()) return column->element_name(element);
+  return elements == 1 ? "" : str_cat(element + 1);
+}
+
 Output in_columns(Graph& graph, Output x, int64_t elements) {
   const Tensor shape = Tensor::vector<int64_t>({-1, elements});
   return graph.op("Reshape", {x, graph.constant(shape, "shape")});
@@ -28,6 +38,16 @@ void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into)
 
 }  // namespace
 
+std::string TreeFeature::question(int32_t threshold) const {
+  if (group == Group::kWords) return str_cat(source, " is not ", element_name);
+  const std::string what =
+      element_name.empty() ? source : str_cat(source, "[", element_name, "]");
+  if (threshold < 0) return str_cat(what, " is below all");
+  if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
+  const char* compared = group == Group::kNumbers ? " <= " : " < ";
+  return str_cat(what, compared, edges[static_cast<size_t>(threshold)]);
+}
+
 int64_t quantile_buckets(double epsilon) {
   return std::max<int64_t>(1, static_cast<int64_t>(1 / epsilon));
 }
@@ -38,20 +58,24 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, do
   for (const ColumnPtr& column : columns) {
     TreeFeature feature;
     int64_t elements = 0;
-    if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
+    const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get());
+    if (bucketed) {
+      feature.edges = bucketed->edges();
+      feature.source = bucketed->is_of_words() ? bucketed->feature_name() : source_of(*column);
       feature.name = bucketed->feature_name();
       feature.buckets = bucketed->buckets();
       feature.group = bucketed->is_of_words() ? TreeFeature::Group::kWords
                                               : TreeFeature::Group::kBucketized;
       elements = bucketed->elements();
     } else {
-      feature.name = column->name();
+      feature.name = feature.source = column->name();
       feature.buckets = quantile_buckets(epsilon);
       feature.group = TreeFeature::Group::kNumbers;
       elements = dense_column(*column).num_elements();
     }
     for (feature.element = 0; feature.element < elements; ++feature.element) {
       if (feature.group == TreeFeature::Group::kNumbers) feature.stream = streams++;
+      feature.element_name = element_name_of(bucketed, feature.element, elements);
       all.push_back(feature);
     }
   }

@@ -94,11 +94,71 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
+// Growing trees. The bins of a row's features lie side by side, kBinRowBytes a row: up to 32 of a
+// byte, or 16 of two. A gradient g and a hessian h, both whole numbers, are packed as g * 2^32 + h,
+// so that one addition serves both: the sums are right as long as neither leaves 31 bits, and the
+// same in any order.
+constexpr int64_t kBinRowBytes = 32;
+constexpr int64_t kByteBins = 256;
+struct GainRules {
+  double gradient, hessian;  // all
+  double l1, l2;
+};
+struct HistogramKernels {
+  // sums[(f * 256 + bin of f) * logits + k] += packed[i * logits + k] for all n rows. With one
+  // logit the features are rounded up to fours: their sums must be there.
+  void (*add8)(int64_t n,
+               int64_t features,
+               int64_t logits,
+               const uint8_t* rows,
+               const int64_t* packed,
+               int64_t* sums);
+  // The same of bins of two bytes, `bins` a feature.
+  void (*add16)(int64_t n,
+                int64_t features,
+                int64_t bins,
+                int64_t logits,
+                const uint8_t* rows,
+                const int64_t* packed,
+                int64_t* sums);
+  // Adds n packed sums to those of gradients and of hessians, and makes them zero.
+  void (*flush)(int64_t n, int64_t* sums, int64_t* gradients, int64_t* hessians);
+  // x * scale as whole numbers below 2^30; fractions go up or down by the element's number, which
+  // begins with `first`, so that sums stay in the middle. Whole numbers stay as they are.
+  void (*quantize)(int64_t n, const float* x, float scale, uint32_t first, int32_t* out);
+  // The largest |x|, as bits: above those of the infinity where one is NaN.
+  uint32_t (*largest)(int64_t n, const float* x);
+  // packed[i] = the gradients and hessians of row ids[i].
+  void (*pack)(int64_t n,
+               int64_t logits,
+               const uint16_t* ids,
+               const int32_t* gradients,
+               const int32_t* hessians,
+               int64_t* packed);
+  // out[i] = table[the first bin of row i].
+  void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
+  void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
+  // Brings those of n rows that go to the left (1, the others 0) to the front, both kinds in the
+  // order they had; `spare` has room for n. Returns how many go left.
+  int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
+  int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
+  // out[i] = how many of the bounds are below x[i], -1 for NaN. The bounds are 2^steps - 1 rising
+  // numbers, the last ones may be infinite.
+  void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);
+  // Adds to gains[i] those of two leaves, one with these sums, the other with the rest of all.
+  void (*add_gains)(int64_t n,
+                    const double* gradients,
+                    const double* hessians,
+                    const GainRules* rules,
+                    double* gains);
+};
+
 struct Kernels {
   const char* isa;  // "base", "avx2" or "avx512"
   const GemmKernels* gemm;
   const DenseKernels* dense;
   const UpdateKernels* updates;
+  const HistogramKernels* histograms;
 };
 
 // The best table that this machine runs. RUNHOOKS_ISA=base|avx2|avx512 in the environment asks for

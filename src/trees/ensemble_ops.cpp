@@ -51,6 +51,7 @@ TreeEnsemble& EnsembleResource::ensemble() {
 void EnsembleResource::set(TreeEnsemble ensemble) {
   ensemble_ = std::move(ensemble);
   is_initialized_ = true;
+  ++revision_;
   checked_stamp_ = -1;
 }
 

@@ -24,6 +24,9 @@ class EnsembleResource : public StatefulResource {
   const TreeEnsemble& ensemble() const;
   bool is_initialized() const { return is_initialized_; }
   void set(TreeEnsemble ensemble);
+  // Another one whenever set() has put other trees in their place; those that change have another
+  // stamp.
+  uint64_t revision() const { return revision_; }
   // Throws unless the trees go with so many features and logits; looks at the trees again only
   // where they have changed.
   void check_fits(int32_t num_features, int32_t logits) const;
@@ -31,6 +34,7 @@ class EnsembleResource : public StatefulResource {
  private:
   TreeEnsemble ensemble_;
   bool is_initialized_ = false;
+  uint64_t revision_ = 0;
   mutable int64_t checked_stamp_ = -1;
   mutable int32_t checked_features_ = 0, checked_logits_ = 0;
 };

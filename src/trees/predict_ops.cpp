@@ -1,9 +1,13 @@
 // What trees say of examples: logits, the leaves that they reach, the way there.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "base/shared_pieces.h"
 #include "graph/op_registry.h"
 #include "io/proto/wire.h"
 #include "trees/ensemble_resource.h"
+#include "trees/flat_forest.h"
 
 namespace runhooks {
 
@@ -22,6 +26,7 @@ class Buckets {
     }
   }
   int32_t num_features() const { return static_cast<int32_t>(features_.size()); }
+  const int32_t* const* columns() const { return features_.data(); }
   int32_t at(int32_t feature, int64_t row) const {
     return features_[static_cast<size_t>(feature)][row];
   }
@@ -68,12 +73,36 @@ class PredictKernel : public Kernel {
     const int64_t width = c.op().attr_int("logits_dimension");
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + rows * width, 0.0f);
-    for (int64_t row = 0; row < rows; ++row, logits += width) {
-      for (const Tree& tree : ensemble.trees) {
-        add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits);
-      }
+    if (const FlatForest* flat = flat_form(c.input_resource<EnsembleResource>(0), rows)) {
+      share_range(rows, [&](int64_t first, int64_t n) {
+        flat->add(buckets.columns(), first, n, logits);
+      });
+      return;
     }
+    share_range(rows, [&](int64_t first, int64_t n) {
+      for (int64_t row = first; row < first + n; ++row) {
+        for (const Tree& tree : ensemble.trees) {
+          add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits + row * width);
+        }
+      }
+    });
   }
+
+ private:
+  // The trees in the form that is made for many rows; NULL where these are few, or it has no place
+  // for them.
+  const FlatForest* flat_form(const EnsembleResource& trees, int64_t rows) {
+    constexpr int64_t kFewRows = 256;
+    const std::pair<uint64_t, int64_t> now = {trees.revision(), trees.ensemble().stamp};
+    if (now == of_ && flat_) return flat_.get();
+    if (rows < kFewRows || !FlatForest::can_hold(trees.ensemble())) return nullptr;
+    flat_ = std::make_unique<FlatForest>(trees.ensemble());
+    of_ = now;
+    return flat_.get();
+  }
+
+  std::unique_ptr<FlatForest> flat_;
+  std::pair<uint64_t, int64_t> of_;
 };
 
 // Logits beyond those of a leaf that an example is known to have reached before.

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "graph/op_registry.h"
+#include "trees/bin_finder.h"
+#include "trees/parallel.h"
 #include "trees/quantile_resource.h"
 
 namespace runhooks {
@@ -42,19 +44,30 @@ class MakeSummariesKernel : public Kernel {
     const double epsilon = *c.input(n + 1).data<float>();
     for (int f = 0; f < n; ++f) {
       const int64_t rows = c.input(f).num_elements();
-      if (weights.num_elements() != rows && weights.num_elements() != 1) {
-        invalid_argument("There must be one weight, or one for each of ", rows, " values; got ",
-                         weights.num_elements(), ".");
-      }
-      QuantileStream stream(epsilon, rows + 1);
-      for (int64_t i = 0; i < rows; ++i) {
-        stream.add(c.input(f).data<float>()[i],
-                   weights.data<float>()[weights.num_elements() == 1 ? 0 : i]);
-      }
-      const Tensor all = as_rows(stream.take().entries());
+      if (weights.num_elements() == rows || weights.num_elements() == 1) continue;
+      invalid_argument("There must be one weight, or one for each of ", rows, " values; got ",
+                       weights.num_elements(), ".");
+    }
+    std::vector<QuantileSummary> summaries(static_cast<size_t>(n));
+    each_on_threads(n, [&](int64_t f) {
+      summaries[static_cast<size_t>(f)] = summary_of(c.input(static_cast<int>(f)), weights, epsilon);
+    });
+    for (int f = 0; f < n; ++f) {
+      const Tensor all = as_rows(summaries[static_cast<size_t>(f)].entries());
       Tensor& out = c.allocate_output(f, DType::kFloat32, all.shape());
       std::copy(all.data<float>(), all.data<float>() + all.num_elements(), out.data<float>());
     }
+  }
+
+ private:
+  static QuantileSummary summary_of(const Tensor& values, const Tensor& weights, double epsilon) {
+    const int64_t rows = values.num_elements();
+    const bool one_weight = weights.num_elements() == 1;
+    QuantileStream stream(epsilon, rows + 1);
+    for (int64_t i = 0; i < rows; ++i) {
+      stream.add(values.data<float>()[i], weights.data<float>()[one_weight ? 0 : i]);
+    }
+    return stream.take();
   }
 };
 
@@ -114,14 +127,14 @@ class QuantileBucketizeKernel : public Kernel {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
     for (int f = 0; f < n; ++f) {
       const Tensor &x = c.input(f), &edges = c.input(n + f);
-      const float *begin = edges.data<float>(), *end = begin + edges.num_elements();
+      const BinFinder finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
       auto* out = c.output(f).data<int32_t>();
-      // as TensorFlow: what is above all is in the last bucket
+      // as TensorFlow: what is above all is in the last bucket, what is no number in the first
       const auto last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
-      for (int64_t i = 0; i < x.num_elements(); ++i) {
-        const auto at = static_cast<int32_t>(std::lower_bound(begin, end, x.data<float>()[i]) - begin);
-        out[i] = std::min(at, last);
-      }
+      share_range(x.num_elements(), [&](int64_t first, int64_t count) {
+        finder.find(x.data<float>() + first, count, out + first);
+        for (int64_t i = first; i < first + count; ++i) out[i] = std::clamp(out[i], 0, last);
+      });
     }
   }
 };

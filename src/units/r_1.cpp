@@ -17,3 +17,4 @@
 #include "r/graph/default_graph.cpp"
 #include "r/graph/kept_function.cpp"
 #include "r/loop/exporter.cpp"
+#include "r/loop/trees.cpp"

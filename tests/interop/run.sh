@@ -90,6 +90,12 @@ for python in $(sh tools/tf_python.sh all); do
   Rscript tests/interop/ops.R begin "$work/ops" &&
     "$python" tests/interop/ops.py "$work/ops" 2> "$work/ops.log" &&
     Rscript tests/interop/ops.R end "$work/ops" || { tail -n 5 "$work/ops.log"; failed=1; }
+  echo "== random boosted trees, trained on both sides, from each other's checkpoints, and exported"
+  mkdir -p "$work/trees"
+  "$python" tests/interop/trees.py begin "$work/trees" "${SEED:-$(($(date +%s) % 1000000))}" \
+    "${TREES:-100}" 2> "$work/trees.log" && Rscript tests/interop/trees.R "$work/trees" &&
+    "$python" tests/interop/trees.py end "$work/trees" 2> "$work/trees.log" ||
+    { tail -n 5 "$work/trees.log"; failed=1; }
   echo "== custom models begun with TensorFlow's checkpoints, trained on both sides"
   mkdir -p "$work/custom"
   "$python" tests/interop/custom.py "$work/custom" 2> "$work/custom.log" &&

@@ -1,4 +1,5 @@
 // Matrix products and what goes with them in a dense layer.
+#include "base/shared_pieces.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/linalg/matrix_product.h"
@@ -176,12 +177,14 @@ class AddNKernel : public Kernel {
   void compute(KernelContext& c) override {
     T* y = c.output(0).template data<T>();
     const int64_t n = c.output(0).num_elements();
-    const T* first = c.input(0).data<T>();
-    for (int64_t i = 0; i < n; ++i) y[i] = first[i];
-    for (int k = 1; k < c.num_inputs(); ++k) {
-      const T* x = c.input(k).data<T>();
-      for (int64_t i = 0; i < n; ++i) y[i] = wrapping_add(y[i], x[i]);
-    }
+    share_range(n, [&](int64_t begin, int64_t count) {
+      const T* first = c.input(0).data<T>();
+      std::copy_n(first + begin, count, y + begin);
+      for (int k = 1; k < c.num_inputs(); ++k) {
+        const T* x = c.input(k).data<T>();
+        for (int64_t i = begin; i < begin + count; ++i) y[i] = wrapping_add(y[i], x[i]);
+      }
+    });
   }
 };
 

@@ -142,6 +142,7 @@ SEXP cpp_next_batch(SEXP columns,
     const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
     if (options.batch_size == num_rows || is_one) {
       add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
+      if (!shuffle) add_endpoint(*default_graph(), "same_rows", "", outputs[0]);
     }
     if (on_other_data != R_NilValue) {
       default_graph()->add_to_collection(

@@ -1,0 +1,127 @@
+# A look into models of trees.
+
+#' Which features trees ask
+#'
+#' @param model,object,x A trained model of trees, such as [boosted_trees_regressor()].
+#' @param normalize `TRUE`: parts of the sum.
+#' @param by `"gain"`: by how much all splits by a column have lowered the loss, as TensorFlow has it;
+#'   `"count"`: how many there are.
+#' @param row.names,optional Not used.
+#' @param input_fn,predict_keys,hooks,checkpoint_path As in [predict()][predict.tf_estimator].
+#' @param ... Not used.
+#' @return * `feature_importances()`: a tibble of `feature` and `importance`, falling. Of a model with
+#'   `pruning_mode = "none"` a split may lose, and so may a column.
+#'   * `as.data.frame()`: a row a node, with the `tree` (from 1), the `node` in it (from 0, the root), its
+#'   `depth`, whether it `is_leaf`, the `feature` that it asks, the `question` (who says yes goes
+#'   `left`), the numbers of the nodes `left` and `right`, the `gain` of the split, the `value` of the
+#'   node as a leaf, the `weight` of the tree, whether what is missing goes left, and whether the tree is
+#'   finished. A model of several logits has `value_1`, `value_2`, ...
+#'   * `experimental_predict_with_explanations()`: a list for each row: its predictions, the `bias`, and
+#'   `dfc`, what each feature adds to it, the largest first; the sum is the prediction (of two classes:
+#'   the probability of the second). `predict(model, newdata, type = "contributions")` is the same as a
+#'   tibble: `.bias` and a column a feature.
+#' @section Errors: `runhooks_error_invalid_argument` for models without trees,
+#'   `runhooks_error_failed_precondition` where nothing is trained, `runhooks_error_unimplemented` for
+#'   contributions in a model of several logits.
+#' @seealso `experimental_feature_importances()` and `experimental_predict_with_explanations()` of
+#'   TensorFlow 1.15's `tf.estimator.BoostedTreesRegressor`.
+#' @family estimator methods
+#' @export
+#' @examples
+#' model <- boosted_trees_regressor(mpg ~ wt + hp, mtcars, n_trees = 10, max_depth = 2)
+#' train(model)
+#' feature_importances(model)
+#' head(as.data.frame(model))
+#' predict(model, mtcars[1:3, ], type = "contributions")
+feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
+  check_flag(normalize)
+  by <- match.arg(by)
+  trees <- trees_of(model, "feature_importances")
+  values <- trees[[by]]
+  if (normalize) values <- values / sum(values)
+  falling <- order(-values, trees$columns)
+  tibble::tibble(feature = trees$columns[falling], importance = values[falling])
+}
+
+#' @rdname feature_importances
+#' @export
+as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
+  nodes <- trees_of(x, "as.data.frame")$nodes
+  value <- nodes$value
+  names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
+  values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
+  before <- c("tree", "node", "is_leaf", "feature", "question", "left", "right", "gain")
+  after <- c("weight", "missing_goes_left", "is_finished")
+  table <- as.data.frame(c(nodes[before], values, nodes[after]), optional = TRUE)
+  depth <- node_depths(table)
+  cbind(table[1:2], depth = depth, table[-(1:2)])
+}
+
+#' @rdname feature_importances
+#' @export
+experimental_predict_with_explanations <- function(object, input_fn, predict_keys = NULL,
+                                                   hooks = NULL, checkpoint_path = NULL) {
+  columns <- trees_of(object, "experimental_predict_with_explanations")$columns
+  keys <- if (is.null(predict_keys)) character() else c(strings_of(predict_keys), "contributions")
+  if (is.data.frame(input_fn)) {
+    data <- check_new_data(bake_newdata(object, input_fn, environment()), environment())
+    features <- new_features(object, data, environment())$columns
+    n <- n_rows(flat_column(features[[1]]))
+    input_fn <- new_input_fn(
+      features, names(features), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1
+    )
+  }
+  input <- as_model_input(input_fn, object)
+  batches <- prediction_start(explaining(object), input, keys, checkpoint_path, hooks)(all = TRUE)
+  lapply(cpp_batch_examples(batches), function(row) {
+    said <- as.vector(row$contributions)
+    dfc <- setNames(said[-1], columns)
+    row$contributions <- NULL
+    c(row, list(bias = said[[1]], dfc = dfc[order(-abs(dfc))]))
+  })
+}
+
+# The trees of the newest checkpoint, with the columns that they ask.
+trees_of <- function(object, what, call = parent.frame()) {
+  check_estimator(object, call = call)
+  checkpoint <- trained_checkpoint(object, what, call)
+  trees <- if (!is_custom(object)) cpp_estimator_trees(core_spec(object), checkpoint)
+  if (is.null(trees)) stop_no_trees(what, call)
+  trees
+}
+
+stop_no_trees <- function(what, call) {
+  stop_runhooks(
+    c(
+      "{.fn {what}} is for models of trees.",
+      i = "{.fn boosted_trees_regressor} and {.fn boosted_trees_classifier} make such models."
+    ),
+    call = call
+  )
+}
+
+# The same model, whose predictions say where they come from.
+explaining <- function(object) {
+  object$spec$explains <- TRUE
+  object
+}
+
+predict_contributions <- function(object, newdata, checkpoint_path, hooks, call) {
+  columns <- trees_of(object, "predict", call)$columns
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
+  values <- predicted_rows(
+    explaining(object), data, "contributions", checkpoint_path, hooks, call
+  )[[1]]
+  quick_tibble(prediction_columns(values, c(".bias", columns)), nrow(values))
+}
+
+# How many questions lead to each node of a table; children come after their parents.
+node_depths <- function(table) {
+  at <- paste(table$tree, table$node)
+  depth <- setNames(integer(nrow(table)), at)
+  for (i in which(!table$is_leaf)) {
+    children <- paste(table$tree[[i]], c(table$left[[i]], table$right[[i]]))
+    depth[children] <- depth[[i]] + 1L
+  }
+  unname(depth)
+}

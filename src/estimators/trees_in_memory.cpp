@@ -1,0 +1,54 @@
+#include "estimators/trees_in_memory.h"
+
+#include "graph/endpoints.h"
+#include "trees/fill_trees_hook.h"
+
+namespace runhooks {
+
+const char* const kSameRows = "same_rows";
+
+bool has_same_rows(const Graph& graph) { return !endpoint(graph, kSameRows).empty(); }
+
+Output TreesInMemory::logits(Graph& graph, const Output& ready) {
+  std::vector<int64_t> groups, order;
+  for (const TreeFeature& feature : features_) {
+    // the number of the first word of its column
+    const auto number = static_cast<int64_t>(groups.size()) - feature.element;
+    groups.push_back(feature.group == TreeFeature::Group::kWords ? number : -1);
+  }
+  for (const auto group : {TreeFeature::Group::kNumbers, TreeFeature::Group::kBucketized}) {
+    for (size_t i = 0; i < features_.size(); ++i) {
+      if (features_[i].group == group) order.push_back(static_cast<int64_t>(i));
+    }
+  }
+  data_ = graph.op("BoostedTreesInMemoryHandle", {});
+  std::vector<Output> inputs = {data_, ready};
+  inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
+  // before the logits: in a step that has both they are in this order
+  fill_ = graph.op("BoostedTreesInMemoryFill", inputs)
+              .attr("num_features", static_cast<int64_t>(features_.size()))
+              .attr("groups", groups)
+              .attr("order", order);
+  return graph.op("BoostedTreesInMemoryLogits",
+                  {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+}
+
+HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_); }
+
+Operation* TreesInMemory::grow(Graph& graph,
+                               const Output& gradients,
+                               const Output& hessians,
+                               const Rules& rules) {
+  const auto number = [](double x) { return static_cast<float>(x); };
+  return graph
+      .op("BoostedTreesInMemoryGrowLayer", {ensemble_, data_, gradients, hessians})
+      .attr("l1", number(rules.l1))
+      .attr("l2", number(rules.l2))
+      .attr("tree_complexity", number(rules.tree_complexity))
+      .attr("min_node_weight", number(rules.min_node_weight))
+      .attr("learning_rate", number(rules.learning_rate))
+      .attr("max_depth", rules.max_depth)
+      .attr("pruning_mode", static_cast<int64_t>(rules.pruning));
+}
+
+}  // namespace runhooks

@@ -1,0 +1,44 @@
+// What lives here: TreesInMemory, a model of trees whose input holds all rows in each step: they are put into bins once.
+// Who may use it: estimators of trees.
+// What it must not know: heads, how trees grow, R.
+#pragma once
+
+#include <vector>
+
+#include "estimators/tree_features.h"
+#include "session/run_hook.h"
+#include "trees/growth.h"
+
+namespace runhooks {
+
+// Where all rows come in each step, in one order.
+extern const char* const kSameRows;
+bool has_same_rows(const Graph& graph);
+
+class TreesInMemory {
+ public:
+  struct Rules {
+    double l1, l2, tree_complexity, min_node_weight, learning_rate;
+    int64_t max_depth;
+    Pruning pruning;
+  };
+
+  TreesInMemory(const std::vector<TreeFeature>& features,
+                const TreeInput& input,
+                const Output& ensemble)
+      : features_(features), input_(input), ensemble_(ensemble) {}
+
+  // By the trees as they are. `ready` says whether the boundaries of buckets are known.
+  Output logits(Graph& graph, const Output& ready);
+  // Puts the rows into bins in the first step in which that can be.
+  HookPtr hook() const;
+  Operation* grow(Graph& graph, const Output& gradients, const Output& hessians, const Rules& rules);
+
+ private:
+  const std::vector<TreeFeature>& features_;
+  const TreeInput& input_;
+  Output ensemble_, data_;
+  Operation* fill_ = nullptr;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,16 @@
+// What lives here: what the three builds of histograms.inc share: the tables.
+// Who may use it: kernels/ only.
+// What it must not know: which table runs.
+#pragma once
+
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+namespace runhooks {
+
+extern const HistogramKernels histograms_base;
+extern const HistogramKernels histograms_avx2;
+extern const HistogramKernels histograms_avx512;
+
+}  // namespace runhooks

@@ -1,0 +1,26 @@
+// What lives here: the sums of boosted trees, for AVX-512.
+// Who may use it: dispatch.cpp.
+// What it must not know: other instruction sets.
+#include "kernels/histograms.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma")
+#endif
+
+#define RUNHOOKS_TABLE histograms_avx512
+#define RUNHOOKS_VECTOR_BYTES 64
+#include "kernels/histograms.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif

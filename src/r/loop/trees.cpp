@@ -1,0 +1,75 @@
+// A look into models of trees.
+#include <algorithm>
+
+#include "estimators/model_traits.h"
+#include "estimators/tree_features.h"
+#include "r/loop/loop.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+// A row a node.
+SEXP nodes_to_r(const TreesInside& trees) {
+  size_t rows = 0;
+  for (const Tree& tree : trees.ensemble.trees) rows += tree.nodes.size();
+  const auto n = static_cast<R_xlen_t>(rows);
+  const auto logits = std::max<size_t>(1, trees.ensemble.leaf_size());
+  Rcpp::IntegerVector tree_id(n), node_id(n), left(n, NA_INTEGER), right(n, NA_INTEGER);
+  Rcpp::CharacterVector feature(n, NA_STRING), question(n, NA_STRING);
+  Rcpp::NumericVector gain(n, NA_REAL), weight(n);
+  Rcpp::LogicalVector is_leaf(n), missing_left(n, NA_LOGICAL), is_finished(n);
+  Rcpp::NumericMatrix value(static_cast<int>(n), static_cast<int>(logits));
+  const auto text = [](const std::string& x) { return Rf_mkCharCE(x.c_str(), CE_UTF8); };
+  R_xlen_t row = 0;
+  for (size_t t = 0; t < trees.ensemble.trees.size(); ++t) {
+    const Tree& tree = trees.ensemble.trees[t];
+    for (size_t i = 0; i < tree.nodes.size(); ++i, ++row) {
+      const TreeNode& node = tree.nodes[i];
+      tree_id[row] = static_cast<int>(t) + 1;
+      node_id[row] = static_cast<int>(i);
+      weight[row] = tree.weight;
+      is_leaf[row] = node.is_leaf();
+      is_finished[row] = tree.is_finalized;
+      const std::vector<float>& said = node.is_leaf() ? node.leaf : node.original_leaf;
+      for (size_t k = 0; k < logits; ++k) {
+        value(static_cast<int>(row), static_cast<int>(k)) = leaf_value(said, k);
+      }
+      if (node.is_leaf()) continue;
+      const TreeFeature& asked = trees.features.at(static_cast<size_t>(node.feature_id));
+      feature[row] = text(asked.name);
+      question[row] = text(asked.question(node.threshold));
+      left[row] = node.left_id;
+      right[row] = node.right_id;
+      gain[row] = node.gain;
+      missing_left[row] = !node.missing_goes_right;
+    }
+  }
+  return Rcpp::List::create(
+      Rcpp::_["tree"] = tree_id, Rcpp::_["node"] = node_id, Rcpp::_["is_leaf"] = is_leaf,
+      Rcpp::_["feature"] = feature, Rcpp::_["question"] = question, Rcpp::_["left"] = left,
+      Rcpp::_["right"] = right, Rcpp::_["gain"] = gain, Rcpp::_["value"] = value,
+      Rcpp::_["weight"] = weight, Rcpp::_["missing_goes_left"] = missing_left,
+      Rcpp::_["is_finished"] = is_finished);
+}
+
+}  // namespace
+
+// The trees of a model in a checkpoint; NULL of models that have none.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
+  return border([&]() -> SEXP {
+    const auto args = args_from_r(spec, "the estimator");
+    const ModelTraits& traits = *registered_model(args->text("type")).traits;
+    if (!traits.trees) return R_NilValue;
+    const auto trees = traits.trees(*args, checkpoint);
+    Rcpp::Shield<SEXP> nodes(nodes_to_r(*trees));
+    return Rcpp::List::create(
+        Rcpp::_["nodes"] = nodes, Rcpp::_["columns"] = Rcpp::wrap(trees->columns()),
+        Rcpp::_["gain"] = Rcpp::wrap(importances(*trees, Importance::kGain)),
+        Rcpp::_["count"] = Rcpp::wrap(importances(*trees, Importance::kCount)));
+  });
+}

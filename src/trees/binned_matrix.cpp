@@ -1,0 +1,113 @@
+// What lives here: how the columns of a BinnedMatrix are put into groups, and filled.
+// Who may use it: binned_matrix.h.
+// What it must not know: gradients, trees.
+#include "trees/binned_matrix.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/status.h"
+#include "trees/parallel.h"
+
+namespace runhooks {
+
+namespace {
+
+void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
+  if (rows < 1 || rows > std::numeric_limits<int32_t>::max()) {
+    invalid_argument("trees grow on 1 to 2147483647 rows, not on ", rows);
+  }
+  if (columns.empty()) invalid_argument("trees need a column at least");
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const BinnedColumn& column = columns[i];
+    if (column.bins < 1 || column.all_bins() > BinnedMatrix::kMostBins) {
+      invalid_argument("column ", i, " has ", column.all_bins(), " bins; 1 to ",
+                             BinnedMatrix::kMostBins, " are possible, one of them for what is missing");
+    }
+  }
+}
+
+}  // namespace
+
+BinnedMatrix::BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns)
+    : rows_(rows), columns_(std::move(columns)) {
+  check_size(rows_, columns_);
+  places_.resize(columns_.size());
+  for (const bool is_wide : {false, true}) {
+    bool starts = true;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if ((columns_[i].all_bins() > kByteBins) != is_wide) continue;
+      const size_t most = static_cast<size_t>(is_wide ? kBinRowBytes / 2 : kBinRowBytes);
+      if (starts || groups_.back().columns.size() == most) {
+        groups_.emplace_back();
+        groups_.back().is_wide = is_wide;
+        groups_.back().bins = is_wide ? 0 : kByteBins;
+        starts = false;
+      }
+      Group& group = groups_.back();
+      places_[i] = {static_cast<int32_t>(groups_.size() - 1),
+                    static_cast<int32_t>(group.columns.size())};
+      group.columns.push_back(static_cast<int32_t>(i));
+      group.bins = std::max(group.bins, columns_[i].all_bins());
+    }
+  }
+  for (Group& group : groups_) group.bytes.resize(static_cast<size_t>(rows_ * kBinRowBytes));
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const int32_t features = columns_[i].features;
+    const size_t end = static_cast<size_t>(columns_[i].first_feature + features);
+    if (column_of_feature_.size() < end) column_of_feature_.resize(end, -1);
+    std::fill_n(column_of_feature_.begin() + columns_[i].first_feature, features,
+                static_cast<int32_t>(i));
+  }
+}
+
+int64_t BinnedMatrix::chunk_rows(int64_t chunk) const {
+  return std::min(kChunkRows, rows_ - chunk * kChunkRows);
+}
+
+int32_t BinnedMatrix::column_of_feature(int32_t feature) const {
+  if (feature < 0 || static_cast<size_t>(feature) >= column_of_feature_.size()) return -1;
+  return column_of_feature_[static_cast<size_t>(feature)];
+}
+
+void BinnedMatrix::fill(const Reader& read) {
+  const int64_t groups = static_cast<int64_t>(groups_.size());
+  each_on_threads(num_chunks() * groups, [&](int64_t i) {
+    fill_chunk(read, static_cast<size_t>(i % groups), i / groups);
+  });
+}
+
+void BinnedMatrix::fill_chunk(const Reader& read, size_t number, int64_t chunk) {
+  Group& group = groups_[number];
+  const int64_t first = chunk * kChunkRows, n = chunk_rows(chunk);
+  uint8_t* rows = group.bytes.data() + first * kBinRowBytes;
+  std::vector<int32_t> bins(static_cast<size_t>(n));
+  for (size_t slot = 0; slot < group.columns.size(); ++slot) {
+    const BinnedColumn& column = columns_[static_cast<size_t>(group.columns[slot])];
+    read(group.columns[slot], first, n, bins.data());
+    const int32_t missing = column.has_missing ? column.bins : -1;
+    int32_t least = 0, most = 0;
+    for (int32_t& bin : bins) {
+      bin = bin < 0 ? missing : bin;
+      least = std::min(least, bin);
+      most = std::max(most, bin);
+    }
+    if (least < 0 || most >= column.all_bins()) {
+      invalid_argument("a value of column ", group.columns[slot], " lies in bin ",
+                             least < 0 ? least : most, ", but its bins are 0 to ",
+                             column.all_bins() - 1);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      uint8_t* row = rows + i * kBinRowBytes;
+      const int32_t bin = bins[static_cast<size_t>(i)];
+      if (group.is_wide) {
+        reinterpret_cast<uint16_t*>(row)[slot] = static_cast<uint16_t>(bin);
+      } else {
+        row[slot] = static_cast<uint8_t>(bin);
+      }
+    }
+  }
+}
+
+}  // namespace runhooks

@@ -1,0 +1,32 @@
+#include "trees/fill_trees_hook.h"
+
+#include "trees/in_memory_trees.h"
+
+namespace runhooks {
+
+namespace {
+
+class FillTreesHook : public RunHook {
+ public:
+  FillTreesHook(const Output& data, Operation* fill) : data_(data.op->name()) {
+    args_.fetches = {fill};
+  }
+  std::string name() const override { return "FillTreesHook"; }
+
+  const RunArgs* before_run(RunContext& context) override {
+    const auto* data = context.session().resources().find<InMemoryTrees>(data_);
+    return data && data->is_filled() ? nullptr : &args_;
+  }
+
+ private:
+  std::string data_;
+  RunArgs args_;
+};
+
+}  // namespace
+
+HookPtr fill_trees(const Output& data, Operation* fill) {
+  return std::make_shared<FillTreesHook>(data, fill);
+}
+
+}  // namespace runhooks

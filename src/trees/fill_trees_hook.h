@@ -1,0 +1,14 @@
+// What lives here: the hook that puts the rows of data into bins, once a session.
+// Who may use it: estimators of trees.
+// What it must not know: how trees grow, R.
+#pragma once
+
+#include "graph/graph.h"
+#include "session/run_hook.h"
+
+namespace runhooks {
+
+// Runs `fill` beside the step until the data that `data` refers to are there.
+HookPtr fill_trees(const Output& data, Operation* fill);
+
+}  // namespace runhooks

@@ -1,0 +1,230 @@
+// Trees that grow on data in memory: the data as bins, the logits of their rows, a layer more.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "graph/op_registry.h"
+#include "trees/ensemble_resource.h"
+#include "trees/in_memory_trees.h"
+
+namespace runhooks {
+
+namespace {
+
+class InMemoryHandleKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
+  }
+  void compute(KernelContext&) override {}
+  bool computes() const override { return false; }
+};
+
+// Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
+// a row never has two of them, they are its categories.
+class ColumnsOfFeatures {
+ public:
+  explicit ColumnsOfFeatures(KernelContext& c) : rows_(c.input(2).num_elements()) {
+    const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
+    if (static_cast<int>(groups.size()) != c.num_inputs() - 2) {
+      invalid_argument("groups must have a number for each of ", c.num_inputs() - 2, " features.");
+    }
+    for (int i = 2; i < c.num_inputs(); ++i) {
+      if (c.input(i).num_elements() != rows_) {
+        invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ",
+                         rows_, " rows.");
+      }
+      features_.push_back(c.input(i).data<int32_t>());
+    }
+    // in the order in which TensorFlow goes through them: words, then the others
+    for (size_t i = 0; i < groups.size();) {
+      size_t end = i + 1;
+      while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
+      if (groups[i] >= 0) add_words(i, end);
+      i = end;
+    }
+    for (const auto& wanted : c.op().attr<std::vector<int64_t>>("order")) {
+      const auto feature = static_cast<size_t>(wanted);
+      if (feature >= features_.size()) invalid_argument("There is no feature ", wanted, ".");
+      if (groups[feature] < 0) add_feature(feature);
+    }
+  }
+
+  std::unique_ptr<BinnedMatrix> matrix() const {
+    auto made = std::make_unique<BinnedMatrix>(rows_, columns_);
+    made->fill([this](int32_t column, int64_t first, int64_t n, int32_t* bins) {
+      read(columns_[static_cast<size_t>(column)], first, n, bins);
+    });
+    return made;
+  }
+
+ private:
+  void add_feature(size_t feature) {
+    BinnedColumn column;
+    column.first_feature = static_cast<int32_t>(feature);
+    const auto [least, most] = std::minmax_element(features_[feature], features_[feature] + rows_);
+    column.bins = std::max(*most, 0) + 1;
+    column.has_missing = *least < 0;
+    columns_.push_back(column);
+  }
+
+  // Of each row the word that it has; `words` where it has none, -1 where it has several.
+  int32_t word_of(size_t begin, size_t end, int64_t row) const {
+    auto word = static_cast<int32_t>(end - begin);
+    for (size_t i = begin; i < end; ++i) {
+      const int32_t bucket = features_[i][row];
+      if (bucket == 0) continue;
+      if (bucket != 1 || word != static_cast<int32_t>(end - begin)) return -1;
+      word = static_cast<int32_t>(i - begin);
+    }
+    return word;
+  }
+
+  void add_words(size_t begin, size_t end) {
+    bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    for (int64_t row = 0; are_categories && row < rows_; ++row) {
+      are_categories = word_of(begin, end, row) >= 0;
+    }
+    if (!are_categories) {
+      for (size_t i = begin; i < end; ++i) add_feature(i);
+      return;
+    }
+    BinnedColumn column;
+    column.kind = BinnedColumn::Kind::kCategories;
+    column.first_feature = static_cast<int32_t>(begin);
+    column.features = static_cast<int32_t>(end - begin);
+    column.bins = column.features + 1;  // the last one has none of the words
+    columns_.push_back(column);
+  }
+
+  void read(const BinnedColumn& column, int64_t first, int64_t n, int32_t* bins) const {
+    const auto feature = static_cast<size_t>(column.first_feature);
+    if (column.kind == BinnedColumn::Kind::kOrdered) {
+      std::copy_n(features_[feature] + first, n, bins);
+      return;
+    }
+    const size_t end = feature + static_cast<size_t>(column.features);
+    for (int64_t i = 0; i < n; ++i) bins[i] = word_of(feature, end, first + i);
+  }
+
+  int64_t rows_;
+  std::vector<const int32_t*> features_;
+  std::vector<BinnedColumn> columns_;
+};
+
+class InMemoryFillKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    if (!*c.input(1).data<bool>()) return;
+    c.input_resource<InMemoryTrees>(0).fill(ColumnsOfFeatures(c).matrix());
+  }
+};
+
+void check_rows(const InMemoryTrees& trees, const Tensor& given, const char* what) {
+  if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been put into bins.");
+  if (given.shape().rank() > 0 && given.shape().dim(0) == trees.rows()) return;
+  fail(Code::kFailedPrecondition, "The data have been put into bins with ", trees.rows(),
+       " rows; now there are ", what, " of shape ", given.shape(),
+       ". Trees that grow in memory want the same rows in each step.");
+}
+
+class InMemoryLogitsKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    auto& trees = c.input_resource<InMemoryTrees>(1);
+    const auto& ensemble = c.input_resource<EnsembleResource>(0);
+    const int64_t rows = c.input(2).shape().dim(0);
+    float* out = c.allocate_output(0, DType::kFloat32, Shape{rows, 1}).data<float>();
+    if (!trees.is_filled() && ensemble.ensemble().trees.empty()) {
+      std::fill_n(out, rows, 0.0f);
+      return;
+    }
+    check_rows(trees, c.input(2), "features");
+    const std::vector<float>& logits = trees.logits(ensemble);
+    std::copy(logits.begin(), logits.end(), out);
+  }
+};
+
+class GrowLayerKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    auto& trees = c.input_resource<InMemoryTrees>(1);
+    check_rows(trees, c.input(2), "gradients");
+    check_rows(trees, c.input(3), "hessians");
+    const auto number = [&c](const char* name) { return c.op().attr<float>(name); };
+    const SplitCosts costs = {number("l1"), number("l2"), number("tree_complexity"),
+                              number("min_node_weight")};
+    LayerGrowth growth;
+    growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
+    growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
+    trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
+               c.input(3).data<float>(), costs, growth, number("learning_rate"));
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
+    .output("resource: resource")
+    .shape(scalar_shape)
+    .kernel(kernel_of<InMemoryHandleKernel>())
+    .keeps(InMemoryTrees::make)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesInMemoryHandle")
+    .summary("Data in memory that trees grow on.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
+    .input("data: resource, trees in memory")
+    .input("are_boundaries_ready: bool, scalar")
+    .input("bucketized_features: num_features * int32, vector")
+    .attr("groups: list(int)")
+    .attr("order: list(int)")
+    .attr("num_features: int >= 1")
+    .shape(no_outputs)
+    .kernel(kernel_of<InMemoryFillKernel>())
+    .mutates(0)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesInMemoryFill")
+    .summary("Puts the buckets of all rows into memory, once their boundaries are known; features of one group are the words of a "
+             "column.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("data: resource, trees in memory")
+    .input("rows: T, rank >= 1")
+    .output("logits: float")
+    .attr("T: type")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, Shape{c.input(2).has_rank() ? c.input(2).dim(0) : Shape::kUnknownDim, 1});
+    })
+    .kernel(kernel_of<InMemoryLogitsKernel>())
+    .mutates(1)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesInMemoryLogits")
+    .summary("The logits of all rows in memory by the trees as they are.");
+
+RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("data: resource, trees in memory")
+    .input("gradients: float, rank 2")
+    .input("hessians: float, rank 2")
+    .attr("l1: float")
+    .attr("l2: float")
+    .attr("tree_complexity: float")
+    .attr("min_node_weight: float")
+    .attr("learning_rate: float")
+    .attr("max_depth: int >= 1")
+    .attr("pruning_mode: int >= 0")
+    .shape(no_outputs)
+    .kernel(kernel_of<GrowLayerKernel>())
+    .mutates(0)
+    .mutates(1)
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
+    .summary("Adds a layer of the best splits, by all rows in memory, to the last tree.");
+
+}  // namespace runhooks

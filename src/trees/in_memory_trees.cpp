@@ -1,0 +1,88 @@
+// What lives here: how rows in memory follow the trees of a model that grow.
+// Who may use it: in_memory_trees.h.
+// What it must not know: how splits are found, losses.
+#include "trees/in_memory_trees.h"
+
+#include <utility>
+
+#include "base/status.h"
+
+namespace runhooks {
+
+std::unique_ptr<StatefulResource> InMemoryTrees::make(const Operation&) {
+  return std::make_unique<InMemoryTrees>();
+}
+
+void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix) {
+  grower_ = std::make_unique<LayerGrower>(std::move(matrix), 1);
+  const auto rows = static_cast<size_t>(grower_->rows());
+  before_.resize(rows);
+  logits_.resize(rows);
+  begin();
+}
+
+void InMemoryTrees::begin() {
+  std::fill(before_.begin(), before_.end(), 0.0f);
+  trees_before_ = 0;
+  is_on_way_ = false;
+  stamp_ = -1;
+}
+
+void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to) {
+  // the nodes of a pruned tree have other numbers now
+  if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
+  is_on_way_ = true;
+  grower_->follow(tree);
+  grower_->each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first) {
+    const float leaf = tree.weight * leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
+    const float* from = before_.data() + first;
+    float* sums = to->data() + first;
+    for (int64_t i = 0; i < n; ++i) sums[ids[i]] = from[ids[i]] + leaf;
+  });
+}
+
+const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees) {
+  const TreeEnsemble& ensemble = trees.ensemble();
+  if (trees.revision() != revision_ || ensemble.stamp < stamp_) begin();
+  if (ensemble.stamp == stamp_) return logits_;
+  revision_ = trees.revision();
+  while (trees_before_ + 1 < ensemble.trees.size()) {
+    add_tree(ensemble.trees[trees_before_++], &before_);
+    is_on_way_ = false;
+  }
+  if (ensemble.trees.empty()) {
+    logits_ = before_;
+  } else {
+    add_tree(ensemble.trees.back(), &logits_);
+  }
+  stamp_ = ensemble.stamp;
+  return logits_;
+}
+
+void InMemoryTrees::grow(EnsembleResource& trees,
+                         const float* gradients,
+                         const float* hessians,
+                         const SplitCosts& costs,
+                         const LayerGrowth& growth,
+                         float learning_rate) {
+  logits(trees);
+  TreeEnsemble& ensemble = trees.ensemble();
+  const std::vector<LayerSplit> found =
+      grower_->best_splits(ensemble.last_layer_node_start, ensemble.last_layer_node_end, gradients,
+                           hessians, ensemble.num_layers_attempted, costs);
+  BestSplits best;
+  for (const LayerSplit& own : found) {
+    Split split;
+    split.question.kind = TreeNode::Kind::kBucketized;
+    split.question.feature_id = own.feature;
+    split.question.threshold = own.threshold;
+    split.question.missing_goes_right = own.missing_goes_right;
+    split.question.gain = static_cast<float>(own.gain);
+    split.left = {learning_rate * own.left[0]};
+    split.right = {learning_rate * own.right[0]};
+    best.add(own.node, std::move(split));
+  }
+  grow_layer(ensemble, best, growth);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,51 @@
+// What lives here: InMemoryTrees, the binned data that a session trains trees on, and where its rows are.
+// Who may use it: the ops of growing trees in memory.
+// What it must not know: losses, heads, R.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trees/ensemble_resource.h"
+#include "trees/growth.h"
+#include "trees/layer_grower.h"
+
+namespace runhooks {
+
+// What BoostedTreesInMemoryHandle refers to. It has no state of its own: it is made anew of the
+// data, and the rows find their places by the trees.
+class InMemoryTrees : public StatefulResource {
+ public:
+  static std::unique_ptr<StatefulResource> make(const Operation&);
+  const char* kind() const override { return "trees in memory"; }
+  NamedTensors save_state() const override { return {}; }
+  void restore_state(const NamedTensors&) override {}
+
+  bool is_filled() const { return grower_ != nullptr; }
+  void fill(std::unique_ptr<BinnedMatrix> matrix);
+  int64_t rows() const { return grower_->rows(); }
+  // Of the trees as they are now, by row.
+  const std::vector<float>& logits(const EnsembleResource& trees);
+  // Adds a layer of the best splits.
+  void grow(EnsembleResource& trees,
+            const float* gradients,
+            const float* hessians,
+            const SplitCosts& costs,
+            const LayerGrowth& growth,
+            float learning_rate);
+
+ private:
+  void begin();
+  // Into `to`, what the tree adds to the sums before it.
+  void add_tree(const Tree& tree, std::vector<float>* to);
+
+  std::unique_ptr<LayerGrower> grower_;
+  // Of the trees before the last one, and of all.
+  std::vector<float> before_, logits_;
+  size_t trees_before_ = 0;
+  bool is_on_way_ = false;  // in the tree after those
+  uint64_t revision_ = 0;
+  int64_t stamp_ = -1;
+};
+
+}  // namespace runhooks

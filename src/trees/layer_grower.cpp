@@ -1,0 +1,320 @@
+// What lives here: LayerGrower: rows brought to their nodes, sums over bins by pieces of rows.
+// Who may use it: layer_grower.h.
+// What it must not know: losses, how a split is judged.
+#include "trees/layer_grower.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "base/status.h"
+#include "trees/split_finder.h"
+
+namespace runhooks {
+
+namespace {
+
+// Packed sums of so many rows at most: with each number below 2^16 they stay below 2^31.
+constexpr int64_t kPackedRows = 2 * BinnedMatrix::kChunkRows;
+
+const HistogramKernels& hot() { return *kernels().histograms; }
+
+// The largest power of two that brings `largest` below what so many rows may add up.
+double scale_of(float largest, int64_t rows) {
+  if (largest == 0) return 1;
+  const double most =
+      std::min<double>(1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) - 1;
+  // not so large that a float could not hold it
+  const int exponent = std::min(static_cast<int>(std::floor(std::log2(most / largest))), 126);
+  return std::ldexp(1.0, exponent);
+}
+
+float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
+  share_each(static_cast<int64_t>(most.size()), [&](int64_t i) {
+    most[static_cast<size_t>(i)] = hot().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
+  });
+  const uint32_t bits = *std::max_element(most.begin(), most.end());
+  float result;
+  std::memcpy(&result, &bits, sizeof(result));
+  if (!std::isfinite(result)) {
+    const float* bad = std::find_if(x, x + n, [](float value) { return !std::isfinite(value); });
+    invalid_argument("the ", what, " of row ", (bad - x) / logits + 1, " is ", *bad,
+                     ": trees cannot grow on it");
+  }
+  return result;
+}
+
+bool is_better(const LayerSplit& split, const LayerSplit& than) {
+  if (split.column < 0 || than.column < 0) return split.column >= 0;
+  if (std::abs(split.gain - than.gain) > kEqualGains) return split.gain > than.gain;
+  return split.column < than.column;
+}
+
+}  // namespace
+
+LayerGrower::LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits)
+    : matrix_(std::move(matrix)), logits_(logits) {
+  const size_t n = static_cast<size_t>(matrix_->rows());
+  ids_.resize(n);
+  for (size_t i = 0; i < n; ++i) ids_[i] = static_cast<uint16_t>(i % BinnedMatrix::kChunkRows);
+  segments_.resize(static_cast<size_t>(matrix_->num_chunks()));
+  packed_.resize(n * static_cast<size_t>(logits_));
+  start_tree();
+}
+
+void LayerGrower::start_tree() {
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    segments_[i] = {{0, 0, static_cast<int32_t>(matrix_->chunk_rows(static_cast<int64_t>(i)))}};
+  }
+}
+
+std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
+  const int32_t number = matrix_->column_of_feature(node.feature_id);
+  if (number < 0) invalid_argument("a tree asks for feature ", node.feature_id, ", which no column has");
+  const BinnedColumn& column = matrix_->column(static_cast<size_t>(number));
+  std::vector<uint8_t> table(static_cast<size_t>(column.all_bins()));
+  for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
+    int32_t bucket = bin;
+    if (bin == column.bins) {
+      bucket = kMissingBucket;
+    } else if (column.kind == BinnedColumn::Kind::kCategories) {
+      bucket = bin == node.feature_id - column.first_feature;
+    }
+    table[static_cast<size_t>(bin)] = node.child(bucket) == node.left_id;
+  }
+  return table;
+}
+
+void LayerGrower::follow(const Tree& tree) {
+  std::vector<std::vector<uint8_t>> tables(tree.nodes.size());
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (!tree.nodes[i].is_leaf()) tables[i] = table_of(tree.nodes[i]);
+  }
+  each_on_threads(matrix_->num_chunks(),
+                  [&](int64_t chunk) { follow_chunk(chunk, tree, tables); });
+}
+
+void LayerGrower::follow_chunk(int64_t chunk,
+                               const Tree& tree,
+                               const std::vector<std::vector<uint8_t>>& tables) {
+  const int64_t first = chunk * BinnedMatrix::kChunkRows;
+  const size_t most = static_cast<size_t>(matrix_->chunk_rows(chunk));
+  std::vector<uint8_t> goes_left, spare;
+  std::vector<uint16_t> spare_ids;
+  std::vector<Segment> settled, open = std::move(segments_[static_cast<size_t>(chunk)]);
+  std::reverse(open.begin(), open.end());
+  while (!open.empty()) {
+    const Segment segment = open.back();
+    open.pop_back();
+    const TreeNode& node = tree.nodes[static_cast<size_t>(segment.node)];
+    if (node.is_leaf()) {
+      settled.push_back(segment);
+      continue;
+    }
+    goes_left.resize(most);
+    spare.resize(most * kBinRowBytes);
+    spare_ids.resize(most);
+    const int64_t n = segment.end - segment.begin, begin = first + segment.begin;
+    const BinnedMatrix::Place place =
+        matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
+    const BinnedMatrix::Group& asked = matrix_->groups()[static_cast<size_t>(place.group)];
+    const uint8_t* bins =
+        asked.bytes.data() + begin * kBinRowBytes + place.slot * (asked.is_wide ? 2 : 1);
+    (asked.is_wide ? hot().look_up16 : hot().look_up8)(
+        n, bins, tables[static_cast<size_t>(segment.node)].data(), goes_left.data());
+    for (BinnedMatrix::Group& group : matrix_->groups()) {
+      hot().part_rows(n, goes_left.data(), group.bytes.data() + begin * kBinRowBytes, spare.data());
+    }
+    const int32_t middle =
+        segment.begin + static_cast<int32_t>(hot().part_ids(n, goes_left.data(), ids_.data() + begin,
+                                                            spare_ids.data()));
+    if (middle < segment.end) open.push_back({node.right_id, middle, segment.end});
+    if (middle > segment.begin) open.push_back({node.left_id, segment.begin, middle});
+  }
+  segments_[static_cast<size_t>(chunk)] = std::move(settled);
+}
+
+LayerGrower::Scales LayerGrower::pack(const float* gradients,
+                                      const float* hessians,
+                                      int64_t layer) {
+  const int64_t n = rows() * logits_;
+  const Scales scales = {scale_of(largest_of(gradients, n, "gradient", logits_), rows()),
+                         scale_of(largest_of(hessians, n, "hessian", logits_), rows())};
+  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+    const int64_t row = chunk * BinnedMatrix::kChunkRows, first = row * logits_;
+    const int64_t count = matrix_->chunk_rows(chunk) * logits_;
+    std::vector<int32_t> whole(static_cast<size_t>(2 * count));
+    const uint32_t at = static_cast<uint32_t>(first) + static_cast<uint32_t>(layer) * 0x85ebca6bu;
+    hot().quantize(count, gradients + first, static_cast<float>(scales.gradient), at, whole.data());
+    hot().quantize(count, hessians + first, static_cast<float>(scales.hessian), at + 0x1b873593u,
+                   whole.data() + count);
+    hot().pack(count / logits_, logits_, ids_.data() + row, whole.data(), whole.data() + count,
+               packed_.data() + first);
+  });
+  return scales;
+}
+
+// The work of one call of best_splits(): jobs, each a node and a group of columns, cut into pieces
+// of rows.
+class LayerGrower::Layer {
+ public:
+  Layer(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)
+      : grower_(grower), scales_(scales), costs_(costs) {}
+
+  std::vector<LayerSplit> run(int32_t begin, int32_t end) {
+    cut(begin, end);
+    each_on_threads(static_cast<int64_t>(pieces_.size()),
+                    [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
+    std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
+    for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
+    for (const std::unique_ptr<Job>& job : jobs_) {
+      LayerSplit& so_far = best[static_cast<size_t>(job->node - begin)];
+      if (is_better(job->best, so_far)) so_far = std::move(job->best);
+    }
+    best.erase(std::remove_if(best.begin(), best.end(),
+                              [](const LayerSplit& split) { return split.column < 0; }),
+               best.end());
+    return best;
+  }
+
+ private:
+  struct Run {
+    int64_t begin, end;  // places
+  };
+  struct Job {
+    int32_t node;
+    size_t group;
+    int pieces = 0;
+    std::mutex mutex;
+    std::vector<int64_t> gradients, hessians;
+    LayerSplit best;
+  };
+  struct Piece {
+    Job* job;
+    size_t first_run, end_run;
+  };
+
+  void cut(int32_t begin, int32_t end) {
+    std::vector<std::vector<Run>> by_node(static_cast<size_t>(end - begin));
+    for (size_t chunk = 0; chunk < grower_.segments_.size(); ++chunk) {
+      const int64_t first = static_cast<int64_t>(chunk) * BinnedMatrix::kChunkRows;
+      for (const Segment& s : grower_.segments_[chunk]) {
+        if (s.node < begin || s.node >= end) continue;
+        by_node[static_cast<size_t>(s.node - begin)].push_back({first + s.begin, first + s.end});
+      }
+    }
+    for (int32_t node = begin; node < end; ++node) {
+      const std::vector<Run>& own = by_node[static_cast<size_t>(node - begin)];
+      if (own.empty()) continue;
+      const size_t first = runs_.size();
+      runs_.insert(runs_.end(), own.begin(), own.end());
+      for (size_t group = 0; group < grower_.matrix_->groups().size(); ++group) {
+        jobs_.push_back(std::make_unique<Job>());
+        jobs_.back()->node = node;
+        jobs_.back()->group = group;
+        cut_job(jobs_.back().get(), first, runs_.size());
+      }
+    }
+  }
+
+  void cut_job(Job* job, size_t first, size_t end) {
+    int64_t rows = 0;
+    size_t from = first;
+    for (size_t i = first; i < end; ++i) {
+      const int64_t more = runs_[i].end - runs_[i].begin;
+      if (rows + more > kPackedRows) {
+        pieces_.push_back({job, from, i});
+        ++job->pieces;
+        from = i;
+        rows = 0;
+      }
+      rows += more;
+    }
+    pieces_.push_back({job, from, end});
+    ++job->pieces;
+  }
+
+  void add(const Piece& piece) {
+    Job& job = *piece.job;
+    const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
+    const int64_t logits = grower_.logits_, features = static_cast<int64_t>(group.columns.size());
+    // one logit: the kernel takes four features at a time
+    const size_t size = static_cast<size_t>((features + 3) / 4 * 4 * group.bins * logits);
+    std::vector<int64_t> sums = spare_sums(size);
+    for (size_t i = piece.first_run; i < piece.end_run; ++i) {
+      const int64_t from = runs_[i].begin, n = runs_[i].end - from;
+      const uint8_t* rows = group.bytes.data() + from * kBinRowBytes;
+      const int64_t* packed = grower_.packed_.data() + from * logits;
+      if (group.is_wide) {
+        hot().add16(n, features, group.bins, logits, rows, packed, sums.data());
+      } else {
+        hot().add8(n, features, logits, rows, packed, sums.data());
+      }
+    }
+    const std::lock_guard<std::mutex> lock(job.mutex);
+    job.gradients.resize(size);
+    job.hessians.resize(size);
+    hot().flush(static_cast<int64_t>(size), sums.data(), job.gradients.data(), job.hessians.data());
+    keep_sums(std::move(sums));
+    if (--job.pieces > 0) return;
+    judge(job);
+    job.gradients = {};
+    job.hessians = {};
+  }
+
+  void judge(Job& job) {
+    const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
+    job.best.node = job.node;
+    const size_t stride = static_cast<size_t>(group.bins * grower_.logits_);
+    for (size_t slot = 0; slot < group.columns.size(); ++slot) {
+      const BinSums sums = {job.gradients.data() + slot * stride, job.hessians.data() + slot * stride,
+                            grower_.logits_, 1 / scales_.gradient, 1 / scales_.hessian};
+      find_split(group.columns[slot],
+                 grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
+                 &job.best);
+    }
+  }
+
+  // Sums that are all zero, as flushing leaves them.
+  std::vector<int64_t> spare_sums(size_t size) {
+    const std::lock_guard<std::mutex> lock(spare_mutex_);
+    for (std::vector<int64_t>& sums : spare_) {
+      if (sums.size() != size) continue;
+      std::vector<int64_t> found = std::move(sums);
+      std::swap(sums, spare_.back());
+      spare_.pop_back();
+      return found;
+    }
+    return std::vector<int64_t>(size);
+  }
+  void keep_sums(std::vector<int64_t> sums) {
+    const std::lock_guard<std::mutex> lock(spare_mutex_);
+    spare_.push_back(std::move(sums));
+  }
+
+  LayerGrower& grower_;
+  const Scales scales_;
+  const SplitCosts& costs_;
+  std::vector<Run> runs_;
+  std::vector<Piece> pieces_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::mutex spare_mutex_;
+  std::vector<std::vector<int64_t>> spare_;
+};
+
+std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,
+                                                 int32_t end,
+                                                 const float* gradients,
+                                                 const float* hessians,
+                                                 int64_t layer,
+                                                 const SplitCosts& costs) {
+  const Scales scales = pack(gradients, hessians, layer);
+  return Layer(*this, scales, costs).run(begin, end);
+}
+
+}  // namespace runhooks

@@ -1,0 +1,88 @@
+// What lives here: LayerGrower, the best splits of a layer's nodes over all rows of a BinnedMatrix.
+// Who may use it: the op that grows trees in memory, benches, tests.
+// What it must not know: losses, graphs, R.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trees/binned_matrix.h"
+#include "trees/ensemble.h"
+#include "trees/parallel.h"
+#include "trees/split_costs.h"
+
+namespace runhooks {
+
+// What a leaf's split would be. Without a column there is none.
+struct LayerSplit {
+  int32_t node = 0;
+  int32_t column = -1, feature = -1, threshold = 0;
+  bool missing_goes_right = false;
+  double gain = 0;
+  std::vector<float> left, right;  // contributions, not yet times the learning rate
+};
+
+// Rows lie in chunks; those of a chunk are kept in the order of their nodes. All sums are of whole
+// numbers, the gradients and hessians times a power of two: what comes out has the same bits for
+// any number of threads and any order of the rows.
+class LayerGrower {
+ public:
+  LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
+
+  int64_t rows() const { return matrix_->rows(); }
+  int32_t logits() const { return logits_; }
+  const BinnedMatrix& matrix() const { return *matrix_; }
+
+  // All rows in the root of a new tree.
+  void start_tree();
+  // Brings the rows to the leaves of a tree whose questions above them have not changed.
+  void follow(const Tree& tree);
+  // The best split of each leaf [begin, end), of equals by the first column, with gradients and hessians by row
+  // and logit. `layer` counts all layers: the rounding of a layer is not that of the next one.
+  // Throws a kInvalidArgument error where a gradient or hessian is not finite.
+  std::vector<LayerSplit> best_splits(int32_t begin,
+                                      int32_t end,
+                                      const float* gradients,
+                                      const float* hessians,
+                                      int64_t layer,
+                                      const SplitCosts& costs);
+
+  // run(node, rows of it, how many, their first row) for pieces of all rows, on several threads.
+  template <typename Run>
+  void each_piece(const Run& run) const;
+
+ private:
+  struct Segment {
+    int32_t node;
+    int32_t begin, end;  // in the chunk
+  };
+  struct Scales {
+    double gradient, hessian;
+  };
+  class Layer;
+
+  Scales pack(const float* gradients, const float* hessians, int64_t layer);
+  void follow_chunk(int64_t chunk, const Tree& tree,
+                    const std::vector<std::vector<uint8_t>>& tables);
+  // 1 for each bin of the node's column that goes left.
+  std::vector<uint8_t> table_of(const TreeNode& node) const;
+
+  std::unique_ptr<BinnedMatrix> matrix_;
+  int32_t logits_;
+  std::vector<uint16_t> ids_;                   // of rows, in their chunk
+  std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
+  std::vector<int64_t> packed_;                 // by place, then logit
+};
+
+template <typename Run>
+void LayerGrower::each_piece(const Run& run) const {
+  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+    const int64_t first = chunk * BinnedMatrix::kChunkRows;
+    for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
+      run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first);
+    }
+  });
+}
+
+}  // namespace runhooks

@@ -1,0 +1,164 @@
+// What lives here: the walk over the bins of a column.
+// Who may use it: split_finder.h.
+// What it must not know: rows, threads.
+#include "trees/split_finder.h"
+
+#include <vector>
+
+namespace runhooks {
+
+namespace {
+
+// One way to cut a column in two after another: candidate i is a row of sums that go left. All are
+// whole numbers times a power of two, so nothing is lost by adding.
+class Finder {
+ public:
+  Finder(int32_t number,
+         const BinnedColumn& column,
+         const BinSums& sums,
+         const SplitCosts& costs,
+         LayerSplit* best)
+      : number_(number),
+        column_(column),
+        sums_(sums),
+        costs_(costs),
+        best_(best),
+        logits_(sums.logits) {
+    const size_t most = static_cast<size_t>(column.bins);
+    left_.resize(static_cast<size_t>(logits_));
+    all_.resize(left_.size());
+    for (Candidates& left : left_) {
+      left.gradients.resize(most);
+      left.hessians.resize(most);
+    }
+    for (int32_t k = 0; k < logits_; ++k) {
+      GradientSums& all = all_[static_cast<size_t>(k)];
+      for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
+        const GradientSums own = at(bin, k);
+        all.gradient += own.gradient;
+        all.hessian += own.hessian;
+      }
+      parent_gain_ += leaf_gain(all, costs);
+      hessian_ += all.hessian;
+    }
+  }
+
+  void find() {
+    if (!(hessian_ > costs_.min_node_weight)) return;
+    const bool some_missing = column_.has_missing && has_missing();
+    if (column_.kind == BinnedColumn::Kind::kCategories) {
+      try_categories(false);
+      if (some_missing) try_categories(true);
+    } else {
+      try_thresholds(false);
+      if (some_missing) try_thresholds(true);
+    }
+  }
+
+ private:
+  struct Candidates {
+    std::vector<double> gradients, hessians;
+  };
+
+  GradientSums at(int32_t bin, int32_t k) const {
+    const int64_t i = static_cast<int64_t>(bin) * logits_ + k;
+    return {static_cast<double>(sums_.gradients[i]) * sums_.gradient_unit,
+            static_cast<double>(sums_.hessians[i]) * sums_.hessian_unit};
+  }
+  bool has_missing() const {
+    for (int32_t k = 0; k < logits_; ++k) {
+      const GradientSums missing = at(column_.bins, k);
+      if (missing.gradient != 0 || missing.hessian != 0) return true;
+    }
+    return false;
+  }
+
+  // What is missing goes left, or right. As in TensorFlow a side may be empty: the first threshold of
+  // those that gain nothing wins.
+  void try_thresholds(bool missing_right) {
+    for (int32_t k = 0; k < logits_; ++k) {
+      Candidates& left = left_[static_cast<size_t>(k)];
+      GradientSums sum;
+      if (column_.has_missing && !missing_right) sum = at(column_.bins, k);
+      for (int32_t bin = 0; bin < column_.bins; ++bin) {
+        const GradientSums own = at(bin, k);
+        left.gradients[static_cast<size_t>(bin)] = sum.gradient += own.gradient;
+        left.hessians[static_cast<size_t>(bin)] = sum.hessian += own.hessian;
+      }
+    }
+    take_best(column_.bins, missing_right);
+  }
+
+  // One category goes right.
+  void try_categories(bool missing_right) {
+    for (int32_t k = 0; k < logits_; ++k) {
+      Candidates& left = left_[static_cast<size_t>(k)];
+      GradientSums others = all_[static_cast<size_t>(k)];
+      if (missing_right) {
+        const GradientSums missing = at(column_.bins, k);
+        others.gradient -= missing.gradient;
+        others.hessian -= missing.hessian;
+      }
+      for (int32_t bin = 0; bin < column_.bins; ++bin) {
+        const GradientSums own = at(bin, k);
+        left.gradients[static_cast<size_t>(bin)] = others.gradient - own.gradient;
+        left.hessians[static_cast<size_t>(bin)] = others.hessian - own.hessian;
+      }
+    }
+    take_best(column_.features, missing_right);
+  }
+
+  void take_best(int32_t n, bool missing_right) {
+    gains_.assign(static_cast<size_t>(n), 0);
+    for (size_t k = 0; k < left_.size(); ++k) {
+      const GainRules gain_rules = {all_[k].gradient, all_[k].hessian, costs_.l1, costs_.l2};
+      kernels().histograms->add_gains(n, left_[k].gradients.data(), left_[k].hessians.data(),
+                                      &gain_rules, gains_.data());
+    }
+    const bool by_category = column_.kind == BinnedColumn::Kind::kCategories;
+    for (int32_t i = 0; i < n; ++i) {
+      const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
+      if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;
+      best_->column = number_;
+      best_->feature = column_.first_feature + (by_category ? i : 0);
+      best_->threshold = by_category ? 0 : i;
+      best_->missing_goes_right = missing_right;
+      best_->gain = gain;
+      set_leaves(static_cast<size_t>(i));
+    }
+  }
+
+  void set_leaves(size_t i) {
+    best_->left.resize(left_.size());
+    best_->right.resize(left_.size());
+    for (size_t k = 0; k < left_.size(); ++k) {
+      const GradientSums left = {left_[k].gradients[i], left_[k].hessians[i]};
+      const GradientSums right = {all_[k].gradient - left.gradient, all_[k].hessian - left.hessian};
+      best_->left[k] = static_cast<float>(leaf_contribution(left, costs_));
+      best_->right[k] = static_cast<float>(leaf_contribution(right, costs_));
+    }
+  }
+
+  const int32_t number_;
+  const BinnedColumn& column_;
+  const BinSums& sums_;
+  const SplitCosts& costs_;
+  LayerSplit* best_;
+  const int32_t logits_;
+  std::vector<Candidates> left_;    // by logit
+  std::vector<GradientSums> all_;   // by logit
+  std::vector<double> gains_;
+  double parent_gain_ = 0, hessian_ = 0;
+};
+
+}  // namespace
+
+void find_split(int32_t number,
+                const BinnedColumn& column,
+                const BinSums& sums,
+                const SplitCosts& costs,
+                LayerSplit* best) {
+  Finder(number, column, sums, costs, best).find();
+}
+
+}  // namespace runhooks

@@ -1,0 +1,184 @@
+// The loops of growing trees, of every instruction set, beside plain ones.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+std::vector<const HistogramKernels*> tables() {
+  std::vector<const HistogramKernels*> all;
+  for (const char* isa : {"base", "avx2", "avx512"}) {
+    if (const Kernels* found = find_kernels(isa)) all.push_back(found->histograms);
+  }
+  return all;
+}
+
+int64_t packed(int64_t gradient, int64_t hessian) { return gradient * (int64_t{1} << 32) + hessian; }
+
+void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int64_t logits, bool wide,
+                std::mt19937& random) {
+  const int64_t bins = wide ? 700 : kByteBins, room = (features + 3) / 4 * 4;
+  std::vector<uint8_t> rows(static_cast<size_t>((n + 1) * kBinRowBytes));
+  std::vector<int64_t> values(static_cast<size_t>(n * logits));
+  std::vector<int64_t> gradients(static_cast<size_t>(room * bins * logits)), hessians = gradients;
+  std::vector<int64_t> sums = gradients, is_gradients = gradients, is_hessians = gradients;
+  for (int64_t i = 0; i < n; ++i) {
+    uint8_t* row = rows.data() + i * kBinRowBytes;
+    std::vector<int64_t> g, h;
+    for (int64_t k = 0; k < logits; ++k) {
+      g.push_back(static_cast<int64_t>(random() % 60000) - 30000);
+      h.push_back(static_cast<int64_t>(random() % 60000) - 20000);
+      values[static_cast<size_t>(i * logits + k)] = packed(g.back(), h.back());
+    }
+    for (int64_t f = 0; f < features; ++f) {
+      const auto bin = static_cast<int64_t>(random() % static_cast<uint32_t>(bins));
+      if (wide) {
+        reinterpret_cast<uint16_t*>(row)[f] = static_cast<uint16_t>(bin);
+      } else {
+        row[f] = static_cast<uint8_t>(bin);
+      }
+      for (int64_t k = 0; k < logits; ++k) {
+        const auto at = static_cast<size_t>((f * bins + bin) * logits + k);
+        gradients[at] += g[static_cast<size_t>(k)];
+        hessians[at] += h[static_cast<size_t>(k)];
+      }
+    }
+  }
+  if (wide) {
+    table.add16(n, features, bins, logits, rows.data(), values.data(), sums.data());
+  } else {
+    table.add8(n, features, logits, rows.data(), values.data(), sums.data());
+  }
+  table.flush(static_cast<int64_t>(sums.size()), sums.data(), is_gradients.data(),
+              is_hessians.data());
+  for (int64_t f = 0; f < features * bins * logits; ++f) {
+    const auto at = static_cast<size_t>(f);
+    CHECK_EQ(is_gradients[at], gradients[at]);
+    CHECK_EQ(is_hessians[at], hessians[at]);
+    CHECK_EQ(sums[at], 0);
+  }
+}
+
+}  // namespace
+
+TEST(histograms_add_up_by_bin) {
+  std::mt19937 random(7);
+  for (const HistogramKernels* table : tables()) {
+    for (const int64_t features : {1, 3, 4, 9, 14, 20, 22, 28, 32}) {
+      check_sums(*table, 1 + static_cast<int64_t>(random() % 300), features, 1, false, random);
+    }
+    check_sums(*table, 50, 5, 3, false, random);
+    check_sums(*table, 50, 16, 1, true, random);
+    check_sums(*table, 50, 7, 2, true, random);
+  }
+}
+
+TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
+  for (const HistogramKernels* table : tables()) {
+    const size_t n = 10007;
+    const std::vector<float> x(n, -0.30f);
+    std::vector<int32_t> is(n);
+    table->quantize(static_cast<int64_t>(n), x.data(), 8, 12345, is.data());
+    double sum = 0;
+    for (const int32_t q : is) {
+      CHECK(q == -2 || q == -3);
+      sum += q;
+    }
+    CHECK(std::abs(sum / static_cast<double>(n) + 2.4) < 0.002);
+    const std::vector<float> whole = {0, 1, -1, 0.125f, -0.25f, 1 << 20, -(1 << 26), 3, 5, 7, 9, 11};
+    table->quantize(static_cast<int64_t>(whole.size()), whole.data(), 8, 999, is.data());
+    for (size_t i = 0; i < whole.size(); ++i) CHECK_EQ(is[i], static_cast<int32_t>(whole[i] * 8));
+  }
+}
+
+TEST(histograms_know_the_largest_number_and_what_is_none) {
+  std::mt19937 random(3);
+  for (const HistogramKernels* table : tables()) {
+    std::vector<float> x(101);
+    for (float& value : x) value = static_cast<float>(random() % 1000) / 1000 - 0.5f;
+    x[77] = -2;
+    const auto largest = [&] {
+      const uint32_t bits = table->largest(static_cast<int64_t>(x.size()), x.data());
+      float value;
+      std::copy_n(reinterpret_cast<const char*>(&bits), 4, reinterpret_cast<char*>(&value));
+      return value;
+    };
+    CHECK_EQ(largest(), 2.0f);
+    x[100] = -std::numeric_limits<float>::infinity();
+    CHECK(std::isinf(largest()));
+    x[3] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(std::isnan(largest()));
+  }
+}
+
+TEST(histograms_part_rows_in_order) {
+  std::mt19937 random(5);
+  for (const HistogramKernels* table : tables()) {
+    for (const int64_t n : {1, 2, 31, 500}) {
+      std::vector<uint8_t> rows(static_cast<size_t>(n * kBinRowBytes)), spare(rows.size()), left, lookup(256);
+      std::vector<uint16_t> ids, spare_ids(static_cast<size_t>(n)), expected;
+      for (uint8_t& goes : lookup) goes = random() % 3 == 0;
+      for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
+      for (int64_t i = 0; i < n; ++i) ids.push_back(static_cast<uint16_t>(i * 3));
+      left.resize(static_cast<size_t>(n));
+      table->look_up8(n, rows.data() + 5, lookup.data(), left.data());
+      for (const int goes : {1, 0}) {
+        for (size_t i = 0; i < left.size(); ++i) {
+          CHECK_EQ(left[i], lookup[rows[i * 32 + 5]]);
+          if (left[i] == goes) expected.push_back(ids[i]);
+        }
+      }
+      const std::vector<uint8_t> before = rows;
+      const int64_t middle = table->part_rows(n, left.data(), rows.data(), spare.data());
+      CHECK_EQ(table->part_ids(n, left.data(), ids.data(), spare_ids.data()), middle);
+      CHECK(ids == expected);
+      for (int64_t i = 0; i < n * kBinRowBytes; ++i) {
+        const int64_t from = ids[static_cast<size_t>(i / kBinRowBytes)] / 3 * kBinRowBytes;
+        CHECK_EQ(rows[static_cast<size_t>(i)], before[static_cast<size_t>(from + i % kBinRowBytes)]);
+      }
+    }
+  }
+}
+
+TEST(histograms_find_bins) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> bounds = {-1, 0, 2.5f, inf, inf, inf, inf};
+  const std::vector<float> x = {-inf, -1, -0.5f, 0, 1e-30f, 2.5f, 3, inf, std::nanf("")};
+  const std::vector<int32_t> expected = {0, 0, 1, 1, 2, 2, 3, 3, -1};
+  for (const HistogramKernels* table : tables()) {
+    std::vector<int32_t> is(x.size());
+    table->find_bins(static_cast<int64_t>(x.size()), x.data(), 3, bounds.data(), is.data());
+    CHECK(is == expected);
+    table->find_bins(static_cast<int64_t>(x.size()), x.data(), 0, bounds.data(), is.data());
+    CHECK_EQ(is[7], 0);
+    CHECK_EQ(is[8], -1);
+  }
+}
+
+TEST(histograms_add_gains_of_both_leaves) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> draw(-1, 1);
+  for (const HistogramKernels* table : tables()) {
+    for (const double l1 : {0.0, 0.4}) {
+      const GainRules rules = {0.3, 2, l1, 0.01};
+      std::vector<double> g(21), h(21), is(21, 1);
+      for (size_t i = 0; i < g.size(); ++i) g[i] = draw(random), h[i] = 1 + draw(random);
+      table->add_gains(21, g.data(), h.data(), &rules, is.data());
+      const auto gain = [&](double gradient, double hessian) {
+        const double beyond = std::abs(gradient) - l1;
+        return beyond > 0 ? beyond * beyond / (hessian + 0.01) : 0;
+      };
+      for (size_t i = 0; i < g.size(); ++i) {
+        const double expected = 1 + gain(g[i], h[i]) + gain(0.3 - g[i], 2 - h[i]);
+        CHECK(std::abs(is[i] - expected) <= 1e-12 * (1 + std::abs(expected)));
+      }
+    }
+  }
+}

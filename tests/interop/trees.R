@@ -1,0 +1,80 @@
+# The random boosted trees of trees.py here:
+#   Rscript trees.R FOLDER
+# Losses and predictions must be TensorFlow's: of a training of our own, and of one that goes on from the
+# middle of theirs. What it leaves, FOLDER/<i>/ours and FOLDER/<i>/export, trees.py looks at.
+suppressPackageStartupMessages(library(runhooks))
+folder <- commandArgs(TRUE)[[1]]
+cases <- jsonlite::read_json(file.path(folder, "trees.json"))
+tf$logging$set_verbosity(tf$logging$ERROR)
+
+columns_of <- function(case) {
+  lapply(case$columns, switch,
+    bucketized = column_bucketized(column_numeric("x"), unlist(case$edges)),
+    indicator = column_indicator(
+      column_categorical_with_vocabulary_list("c", vocabulary_list = c("red", "green", "blue"))
+    ),
+    numeric = column_numeric("z")
+  )
+}
+
+model_of <- function(case, dir) {
+  make <- if (case$is_classifier) boosted_trees_classifier else boosted_trees_regressor
+  args <- c(list(columns_of(case), model_dir = dir), case$args)
+  if (case$weighted) args$weight_column <- "w"
+  do.call(make, args)
+}
+
+input_of <- function(case, batch, epochs) {
+  data <- as.data.frame(lapply(case$data, unlist), stringsAsFactors = FALSE)
+  input_fn(
+    data, features = c("x", "z", "w", "c"), response = if (case$is_classifier) "l" else "y",
+    batch_size = batch, num_epochs = epochs, shuffle = FALSE, resume = FALSE
+  )
+}
+
+quietly <- function(x) suppressWarnings(suppressMessages(x))
+
+train_to <- function(case, model, steps) {
+  losses <- c()
+  record <- session_run_hook(
+    before_run = function(context) session_run_args("loss"),
+    after_run = function(context, values) losses <<- c(losses, values$results[[1]])
+  )
+  quietly(train(model, input_of(case, case$batch, NULL), steps = steps, hooks = record))
+  losses
+}
+
+predicted <- function(case, model) {
+  key <- if (case$is_classifier) "probabilities" else "predictions"
+  rows <- predict(model, input_of(case, case$n, 1), simplify = FALSE, predict_keys = key)
+  vapply(rows, function(row) unlist(row)[[length(unlist(row))]], 0)
+}
+
+far <- function(a, b) length(a) != length(b) || any(abs(a - b) > 1e-5 + 1e-4 * abs(b))
+
+bad <- 0
+for (case in cases) {
+  place <- file.path(folder, case$number)
+  differs <- function(what) {
+    cat("model ", case$number, ": ", what, "\n", sep = "")
+    bad <<- bad + 1
+  }
+  theirs <- model_of(case, file.path(place, "theirs"))
+  train_to(case, theirs, case$steps - case$middle)
+  if (far(predicted(case, theirs), unlist(case$predictions))) {
+    differs("theirs, gone on with here, predicts otherwise")
+  }
+  run <- file.path(place, "ours_run")
+  model <- model_of(case, run)
+  losses <- train_to(case, model, case$middle)
+  dir.create(file.path(place, "ours"))
+  file.copy(list.files(run, full.names = TRUE), file.path(place, "ours"), recursive = TRUE)
+  losses <- c(losses, train_to(case, model, case$steps - case$middle))
+  if (far(losses, unlist(case$losses))) differs("losses")
+  if (far(predicted(case, model), unlist(case$predictions))) differs("predictions")
+  if (variable_value(model, "global_step")[[1]] != case$global_step) differs("global step")
+  exported <- quietly(export_savedmodel(model, file.path(place, "exports")))
+  file.rename(exported, file.path(place, "export"))
+}
+cat("trees: ", bad, " of ", length(cases), " models differ here\n", sep = "")
+if (bad > 0) quit(status = 1)

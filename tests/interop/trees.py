@@ -1,0 +1,161 @@
+"""Random boosted trees, beside TensorFlow 1.15's (later ones have no kernels for them):
+
+  trees.py begin FOLDER [SEED [COUNT]]   trains each model, leaves its folder from the middle of the
+                                         training in FOLDER/<i>/theirs, and what came out in trees.json
+  trees.py end FOLDER                    goes on with ours, FOLDER/<i>/ours, and asks our exports
+trees.R stands between: it trains the same, goes on with theirs, and leaves ours.
+"""
+import json
+import os
+import random
+import shutil
+import sys
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+tf.compat.v1.logging.set_verbosity("FATAL")
+fc = tf.feature_column
+WORDS = ["red", "green", "blue"]
+
+
+def random_case(rng, number):
+    n = rng.choice([40, 64, 96])
+    draw = np.random.RandomState(rng.randrange(2**31))
+    data = {"x": draw.randn(n), "z": draw.uniform(-2, 2, n), "w": draw.uniform(0.5, 2, n)}
+    words = [rng.choice(WORDS) for _ in range(n)]
+    signal = np.sin(2 * data["x"]) + data["z"] ** 2 + np.array([WORDS.index(w) for w in words])
+    noisy = signal + 0.3 * draw.randn(n)
+    data = {k: np.float32(v).tolist() for k, v in data.items()}
+    data["c"] = words
+    data["y"] = np.float32(noisy).tolist()
+    data["l"] = (noisy > np.median(noisy)).astype("int32").tolist()
+    parts = rng.choice([1, 1, 2, 4])
+    pruning = rng.choice(["none", "none", "pre", "post"])
+    edges = sorted(set(round(float(e), 2) for e in draw.uniform(-1.5, 1.5, rng.randint(1, 6))))
+    args = {
+        "n_batches_per_layer": parts, "n_trees": rng.randint(2, 5), "max_depth": rng.randint(1, 4),
+        "learning_rate": rng.choice([0.1, 0.3, 1.0]), "pruning_mode": pruning,
+        "l1_regularization": rng.choice([0.0, 0.0, 0.01]), "l2_regularization": rng.choice([0.0, 0.01, 0.1]),
+        "tree_complexity": 0.0 if pruning == "none" else rng.choice([0.002, 0.005, 0.05]),
+        "min_node_weight": rng.choice([0.0, 0.0, 0.02]), "center_bias": rng.random() < 0.3,
+        # with more rows than buckets TensorFlow's quantiles give one too many, and it writes beyond
+        # the histogram: a crash
+        "quantile_sketch_epsilon": 0.01,
+    }
+    layer = parts  # the middle is between layers: TensorFlow forgets what it has seen of one
+    return {"number": number, "n": n, "batch": n // parts, "data": data, "edges": edges,
+            "is_classifier": rng.random() < 0.5, "weighted": rng.random() < 0.2,
+            "columns": rng.choice([["bucketized"], ["indicator", "bucketized"], ["numeric"],
+                                   ["numeric", "bucketized", "indicator"]]),
+            "args": args, "steps": layer * rng.randint(3, 9), "middle": layer * rng.randint(1, 2)}
+
+
+def columns_of(case):
+    made = {"bucketized": lambda: fc.bucketized_column(fc.numeric_column("x"), case["edges"]),
+            "indicator": lambda: fc.indicator_column(fc.categorical_column_with_vocabulary_list("c", WORDS)),
+            "numeric": lambda: fc.numeric_column("z")}
+    return [made[name]() for name in case["columns"]]
+
+
+def model_of(case, folder):
+    cls = tf.estimator.BoostedTreesClassifier if case["is_classifier"] else tf.estimator.BoostedTreesRegressor
+    return cls(columns_of(case), model_dir=folder, weight_column="w" if case["weighted"] else None,
+               config=tf.estimator.RunConfig(save_checkpoints_steps=1000, save_summary_steps=1000),
+               **case["args"])
+
+
+def input_of(case, batch, epochs):
+    data = case["data"]
+    features = {"x": np.float32(data["x"]), "z": np.float32(data["z"]), "w": np.float32(data["w"]),
+                "c": np.array(data["c"])}
+    labels = np.int32(data["l"]) if case["is_classifier"] else np.float32(data["y"])
+    return tf.compat.v1.estimator.inputs.numpy_input_fn(features, labels, batch_size=batch, num_epochs=epochs,
+                                                        shuffle=False, num_threads=1)
+
+
+class Losses(tf.estimator.SessionRunHook):
+    def __init__(self):
+        self.values = []
+
+    def before_run(self, context):
+        return tf.estimator.SessionRunArgs(context.session.graph.get_tensor_by_name(self.name))
+
+    def begin(self):
+        graph = tf.compat.v1.get_default_graph()
+        self.name = [op.name for op in graph.get_operations() if op.name.endswith("weighted_loss/value")][0] + ":0"
+
+    def after_run(self, context, values):
+        self.values.append(float(values.results))
+
+
+def predictions(case, model):
+    key = "probabilities" if case["is_classifier"] else "predictions"
+    return [float(p[key][-1]) for p in model.predict(input_of(case, case["n"], 1))]
+
+
+def train(case, model, steps):
+    losses = Losses()
+    model.train(input_of(case, case["batch"], None), steps=steps, hooks=[losses])
+    return losses.values
+
+
+def begin(folder, seed, count):
+    print("trees: SEED %d, %d models" % (seed, count))
+    rng = random.Random(seed)
+    cases = [random_case(rng, i) for i in range(count)]
+    for case in cases:
+        place = os.path.join(folder, str(case["number"]))
+        model = model_of(case, place + "/run")
+        case["losses"] = train(case, model, case["middle"])
+        shutil.copytree(place + "/run", place + "/theirs")
+        case["losses"] += train(case, model, case["steps"] - case["middle"])
+        case["predictions"] = predictions(case, model)
+        case["global_step"] = int(model.get_variable_value("global_step"))
+    with open(folder + "/trees.json", "w") as out:
+        json.dump(cases, out)
+
+
+def far(a, b):
+    a, b = np.array(a), np.array(b)
+    return a.shape != b.shape or not np.all(np.abs(a - b) <= 1e-5 + 1e-4 * np.abs(b))
+
+
+def example(case, i):
+    data = case["data"]
+    floats = {k: tf.train.Feature(float_list=tf.train.FloatList(value=[data[k][i]])) for k in "xzw"}
+    floats["c"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[data["c"][i].encode()]))
+    return tf.train.Example(features=tf.train.Features(feature=floats)).SerializeToString()
+
+
+def served(case, folder):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        signatures = tf.compat.v1.saved_model.load(session, ["serve"], folder).signature_def
+        signature = signatures["predict"]
+        key = "probabilities" if case["is_classifier"] else "predictions"
+        feeds = {list(signature.inputs.values())[0].name: [example(case, i) for i in range(case["n"])]}
+        return session.run(signature.outputs[key].name, feeds)[:, -1]
+
+
+def end(folder):
+    bad = 0
+    for case in json.load(open(folder + "/trees.json")):
+        place = os.path.join(folder, str(case["number"]))
+        model = model_of(case, place + "/ours")
+        train(case, model, case["steps"] - case["middle"])
+        if far(predictions(case, model), case["predictions"]):
+            print("model %d: ours, gone on with in TensorFlow, predicts otherwise" % case["number"])
+            bad += 1
+        if far(served(case, place + "/export"), case["predictions"]):
+            print("model %d: our export answers otherwise in TensorFlow" % case["number"])
+            bad += 1
+    print("trees: %d of ours differ in TensorFlow" % bad)
+    return bad
+
+
+if sys.argv[1] == "begin":
+    begin(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**6),
+          int(sys.argv[4]) if len(sys.argv) > 4 else 100)
+else:
+    sys.exit(1 if end(sys.argv[2]) else 0)

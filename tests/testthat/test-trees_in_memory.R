@@ -1,0 +1,77 @@
+# Trees whose input holds all rows in each step grow on bins in memory (src/trees/layer_grower.h).
+# Where the rows come in another order each time, TensorFlow's ops do it: both give the same trees.
+
+some_rows <- function(n = 400) {
+  data <- data.frame(a = rnorm(n), b = round(runif(n), 1), c = sample(c("x", "y", "z"), n, TRUE))
+  data$y <- as.integer(runif(n) < plogis(data$a * (data$c == "x") + data$b))
+  data
+}
+
+grown <- function(data, shuffle = FALSE, n_trees = 4L, ..., dir = withr::local_tempdir(), steps = NULL) {
+  columns <- list(
+    column_numeric("a"), column_bucketized(column_numeric("b"), boundaries = c(0.2, 0.5, 0.7)),
+    column_indicator(column_categorical_with_vocabulary_list("c", vocabulary_list = c("x", "y", "z")))
+  )
+  model <- boosted_trees_classifier(
+    columns, n_batches_per_layer = 1L, n_trees = n_trees, max_depth = 3L, model_dir = dir, ...
+  )
+  input <- input_fn(
+    data, features = c(a, b, c), response = y, batch_size = nrow(data), shuffle = shuffle,
+    num_epochs = NULL
+  )
+  suppressMessages(suppressWarnings(train(model, input, steps = steps)))
+  list(
+    model = model,
+    logits = predict(model, input_fn(data, features = c(a, b, c), batch_size = 64, shuffle = FALSE)),
+    trees = variable_value(model, "boosted_trees:0_serialized")
+  )
+}
+
+test_that("trees grown in memory are those of TensorFlow's ops", {
+  data <- some_rows()
+  for (regularized in c(FALSE, TRUE)) {
+    more <- if (regularized) {
+      list(l1_regularization = 1e-4, l2_regularization = 0.01, min_node_weight = 0.01, center_bias = TRUE)
+    }
+    whole <- do.call(grown, c(list(data), more))
+    batch <- do.call(grown, c(list(data, shuffle = TRUE), more))
+    expect_equal(whole$logits$logits, batch$logits$logits, tolerance = 1e-5)
+    expect_gt(sd(unlist(whole$logits$logits)), 0.1)
+  }
+})
+
+test_that("trees grown in memory have the same bits for one thread and for two", {
+  data <- some_rows(40000)
+  withr::local_options(runhooks.threads = 1)
+  one <- grown(data)
+  withr::local_options(runhooks.threads = 2)
+  expect_identical(grown(data)$trees, one$trees)
+})
+
+test_that("a training that goes on in the middle of a tree ends with the same bits", {
+  data <- some_rows()
+  once <- grown(data)
+  dir <- withr::local_tempdir()
+  for (steps in c(3, 2, 4)) grown(data, dir = dir, steps = steps)
+  expect_identical(grown(data, dir = dir)$trees, once$trees)
+})
+
+test_that("data frames come whole to trees, which end by themselves", {
+  data <- some_rows(100)
+  data$c <- factor(data$c)
+  model <- boosted_trees_classifier(y ~ ., data, n_trees = 3L, max_depth = 2L)
+  suppressWarnings(train(model, data))
+  expect_identical(as.integer(variable_value(model, "global_step")), 6L)
+  expect_gt(mean(predict(model, data)[[1]] == data$y), 0.5)
+})
+
+test_that("trees in memory bear ill data", {
+  constant <- data.frame(x = rep(1, 5), y = c(1, 2, 3, 4, 5))
+  model <- boosted_trees_regressor(y ~ x, constant, n_trees = 2L, max_depth = 2L)
+  suppressWarnings(train(model, constant))
+  expect_equal(var(predict(model, constant)[[1]]), 0)
+  same <- data.frame(x = 1:5, y = rep(2, 5))
+  model <- boosted_trees_regressor(y ~ x, same, n_trees = 60L, max_depth = 2L, learning_rate = 0.5)
+  suppressWarnings(train(model, same))
+  expect_equal(predict(model, same)[[1]], rep(2, 5), tolerance = 1e-4)
+})
