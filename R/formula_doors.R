@@ -2,7 +2,7 @@
 
 is_recipe <- function(x) inherits(x, "recipe")
 
-is_table <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
+is_open_table <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
 # The arguments with a formula and data, and the recipe by which later data are prepared. `extras` are
 # `x` and `y` where they were given by these names.
@@ -10,7 +10,7 @@ settle_doors <- function(settled, extras, defaults, call) {
   columns <- vapply(settled$traits$parts, function(part) part$columns, "")
   seats <- union(names(settled$seats), columns[nzchar(columns)])
   given <- c(settled$args[intersect(seats, settled$given)], extras)
-  is_open <- vapply(given, function(x) is_recipe(x) || is_table(x), NA)
+  is_open <- vapply(given, function(x) is_recipe(x) || is_open_table(x), NA)
   if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(settled$args$formula)) {
     return(refuse_lone(settled, extras, call))
   }
