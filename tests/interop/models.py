@@ -64,7 +64,8 @@ def random_layer(kind):
             "units": rng.randint(1 if IS_DOUBLE else 2, 6),
             "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
             # TensorFlow makes a float32 of 0.9 first, which is seen in float64
-            "momentum": 0.5 if IS_DOUBLE else few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
+            "momentum": 0.5 if IS_DOUBLE else few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01),
+            "trainable": rng.random() < 0.9}
 
 
 def random_model():
