@@ -24,7 +24,7 @@ formula_arguments <- function(settled, folder, call) {
   args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
   data <- check_formula_data(args$data, call, response_variables = all.vars(formula_response(formula, call)))
-  columns <- column_names(data)
+  columns <- data_names(data)
   weight <- args$weight_column
   if (is_column(weight)) weight <- weight$key
   if (!is.null(weight) && !weight %in% columns) stop_missing_features(weight, columns, call)

@@ -70,7 +70,7 @@ table_dataset <- function(x) {
   sql_dataset(from("remote_con")(x), as.character(from("sql_render")(x)))
 }
 
-column_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
+data_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
 
 # --- reading
 
@@ -159,7 +159,7 @@ as_formula_data <- function(data, model, call = parent.frame()) {
   if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
   if (is.null(model$blueprint)) stop_streamed_without_formula(data, call)
   stream <- as_stream(data, model$blueprint$response_variables, call)
-  columns <- intersect(column_names(stream), model$blueprint$columns)
+  columns <- intersect(data_names(stream), model$blueprint$columns)
   frame <- small_frame(stream, columns)
   if (!is.null(frame)) return(frame)
   stream$names <- columns

@@ -537,7 +537,7 @@ known_scales <- function(record) {
     list(center = basis$center[at], scale = basis$scale[at])
   })
   all <- c(record$terms, setNames(of_basis, basis$terms), list(`the response` = record$response))
-  Filter(length, lapply(all, `[`, c("center", "scale")))
+  lapply(Filter(length, all), `[`, c("center", "scale"))
 }
 
 scale_differences <- function(known, own) {

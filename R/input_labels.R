@@ -338,7 +338,9 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
     record$order <- order
   }
   check_order_memory(known, order, folder$path)
-  if (identical(the$mode, "train")) note_useless_features(columns[is_feature], estimator, folder)
+  if (identical(the$mode, "train")) {
+    note_useless_features(columns[intersect(features, read_keys(reads))], estimator, folder)
+  }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
   check_feature_values(columns[is_feature], reads)

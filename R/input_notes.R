@@ -1,7 +1,8 @@
 # What training says of features that can teach a model nothing: once, when a folder is new.
 
 note_useless_features <- function(columns, estimator, folder) {
-  if (is.null(folder) || folder$has_checkpoint || n_rows(columns[[1]]) < 2) return(invisible())
+  if (is.null(folder) || folder$has_checkpoint || length(columns) == 0) return(invisible())
+  if (n_rows(columns[[1]]) < 2) return(invisible())
   note_constant(names(columns)[vapply(columns, is_constant_column, NA)], columns)
   note_no_match(columns, estimator)
 }
