@@ -41,7 +41,9 @@ formula_arguments <- function(settled, folder, call) {
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   scales_labels <- mode == "regression" || head_scales_labels(args$head)
   blueprint <- add_basis(blueprint, frame, is_scaled && goes_to_optimum(args, settled$traits))
-  blueprint <- add_scales(blueprint, frame, is_scaled, scales_labels)
+  # what asks whether a number is below another can do with numbers as they are
+  by_gradients <- length(trained_parts(settled$traits)) > 0
+  blueprint <- add_scales(blueprint, frame, is_scaled, scales_labels, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)

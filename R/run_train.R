@@ -98,6 +98,8 @@ train.tf_estimator <- function(
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
+  own_end <- model_planned_steps(object)
+  if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
     iterates(object, attr(input, "about")$rows, attr(input, "about")$batch_size)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
@@ -105,7 +107,7 @@ train.tf_estimator <- function(
   if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop)
+    may_stop = ends_itself || !is.null(stop) || !is.null(own_end)
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
