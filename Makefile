@@ -128,7 +128,7 @@ golden: deps install ## how far we are from TensorFlow's figures
 KILLS = 20
 FAULTS = 100000
 WAYS =
-kills: deps install ## runs are killed, and each change of a file once, and fails once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
+kills: deps install ## runs are killed until KILLS are hit, and each change of a file once, and fails once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
 	@RUNHOOKS_KILLS=$(KILLS) RUNHOOKS_FAULTS=$(FAULTS) RUNHOOKS_WAYS=$(WAYS) RUNHOOKS_SEED=$(SEED) \
 	  Rscript tools/run_tests.R kills
 

@@ -89,8 +89,16 @@ cpp_iterator_get_next <- function(iterator, name) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
-cpp_write_carried_files <- function(folder, files) {
-    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files))
+cpp_files_to_carry <- function(folder, scratch, all) {
+    .Call(`_runhooks_cpp_files_to_carry`, folder, scratch, all)
+}
+
+cpp_compare_carried <- function(folder, files) {
+    .Call(`_runhooks_cpp_compare_carried`, folder, files)
+}
+
+cpp_write_carried_files <- function(folder, files, from) {
+    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files, from))
 }
 
 cpp_log_setup <- function() {
@@ -479,6 +487,10 @@ cpp_optimizer_names <- function() {
 
 cpp_optimizers_of_all_rows <- function() {
     .Call(`_runhooks_cpp_optimizers_of_all_rows`)
+}
+
+cpp_optimizer_is_penalized <- function(spec) {
+    .Call(`_runhooks_cpp_optimizer_is_penalized`, spec)
 }
 
 cpp_optimizer_check <- function(spec) {

@@ -116,12 +116,26 @@ is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
+  if (is.data.frame(x) || inherits(x, "tf_dataset")) stop_data_for_string(x, arg, call)
   check_arg(
     (null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)),
     x,
     "a single string",
     arg,
     call
+  )
+}
+
+# Arguments in each other's place.
+stop_data_for_string <- function(x, arg, call) {
+  what <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
+  stop_runhooks(
+    c(
+      "{.arg {arg}} must be a single string, not {what}.",
+      i = "Data have an argument of their own: write the names of arguments, as in
+           {.code data = } or {.code {arg} = \"...\"}."
+    ),
+    call = call
   )
 }
 
@@ -223,3 +237,26 @@ check_scaffold <- function(scaffold, call = parent.frame()) {
 is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
+
+# For methods whose generic has `...`: what they do not read is refused. `known` are the names of what
+# they do.
+refuse_more <- function(fun, extras, known = character(), call = parent.frame()) {
+  if (length(extras) == 0) return(invisible())
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  near <- near_name(name, known)
+  advice <- if (length(near)) "Did you mean {.arg {near}}?" else if (length(known)) {
+    "Its arguments are {.arg {known}}."
+  } else {
+    "It takes the model and nothing more."
+  }
+  stop_runhooks(
+    c(paste0("{.fn {fun}} has no ", what, "."), i = advice), call = call, env = environment()
+  )
+}
+
+# The known name that is most like `name`; none where all are far away.
+near_name <- function(name, known) {
+  near <- cpp_near_names(name, known)
+  if (nzchar(name) && length(near)) near[[1]]
+}

@@ -6,7 +6,13 @@
 #'   Never more are used than the machine has and the environment variable `OMP_THREAD_LIMIT`
 #'   allows; in a child of `fork()` (as in `parallel::mclapply()`) it is one. Results do not depend
 #'   on it.
+#' * `runhooks.carried_mb`: up to which size in megabytes, by default 10, the weights of a model whose
+#'   folder was named go into the file of `saveRDS()`, see [train()]. A model in a temporary folder
+#'   carries them all.
 #' * `runhooks.progress`: `FALSE` turns the line of progress off, see [hook_progress_bar()].
+#' * `runhooks.values_in_memory`: a number, by default 1e6. Of data that a formula reads in chunks
+#'   ([datasets], Arrow, tables of databases) so many values at most are taken into memory, and are a
+#'   data frame from there on; more are read anew in each pass.
 #' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: the defaults of
 #'   [plot.tf_estimator_history()].
 #'

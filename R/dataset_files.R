@@ -115,6 +115,15 @@ fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = 
 file_names <- function(x, arg = "filenames", call = parent.frame()) {
   if (is_tensor(x)) return(x)
   good <- is.character(x) && length(x) > 0 && !anyNA(x)
+  if (is.data.frame(x)) {
+    stop_runhooks(
+      c(
+        "{.arg {arg}} must be paths of files, not a data frame.",
+        i = "{.code tensor_slices_dataset(data)} makes a dataset of a data frame."
+      ),
+      call = call
+    )
+  }
   check_arg(good, x, "paths of files", arg, call)
   as.list(unname(enc2utf8(path.expand(x))))
 }

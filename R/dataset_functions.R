@@ -173,7 +173,7 @@ element_of <- function(dataset, components) {
 # A tuple gives one argument a component.
 call_with_element <- function(f, element) {
   is_tuple <- is.list(element) && !is_dataset(element) && is.null(names(element))
-  if (is_tuple) do.call(f, element, quote = TRUE) else f(element)
+  with_tensor_words(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
 # A function of tensors that calls a function of R values.

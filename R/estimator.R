@@ -12,47 +12,25 @@ new_canned_estimator <- function(type, description, kind, class, spec, args, con
 }
 
 # What scripts reach as `model$estimator`. The functions hold the configuration and nothing else.
-# `kept` is where a model with a temporary folder carries its last checkpoint.
+# `kept` is what all copies of the object share, with what stands for the newest checkpoint.
 new_engine <- function(description, config) {
-  structure(
-    list(
-      description = description, model_dir = config$model_dir, config = config,
-      kept = new.env(parent = emptyenv())
-    ),
-    class = "runhooks_engine"
+  engine <- list(
+    description = description, model_dir = config$model_dir, config = config,
+    kept = new.env(parent = emptyenv()), is_temporary = startsWith(config$model_dir, tempdir())
   )
-}
-
-# The folder of the model. A temporary one that is gone, because the model was saved and read in
-# another process, is made again from the checkpoint that the model carries.
-engine_dir <- function(engine) {
-  engine <- unclass(engine)
-  kept <- engine$kept
-  folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
-  if (!is.list(kept$files) || dir.exists(folder)) return(folder)
-  made <- tempfile("runhooks-")
-  dir.create(made)
-  cpp_write_carried_files(made, kept$files)
-  kept$model_dir <- made
-  made
-}
-
-# Called after training. Folders that the user named speak for themselves.
-keep_checkpoint <- function(object, folder) {
-  kept <- unclass(object$estimator)$kept
-  if (startsWith(folder$path, tempdir())) kept$files <- folder$carried
+  engine$kept$files <- stand_in_of_checkpoint(engine, config$model_dir)
+  structure(engine, class = "runhooks_engine")
 }
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
-  folder <- engine_dir(x)
   switch(name,
-    model_dir = folder,
-    get_variable_names = function() checkpoint_names(required_checkpoint(folder)),
+    model_dir = engine_dir(x),
+    get_variable_names = function() checkpoint_names(required_checkpoint(engine_dir(x))),
     get_variable_value = function(name) {
-      cpp_checkpoint_values(required_checkpoint(folder), name)[[1]]
+      cpp_checkpoint_values(required_checkpoint(engine_dir(x)), name)[[1]]
     },
-    latest_checkpoint = function() latest_checkpoint(folder),
+    latest_checkpoint = function() latest_checkpoint(engine_dir(x)),
     unclass(x)[[name]]
   )
 }
@@ -65,6 +43,23 @@ print.runhooks_engine <- function(x, ...) {
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
+
+# An error for train(data, model) and train(formula, data), with what was meant.
+refuse_no_model <- function(fun, object, others, call) {
+  advice <- if (any(vapply(others, is_estimator, NA))) {
+    "The model comes first: {.code {fun}(model, data)}."
+  } else if (inherits(object, "formula")) {
+    "A formula makes a model: {.code model <- linear_regressor({deparse(object, 500)[[1]]}, data)},
+     then {.code {fun}(model)}."
+  } else if (is.data.frame(object) || inherits(object, "tf_dataset")) {
+    "Make one of the data: {.code model <- linear_regressor(y ~ x, data)}, then {.code {fun}(model)}."
+  }
+  if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
+  what <- if (inherits(object, "formula")) "a formula" else kind_of(object) # nolint: used by cli
+  stop_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
+    env = environment()
+  )
+}
 
 required_checkpoint <- function(folder, call = parent.frame()) {
   path <- cpp_latest_checkpoint(folder)
@@ -94,20 +89,29 @@ model_dir.default <- function(object, ...) {
 
 #' @export
 model_dir.tf_estimator <- function(object, ...) {
+  if (...length()) refuse_more("model_dir", list(...))
   # an object of the class that nothing was made for has no folder
   if (!is.null(object$estimator)) engine_dir(object$estimator)
 }
 
 #' @export
 print.tf_estimator <- function(x, ...) {
-  cat(describe_estimator(x), sep = "\n") # lint: allow stdout
+  cat(shown_estimator(x), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
 #' @export
 str.tf_estimator <- function(object, ...) {
-  cat(describe_estimator(object), sep = "\n") # lint: allow stdout
-  invisible(paste(describe_estimator(object), collapse = "\n"))
+  lines <- shown_estimator(object)
+  cat(lines, sep = "\n") # lint: allow stdout
+  invisible(paste(lines, collapse = "\n"))
+}
+
+# One whose weights are lost is shown by the error that others raise.
+shown_estimator <- function(x) {
+  tryCatch(
+    describe_estimator(x), runhooks_error_failed_precondition = function(error) conditionMessage(error)
+  )
 }
 
 describe_estimator <- function(x) {

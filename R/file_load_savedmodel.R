@@ -58,7 +58,7 @@ load_savedmodel <- function(dir, tags = "serve") {
 #' @export
 predict.runhooks_saved_model <- function(object, newdata, signature = "serving_default",
                                          simplify = TRUE, ...) {
-  if (...length()) refuse_unused(list(...), "predict")
+  refuse_more("predict", list(...), c("newdata", "signature", "simplify"))
   if (missing(signature)) signature <- usual_signature(object)
   check_string(signature)
   check_flag(simplify)
@@ -97,10 +97,6 @@ is_table <- function(x, n) length(dim(x)) == 2 && nrow(x) == n
 usual_signature <- function(object) {
   names <- names(object$signatures)
   if (length(names) == 1) names else "serving_default"
-}
-
-refuse_unused <- function(given, what, call = parent.frame()) {
-  stop_runhooks("Unused argument: {.fn {what}} has no {.arg {names(given)}}.", call = call)
 }
 
 # Columns as the core takes them.

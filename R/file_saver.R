@@ -14,7 +14,8 @@ train_saver <- function(
   }
   check_string(name, null = TRUE)
   check_flag(restore_sequentially)
-  if (!identical(as.numeric(write_version), 2)) {
+  check_whole(write_version)
+  if (write_version != 2) {
     stop_runhooks(
       "Checkpoints are written in version 2 of the format; {.arg write_version} is
        {.val {write_version}}.",

@@ -14,7 +14,7 @@ enter_folder <- function(object, writes = FALSE, frame = parent.frame()) {
   outer <- the$folder
   leave <- function() the$folder <- outer
   do.call(on.exit, list(as.call(list(leave)), TRUE), envir = frame)
-  path <- model_dir(object)
+  path <- if (writes) engine_dir(object$estimator, trains = TRUE) else model_dir(object)
   the$folder <- if (!is.null(path)) open_folder(path, writes)
   the$folder
 }
@@ -70,7 +70,6 @@ learn_memory <- function(folder, memory) {
 finish_training <- function(object, folder) {
   memory <- changed_memory(folder)
   if (!is.null(memory)) write_record(memory, folder$path)
-  keep_checkpoint(object, folder)
 }
 
 # For the core, which writes it: NULL where nothing was added.

@@ -34,6 +34,25 @@ check_folder_memory <- function(object, mode, call = parent.frame()) {
   stop_other_model(folder$path, lines, call)
 }
 
+# What can be told without a look at the contents of columns: kinds, names of columns, the response.
+check_column_memory <- function(object, folder, record, call) {
+  was <- record$model
+  if (is.null(was)) return(invisible())
+  now <- made_memory(object)
+  lines <- if (!identical(was$kind, now$kind)) {
+    differences("kind", was$kind, now$kind)
+  } else {
+    both <- intersect(names(was$columns), names(now$columns))
+    none <- setNames(character(length(both)), both)
+    c(
+      differences("columns", c(was$columns[setdiff(names(was$columns), both)], none),
+        c(now$columns[setdiff(names(now$columns), both)], none)),
+      response_difference(record, object$blueprint$response$name)
+    )
+  }
+  if (length(lines)) stop_other_model(folder$path, lines, call)
+}
+
 differences <- function(group, was, now) {
   lost <- setdiff(names(was), names(now))
   new <- setdiff(names(now), names(was))
@@ -66,14 +85,20 @@ check_response_memory <- function(record, response, folder) {
   if (length(line)) stop_other_model(folder, line, user_frame())
 }
 
-# A matrix has no names: the weights of a column are those of its place.
+# A matrix has no names: the weights of a column are those of its place. The same features in another
+# order are put in that of the training.
+order_of_training <- function(estimator, order) {
+  was <- training_record(estimator)$order
+  if (length(was) == length(order) && setequal(was, order)) was else order
+}
+
 check_order_memory <- function(record, order, folder) {
   was <- record$order
   if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
   words <- function(names) paste0("'", names, "'", collapse = ", ")
   stop_other_model(
     folder,
-    paste0("It was trained on the features ", words(was), " in this order, not on ", words(order), "."),
+    paste0("It was trained on the features ", words(was), ", not on ", words(order), "."),
     user_frame()
   )
 }
@@ -104,10 +129,9 @@ remembering_input <- function(input, object, folder) {
   if (is_new) folder$memory <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
-    the$data <- NULL
     result <- input(mode)
     if (is_new) remember_model(object, folder)
-    remember_data(the$data, folder)
+    remember_data(attr(result, "data"), folder)
     c(result, list(memory = changed_memory(folder)))
   }
 }
@@ -117,6 +141,14 @@ remember_model <- function(object, folder) {
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
   record["model"] <- list(made_memory(object))
+  blueprint <- object$blueprint
+  if (!is.null(blueprint)) {
+    record$formula <- formula_record(blueprint)
+    if (is.null(record$response)) {
+      kind <- if (blueprint$as_words) "character" else "double"
+      record$response <- list(name = blueprint$response$name, kind = kind)
+    }
+  }
   learn_memory(folder, record)
 }
 
@@ -224,6 +256,7 @@ weights_of_now <- function(object, checkpoint_path = NULL) {
 # goes into the folder, since a recipe is made of code.
 keep_recipe <- function(object, recipe, folder) {
   kept <- unclass(object$estimator)$kept
+  if (is.null(recipe)) recipe <- object$recipe
   kept$recipe <- recipe
   record <- folder_memory(folder)
   has_recipe <- !is.null(recipe)

@@ -4,18 +4,23 @@
 is_formula <- function(x) inherits(x, "formula")
 
 # The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
-# those that the user wrote. `specs` are those that the core has registered.
-constructor_arguments <- function(constructor, specs, call) {
+# those that the user wrote, some by the names `written`. `specs` are those that the core has
+# registered.
+constructor_arguments <- function(constructor, specs, call, written) {
   type <- specs$type
   arguments <- setdiff(names(formals(constructor)), "...")
-  refuse_others(as.list(eval(quote(substitute(list(...))), call))[-1], arguments, type, call)
+  extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
+  is_door <- names(extras) %in% c("x", "y")
+  refuse_others(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
+  doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
   # one look at the frame for all of them
   missing <- lapply(arguments, function(name) base::call("missing", as.name(name)))
   is_given <- !unlist(eval(as.call(c(list, missing)), call))
   settled <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
-    traits = model_traits(type), seats = specs$seats, places = list()
+    traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
+  settled <- settle_doors(settled, doors, formals(constructor), call)
   settled <- settle_arguments(settled, formals(constructor), call)
   absent <- vapply(settled$args, identical, NA, quote(expr = ))
   if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)
@@ -49,19 +54,26 @@ settle_arguments <- function(settled, defaults, call) {
   seats <- settled$seats
   first <- names(seats)
   home_of <- function(kind) names(seats)[match(kind, seats)]
+  # the places of arguments that were called by their names are taken by those behind them
+  for (name in setdiff(settled$given, c(settled$written, first, "formula"))) {
+    if (is_formula(args[[name]])) settled <- reseat(settled, name, "formula", defaults, call)
+  }
+  args <- settled$args
   if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
     check_no_frame(settled, first, call)
     return(settled)
   }
   for (name in settled$given) {
     value <- args[[name]]
-    if (is.data.frame(value) && name != "data") {
+    if ((is_formula_data(value) || inherits(value, "DBIConnection")) && name != "data") {
       settled <- reseat(settled, name, "data", defaults, call)
     }
   }
   for (name in intersect(first, settled$given)) {
     value <- settled$args[[name]]
     if (is_absent(value) || sits_well(value, name, seats)) next
+    # what was called by its name is in its place, and is told what it must be
+    if (name %in% settled$written && !is_formula(value)) next
     home <- Find(function(seat) sits_well(value, seat, seats), first)
     # models of parts, and those without columns, take one formula for all of the model
     if (is.null(home) && is_formula(value)) home <- "formula"
@@ -75,14 +87,16 @@ settle_arguments <- function(settled, defaults, call) {
 
 # Data in one of the first places, where no formula says what is wanted of them.
 check_no_frame <- function(settled, first, call) {
-  if (!any(vapply(settled$args[first[first %in% settled$given]], is.data.frame, NA))) {
+  if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
     return(invisible())
   }
+  is_frame <- any(vapply(settled$args[first], is.data.frame, NA)) # nolint: used by cli
   written <- Find(function(name) is_string(settled$args[[name]]), first)
   text <- if (!is.null(written)) settled$args[[written]]
   stop_runhooks(
     c(
-      "A data frame needs a formula, which says what is predicted from what.",
+      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula, which says what is predicted
+       from what.",
       x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
       i = "Such as {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
     ),
@@ -213,18 +227,15 @@ other_advice <- function(name, text, arguments, type) {
        {.code linear_estimator(poisson_regression_head(), ...)}."
     )
   }
-  if (name %in% c("subset", "contrasts", "offset")) {
+  if (name == "offset") {
+    return(cli::format_inline("It is a term of the formula: {.code y ~ x + offset({text})}."))
+  }
+  if (name %in% c("subset", "contrasts")) {
     return("Prepare the data instead: models take all rows of them, and factors as they are.")
   }
   near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
   if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
   cli::format_inline("Its arguments are {.arg {arguments}}.")
-}
-
-# The known name that is most like `name`; none where all are far away.
-near_name <- function(name, known) {
-  near <- cpp_near_names(name, known)
-  if (nzchar(name) && length(near)) near[[1]]
 }
 
 # --- optimizers
@@ -288,11 +299,7 @@ wants_all_rows <- function(x) {
 }
 
 # Whether the optimum is another one than that of the data alone.
-is_penalized <- function(x) {
-  is_optimizer(x) && any(vapply(names(x), function(name) {
-    grepl("_regularization_strength$|^weight_decay", name) && !identical(unclass(x)[[name]], 0)
-  }, NA))
-}
+is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
 # Linear models that are trained by iterations over all rows.
 goes_to_optimum <- function(args, traits) {

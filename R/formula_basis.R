@@ -9,9 +9,13 @@ add_basis <- function(blueprint, frame, is_whitened) {
   if (!is_whitened) return(blueprint)
   names <- number_terms(blueprint)
   if (length(names) == 0) return(blueprint)
-  x <- number_matrix(blueprint, names, frame$values)
-  if (ncol(x) < 2) return(blueprint)
-  blueprint$basis <- if (is.null(known)) new_basis(x, names, blueprint) else known_basis(known$basis)
+  if (!is.null(known)) {
+    blueprint$basis <- known_basis(known$basis)
+    return(blueprint)
+  }
+  numbers <- frame$numbers
+  if (is.null(numbers)) numbers <- frame_numbers(number_matrix(blueprint, names, frame$values))
+  if (numbers$k >= 2) blueprint$basis <- new_basis(numbers, names, blueprint)
   blueprint
 }
 
@@ -29,14 +33,13 @@ number_matrix <- function(blueprint, names, values) {
 
 # `shares` makes of standardized numbers what is fed to the model; a column that others say whole, as
 # lm() finds it, has none.
-new_basis <- function(x, names, blueprint) {
-  scale <- column_scale(x, TRUE)
-  z <- standardized(x, scale)
-  found <- qr(cbind(1, x), tol = 1e-7)
+new_basis <- function(numbers, names, blueprint) {
+  scale <- numbers$scale
+  found <- numbers$decomposed
   kept <- sort(found$pivot[seq_len(found$rank)])[-1] - 1
-  shares <- matrix(0, ncol(x), ncol(x))
+  shares <- matrix(0, numbers$k, numbers$k)
   if (length(kept)) {
-    r <- qr.R(qr(z[, kept, drop = FALSE], tol = 0)) / sqrt(nrow(z))
+    r <- numbers$triangle(kept)
     shares[kept, kept] <- backsolve(r * sign(diag(r)), diag(length(kept)))
   }
   widths <- vapply(names, function(name) {
@@ -45,6 +48,17 @@ new_basis <- function(x, names, blueprint) {
   list(
     terms = names, widths = unname(widths), center = scale$center, scale = scale$scale,
     shares = shares
+  )
+}
+
+# What is to be known of numbers: their scales, how lm() finds (1, x), and the triangle of standardized
+# ones of some columns.
+frame_numbers <- function(x) {
+  scale <- column_scale(x, TRUE)
+  z <- standardized(x, scale)
+  list(
+    scale = scale, k = ncol(x), decomposed = qr(cbind(1, x), tol = 1e-7),
+    triangle = function(kept) qr.R(qr(z[, kept, drop = FALSE], tol = 0)) / sqrt(nrow(z))
   )
 }
 

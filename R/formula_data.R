@@ -19,7 +19,13 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
   }
   missing <- lapply(values, is_missing_row)
+  offset <- offset_value(data, blueprint, call)
+  if (!is.null(offset)) {
+    check_column(offset, blueprint$offset$name, FALSE, call, missing = TRUE)
+    missing[[blueprint$offset$name]] <- is.na(offset)
+  }
   frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
+  frame$offset <- offset
   if (with_response) {
     frame$response <- response
     check_column(
@@ -34,12 +40,14 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
 
 # What the expressions read must be there.
 check_variables <- function(blueprint, data, call) {
-  constants <- names(blueprint$constants)
   read <- unlist(lapply(names(blueprint$variables), function(name) {
     expr <- blueprint$variables[[name]]$expr
-    if (is.null(expr) || name %in% names(data)) name else setdiff(all.vars(expr), constants)
+    if (name %in% names(data)) return(name)
+    # what was no column in training is none now
+    if (is.null(expr)) name else intersect(all.vars(expr), blueprint$columns)
   }))
-  missing <- setdiff(unique(read), c(names(data), constants))
+  read <- c(read, intersect(all.vars(blueprint$offset$expr), blueprint$columns))
+  missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
   if (length(missing)) stop_missing_features(missing, names(data), call)
 }
 
@@ -48,7 +56,7 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
-    stop_missing_rows(frame$missing, blueprint, call)
+    stop_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
   if (!any(frame$rows)) stop_runhooks("All rows have NA.", call = call)
   if (note) note_omitted(frame$missing)
@@ -57,7 +65,7 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
 
 only_rows <- function(frame, rows) {
   frame$values <- lapply(frame$values, keep_rows, rows)
-  for (name in intersect(c("response", "weight"), names(frame))) {
+  for (name in intersect(c("response", "weight", "offset"), names(frame))) {
     frame[[name]] <- keep_rows(frame[[name]], rows)
   }
   frame
@@ -82,7 +90,9 @@ frame_features <- function(blueprint, frame) {
     value <- feature_value(parts, values)
     if (is.factor(value)) array_like(as.character(value), value) else value
   })
-  setNames(features, unname(blueprint$keys[names(blueprint$features)]))
+  features <- setNames(features, unname(blueprint$keys[names(blueprint$features)]))
+  if (!is.null(blueprint$offset)) features[[blueprint$offset$name]] <- frame$offset
+  features
 }
 
 # The features of data, and the response, as an input function. In training what is not given is
@@ -103,7 +113,14 @@ blueprint_input_fn <- function(
     )
   }
   refuse_reading(list(...), call)
+  data <- as_formula_data(data, model, call)
+  is_training <- !is.null(is_limited)
+  reading <- list(
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume, given = given
+  )
+  if (is_streamed(data)) return(stream_input(model, data, reading, is_limited, call))
   data <- check_formula_data(data, call)
+  check_some_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
   frame <- complete_frame(blueprint, frame, call, note = TRUE)
   columns <- frame_features(blueprint, frame)
@@ -113,7 +130,6 @@ blueprint_input_fn <- function(
   name <- blueprint$response$name
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
-  is_training <- !is.null(is_limited)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
   if (is_training && iterates(model, n, batch_size)) {
     # where all rows are seen at once neither their order nor a place in them says anything
@@ -124,6 +140,10 @@ blueprint_input_fn <- function(
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
   new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call)
+}
+
+check_some_rows <- function(data, call) {
+  if (n_rows(data[[1]]) == 0) stop_runhooks("The data have no rows.", call = call)
 }
 
 # --- how training reads data
@@ -144,7 +164,17 @@ most_iterations <- 200
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (iterates(model, n, batch_size)) return(most_iterations)
+  default_passes(model, n, batch_size)
+}
+
+default_passes <- function(model, n, batch_size) {
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
+}
+
+# Whether what as_model_input() has made of data gives all rows in each step.
+reads_all_rows <- function(model, input) {
+  about <- attr(input, "about")
+  !is.null(about$rows) && !isTRUE(about$is_stream) && iterates(model, about$rows, about$batch_size)
 }
 
 refuse_reading <- function(extras, call) {
@@ -189,7 +219,11 @@ kept_data <- function(object, call = parent.frame()) {
   stop_runhooks(
     c(
       "{.arg input_fn} is missing.",
-      i = "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+      i = if (is.null(object$blueprint)) {
+        "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+      } else {
+        "The data were taken out of this model. Give a data frame."
+      }
     ),
     call = call
   )

@@ -22,41 +22,96 @@ formula_arguments <- function(settled, folder, call) {
   check_flag(args$normalize, "normalize", call)
   optimizers <- vapply(trained_parts(settled$traits), `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
-  data <- check_formula_data(args$data, call)
   if (is.null(formula)) formula <- response_of(formulas, call)
+  data <- check_formula_data(args$data, call, response_variables = all.vars(formula_response(formula, call)))
+  columns <- column_names(data)
   weight <- args$weight_column
   if (is_column(weight)) weight <- weight$key
-  if (!is.null(weight)) required_column(data, weight, call)
-  blueprint <- new_blueprint(formula, data, weight, call)
+  if (!is.null(weight) && !weight %in% columns) stop_missing_features(weight, columns, call)
+  blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
-  terms <- lapply(formulas, formula_variables, data, blueprint, call)
-  used <- used_columns(formula, terms, names(data), weight)
-  blueprint$na <- as_na_action(args$na.action, data[used], blueprint, call)
-  filled <- fill_missing(data, blueprint$na$constants)
-  for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
-  if (length(terms) == 1) blueprint$labels <- attr(terms[[1]], "labels")
-  frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+  terms <- lapply(formulas, formula_variables, columns, blueprint, call)
+  blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
+  blueprint$columns <- used <- used_columns(formula, terms, columns, weight)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
-  scales_labels <- mode == "regression" || head_scales_labels(args$head)
-  blueprint <- add_basis(blueprint, frame, is_scaled && goes_to_optimum(args, settled$traits))
+  wants <- list(
+    is_scaled = is_scaled, is_whitened = is_scaled && goes_to_optimum(args, settled$traits),
+    classes = mode == "classification",
+    response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
+  )
+  if (is_streamed(data)) data <- frame_or_stream(data, used)
+  frame <- learn_formula(blueprint, terms, data, used, args$na.action, wants, call)
+  blueprint <- frame$blueprint
+  if (length(terms) == 1) blueprint$labels <- attr(terms[[1]], "labels")
+  blueprint <- add_basis(blueprint, frame, wants$is_whitened)
   # what asks whether a number is below another can do with numbers as they are
   by_gradients <- length(trained_parts(settled$traits)) > 0
-  blueprint <- add_scales(blueprint, frame, is_scaled, scales_labels, by_gradients)
+  blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
+    if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
   }
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
+  check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
   if (is_of_head && length(spec)) args$head[names(spec)] <- spec
   list(
     args = args, spec = if (!is_of_head) spec, blueprint = blueprint,
-    formula = formula,
-    data = as_kept_data(data[used], settled$args$data)
+    formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
   )
+}
+
+# The blueprint with the variables, levels and terms of the data, and of these what scales and classes
+# are learned from: all rows of a frame, or what one pass through a stream has shown.
+learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
+  is_stream <- is_streamed(data)
+  if (!is_stream) check_some_rows(data, call)
+  seen <- if (is_stream) first_chunk(data, used, call) else data[used]
+  blueprint$na <- as_na_action(na_action, seen, blueprint, call, if (is_stream) data)
+  blueprint$is_stream <- is_stream
+  filled <- fill_missing(seen, blueprint$na$constants)
+  for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
+  if (is_stream) {
+    check_by_row(blueprint, filled, call)
+    wants$basis <- if (wants$is_whitened) number_terms(blueprint)
+    wants$features <- if (wants$is_scaled) {
+      unique(unlist(lapply(unname(blueprint$terms), function(term) {
+        if (length(term$numbers)) product_name(term$numbers)
+      })))
+    }
+    frame <- learn_stream(blueprint, data, used, wants, call)
+    blueprint <- frame$blueprint
+    say_learned(frame, used)
+  } else {
+    frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+  }
+  blueprint$is_stream <- NULL
+  blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
+  frame$blueprint <- blueprint
+  frame
+}
+
+# A pass through much data takes its time.
+say_learned <- function(learned, columns) {
+  rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
+  cli::cli_inform(
+    c(
+      "{rows} rows were read once to learn levels and scales of {length(columns)} column{?s}; they
+       stay where they are."
+    ),
+    class = "runhooks_message_learned"
+  )
+}
+
+frame_or_stream <- function(stream, columns) {
+  frame <- small_frame(stream, columns)
+  if (!is.null(frame)) return(frame)
+  stream$names <- columns
+  stream
 }
 
 # Without a formula nothing reads them.
@@ -82,26 +137,46 @@ used_columns <- function(formula, terms, columns, weight) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, all.vars)))
   }))
+  offsets <- lapply(unname(terms), attr, "offsets")
+  read <- c(read, unlist(lapply(unlist(offsets), all.vars)))
   intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
 }
 
 # What fitted(), residuals() and train() without data go by: a reference, no copy.
-as_kept_data <- function(data, given) {
+as_kept_data <- function(data, used, given, frame) {
+  if (is_streamed(data)) {
+    data$total <- frame$n
+    return(data)
+  }
+  data <- as.list(data)[used]
   n <- n_rows(data[[1]])
   rows <- if (is.data.frame(given)) attr(given, "row.names") else .set_row_names(n)
   structure(data, class = "data.frame", row.names = rows)
 }
 
-check_formula_data <- function(data, call) {
+# Columns by name, or a stream.
+check_formula_data <- function(data, call, response_variables = NULL) {
   if (is.null(data)) {
     stop_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
   }
+  if (is_streamed(data)) return(as_stream(data, response_variables, call))
+  if (inherits(data, "DBIConnection")) stop_connection(call)
   if (is_matrix_package(data)) data <- Matrix::as.matrix(data)
   if (is.matrix(data)) data <- as.data.frame(data, optional = TRUE)
   good <- is.list(data) && !is.null(names(data)) && length(data) > 0
-  check_arg(good, data, "a data frame", "data", call)
+  check_arg(good, data, "a data frame or a dataset", "data", call)
   check_unique_names(names(data), call)
   as.list(data)
+}
+
+stop_connection <- function(call) {
+  stop_runhooks(
+    c(
+      "{.arg data} must be a table of the database, not the connection.",
+      i = "{.code sql_dataset(connection, \"SELECT y, a, b FROM ... ORDER BY ...\")} reads one."
+    ),
+    call = call
+  )
 }
 
 # The formula that has the response.
@@ -121,31 +196,36 @@ response_of <- function(formulas, call) {
 
 # --- the blueprint: plain data
 
-new_blueprint <- function(formula, data, weight, call) {
-  if (length(formula) != 3) {
-    stop_runhooks("A formula of a model needs a response on its left side.", call = call)
-  }
-  left <- formula[[2]]
+formula_response <- function(formula, call) {
+  if (length(formula) == 3) return(formula[[2]])
+  stop_runhooks("A formula of a model needs a response on its left side.", call = call)
+}
+
+new_blueprint <- function(formula, columns, weight, call) {
+  left <- formula_response(formula, call)
   list(
     response = list(name = term_name(left), expr = if (is.call(left)) left),
     response_variables = all.vars(left), weight = weight,
     variables = list(), features = list(), keys = character(), crosses = list(), terms = list(),
-    constants = formula_constants(left, names(data), environment(formula))
+    constants = formula_constants(left, columns, environment(formula))
   )
 }
 
-# What a formula's expressions need beside the data and what packages have.
+# What a formula's expressions need beside the data and the functions that packages have: `pi`, `letters`,
+# what the script has defined.
 formula_constants <- function(expr, columns, frame) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
     env <- frame
-    while (!identical(env, emptyenv()) && !identical(env, baseenv())) {
-      is_base <- identical(env, .BaseNamespaceEnv)
-      if (!is_base && exists(name, envir = env, inherits = FALSE)) {
-        constants[[name]] <- get(name, envir = env, inherits = FALSE)
+    is_users <- TRUE
+    while (!identical(env, emptyenv())) {
+      if (exists(name, envir = env, inherits = FALSE)) {
+        value <- get(name, envir = env, inherits = FALSE)
+        # functions of packages are found there again
+        if (is_users || !is.function(value)) constants[[name]] <- value
         break
       }
-      if (identical(env, globalenv())) break
+      if (identical(env, globalenv()) || isNamespace(env)) is_users <- FALSE
       env <- parent.env(env)
     }
   }
@@ -153,10 +233,9 @@ formula_constants <- function(expr, columns, frame) {
 }
 
 # The terms of a formula: for each the expressions of its variables, by name.
-formula_variables <- function(formula, data, blueprint, call) {
-  check_formula_operators(formula[[length(formula)]])
+formula_variables <- function(formula, columns, blueprint, call) {
   left_out <- c(blueprint$response_variables, blueprint$weight)
-  names <- setdiff(names(data), left_out)
+  names <- setdiff(columns, left_out)
   # only the names count
   stub <- structure(
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
@@ -174,14 +253,36 @@ formula_variables <- function(formula, data, blueprint, call) {
     )
   }
   variables <- as.list(attr(terms, "variables"))[-1]
-  if (length(variables) == 0) stop_runhooks("The formula has no features.", call = call)
+  if (length(attr(terms, "term.labels")) == 0) {
+    stop_runhooks("The formula has no features.", call = call)
+  }
   names(variables) <- vapply(variables, term_name, "")
   uses <- attr(terms, "factors") > 0
   all_terms <- lapply(seq_len(ncol(uses)), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
   is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
-  structure(all_terms[is_left], labels = attr(terms, "term.labels")[is_left])
+  is_response <- vapply(all_terms, function(term) blueprint$response$name %in% names(term), NA)
+  if (any(is_response)) {
+    warn_response_dropped(blueprint$response$name)
+    is_left <- is_left & !is_response
+    if (!any(is_left)) stop_runhooks("The formula has no features.", call = call)
+  }
+  structure(
+    all_terms[is_left], labels = attr(terms, "term.labels")[is_left],
+    offsets = variables[attr(terms, "offset")]
+  )
+}
+
+# As lm() does: it would be predicted from itself.
+warn_response_dropped <- function(name) {
+  rlang::warn(
+    c(
+      paste0("The response `", name, "` is on the right side of the formula, too, and is dropped there."),
+      i = "As lm() drops it: it would be predicted from itself."
+    ),
+    class = c("runhooks_warning_response", "runhooks_warning")
+  )
 }
 
 # The blueprint with the variables and features of terms.
@@ -265,20 +366,34 @@ new_variable <- function(name, expr, data, blueprint, call) {
   value <- plain_value(raw)
   check_column(value, name, FALSE, call, missing = TRUE)
   known <- blueprint$known$variables[[name]]
-  words <- if (is.factor(value)) levels(value) else if (is.character(value)) {
-    sort(setdiff(value, c(NA, "")), method = "radix")
-  }
-  if (!is.null(words) && length(words) == 0) {
-    stop_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
-  }
+  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
+  # other rows of a stream may have some
+  if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
-  # scale() and its like as they were for these data
-  fixed <- if (is.call(expr)) stats::makepredictcall(raw, expr)
+  # scale() and its like as they were for these data; a stream has none of these
+  fixed <- if (is.call(expr)) {
+    if (blueprint$is_stream) expr else stats::makepredictcall(raw, expr)
+  }
+  fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
     expr = fixed, levels = words,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
   )
+}
+
+# C(f, sum) are the levels of f: contrasts are for coef() and its like.
+without_contrasts <- function(expr) {
+  is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
+  if (is_c) expr[[2]] else expr
+}
+
+# The levels of strings.
+plain_words <- function(x) sort(setdiff(x, c(NA, "")), method = "radix")
+
+check_has_levels <- function(words, name, call) {
+  if (length(words)) return(invisible())
+  stop_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
 }
 
 # The value of a variable: a column of the data, or computed from them. Where it cannot be computed

@@ -3,13 +3,13 @@
 
 # `kind` is "fail", "omit", "exclude" or "constants", with `constants` by column. `data` are those
 # that the formula reads.
-as_na_action <- function(x, data, blueprint, call) {
+as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   known <- blueprint$known$na
   name <- na_action_name(x)
   if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
   if (!is.null(known$constants)) return(known)
   constants <- if (name %in% c("mean", "median")) {
-    middle_values(data, blueprint, if (name == "mean") mean else stats::median)
+    middle_values(data, blueprint, name, stream, call)
   } else if (is_constants(x)) {
     lapply(as.list(x), function(constant) {
       if (is.factor(constant)) as.character(constant) else constant
@@ -49,10 +49,22 @@ stop_na_action <- function(x, call) {
 }
 
 # Of each column of numbers, whether it has NA here or not: later data may.
-middle_values <- function(data, blueprint, middle) {
+middle_values <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
-  lapply(data[is_number & is_feature], function(x) middle(x[is.finite(x)]))
+  columns <- names(data)[is_number & is_feature]
+  if (is.null(stream)) {
+    middle <- if (name == "mean") mean else stats::median
+    return(lapply(data[columns], function(x) middle(x[is.finite(x)])))
+  }
+  if (name == "mean") return(stream_means(stream, columns))
+  stop_runhooks(
+    c(
+      "{.code na.action = \"median\"} needs all rows at once, which a stream does not have.",
+      i = "{.code \"mean\"}, {.code na.omit} and {.code list(<column> = <number>)} do without."
+    ),
+    call = call
+  )
 }
 
 check_constants <- function(constants, data, blueprint, call) {
@@ -90,7 +102,9 @@ check_constants <- function(constants, data, blueprint, call) {
 
 fill_missing <- function(data, constants) {
   for (name in intersect(names(constants), names(data))) {
-    data[[name]] <- fill_column(data[[name]], constants[[name]])
+    x <- data[[name]]
+    if (is.character(x) || is.factor(x)) x[is_blank(x)] <- NA
+    data[[name]] <- fill_column(x, constants[[name]])
   }
   data
 }
@@ -131,13 +145,29 @@ spread_rows <- function(few, rows) {
   spread
 }
 
+# How many rows have NA, of how many, and of each variable in how many and where the first is.
+missing_counts <- function(missing) {
+  list(
+    rows = sum(Reduce(`|`, missing, FALSE)), all = length(missing[[1]]),
+    counts = vapply(missing, sum, 0), firsts = vapply(missing, function(x) which(x)[1], 0L)
+  )
+}
+
+# The same with those of more rows, which are behind the first `before`.
+add_counts <- function(was, now, before) {
+  if (is.null(was)) return(now)
+  list(
+    rows = was$rows + now$rows, all = was$all + now$all, counts = was$counts + now$counts,
+    firsts = ifelse(is.na(was$firsts), now$firsts + before, was$firsts)
+  )
+}
+
 # Which variables have NA in how many rows, as lines of a message.
 missing_lines <- function(missing) {
-  counts <- vapply(missing, sum, 0)
-  some <- names(missing)[counts > 0]
+  some <- names(missing$counts)[missing$counts > 0]
   vapply(some, function(name) {
-    n <- counts[[name]]
-    first <- which(missing[[name]])[[1]]
+    n <- missing$counts[[name]] # nolint: used by cli
+    first <- missing$firsts[[name]] # nolint: used by cli
     cli::format_inline(
       "{.val {name}}: {n} {cli::qty(n)}{?row/rows}, the first is row {first}.",
       keep_whitespace = FALSE
@@ -146,12 +176,13 @@ missing_lines <- function(missing) {
 }
 
 stop_missing_rows <- function(missing, blueprint, call) {
-  rows <- sum(Reduce(`|`, missing))
-  all <- length(missing[[1]]) # nolint: used by cli
+  rows <- missing$rows # nolint: used by cli
+  all <- missing$all # nolint: used by cli
   lines <- missing_lines(missing)
   lines <- gsub("([{}])", "\\1\\1", lines)
-  has_response <- any(missing[[blueprint$response$name]])
-  numbers <- setdiff(names(missing)[vapply(missing, any, NA)], blueprint$response$name)
+  some <- names(missing$counts)[missing$counts > 0]
+  has_response <- blueprint$response$name %in% some
+  numbers <- setdiff(some, blueprint$response$name)
   example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
   is_word <- !is.null(blueprint$variables[[example]]$levels)
   # nolint: used by cli
@@ -166,7 +197,7 @@ stop_missing_rows <- function(missing, blueprint, call) {
   )
   stop_runhooks(
     c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
-    call = call, missing = missing
+    call = call
   )
 }
 

@@ -4,6 +4,7 @@
 
 add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms = TRUE) {
   known <- blueprint$known
+  blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
@@ -12,15 +13,26 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
       # a weight for each word can do without the mean where each word has a bias, too
       is_centered <- length(term$words) == 0 ||
         product_name(term$words) %in% names(blueprint$terms)
-      scale <- column_scale(feature_value(term$numbers, frame$values), is_centered)
+      scale <- feature_scale(frame, term$numbers, is_centered)
     }
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
-    scale <- if (is.null(known)) column_scale(frame$response, TRUE) else known$response
+    scale <- if (is.null(known)) response_scale(frame) else known$response
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
+}
+
+# Of a frame, or of what was learned of a stream.
+feature_scale <- function(frame, numbers, is_centered) {
+  if (is.null(frame$moments)) return(column_scale(feature_value(numbers, frame$values), is_centered))
+  moments_scale(frame$moments[[product_name(numbers)]], is_centered)
+}
+
+response_scale <- function(frame) {
+  if (is.null(frame$moments)) return(column_scale(frame$response, TRUE))
+  moments_scale(frame$moments$.response, TRUE)
 }
 
 # A head that can be given standardized labels says so by its arguments.
@@ -40,7 +52,10 @@ column_scale <- function(x, is_centered) {
   columns <- matrix(as.numeric(x), n_rows(x))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
   spread <- sqrt(colMeans(sweep(columns, 2, center)^2))
-  largest <- apply(abs(columns), 2, max)
+  scale_of(center, spread, apply(abs(columns), 2, max))
+}
+
+scale_of <- function(center, spread, largest) {
   is_constant <- !is.finite(spread) | spread <= 1e-7 * largest
   list(center = center, scale = ifelse(is_constant, 1, spread))
 }
@@ -87,6 +102,8 @@ formula_record <- function(blueprint) {
     response = present(center = blueprint$response$center, scale = blueprint$response$scale),
     na = blueprint$na
   )
+  offset <- blueprint$offset
+  if (!is.null(offset)) record$terms[[offset$name]] <- list(center = offset$center, scale = 1)
   record$basis <- basis_record(blueprint$basis)
   record
 }

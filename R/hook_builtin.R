@@ -200,7 +200,7 @@ new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type
 
 is_deferred_hook <- function(x) {
   is.list(x) && identical(names(x), c("hook_fn", "type")) && x$type %in% c(
-    "hook_history_saver", "hook_progress_bar"
+    "hook_history_saver", "hook_progress_bar", "hook_view_run"
   )
 }
 
@@ -221,8 +221,8 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   if (!"hook_progress_bar" %in% types) hooks <- c(hooks, list(hook_progress_bar()))
   lapply(hooks, function(hook) {
     if (!is_deferred_hook(hook)) return(hook)
-    if (hook$type == "hook_progress_bar") return(hook$hook_fn(mode, steps, watch))
-    hook$hook_fn(mode, steps)
+    if (hook$type == "hook_history_saver") return(hook$hook_fn(mode, steps))
+    hook$hook_fn(mode, steps, watch)
   })
 }
 

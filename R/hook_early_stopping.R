@@ -239,7 +239,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
-  if (!is.data.frame(validation) && !is.function(validation)) {
+  if (!is_formula_data(validation) && !is.function(validation)) {
     stop_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
@@ -249,7 +249,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
       call = call
     )
   }
-  if (is.data.frame(validation) && is.null(object$blueprint)) {
+  if (is_formula_data(validation) && is.null(object$blueprint)) {
     stop_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not

@@ -234,6 +234,7 @@ new_input_fn <- function(
     floats <- float_features(reads)
     function() {
       is_matrix <- as_matrix && is_custom(estimator)
+      if (is_matrix) selected <- order_of_training(estimator, selected)
       trained <- as_trained(
         columns, features, response, estimator, reads, response_name, if (is_matrix) selected,
         finite = finite
@@ -336,11 +337,11 @@ next_rows <- function(columns, features, response, options, texts = character(),
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
     identical(the$mode, "train")
   )
-  # for the folder of the model that is trained
-  the$data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
-  if (is.null(labels)) feature_tensors else list(feature_tensors, labels)
+  # for the folder of the model that is trained
+  data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
 # The same with the features as one tensor [batch, k]: columns of numbers side by side. Arrays of
@@ -377,7 +378,15 @@ next_matrix <- function(columns, features, response, options) {
   if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
   input <- next_rows(together, "x", response, options)
-  if (length(response)) list(input[[1]]$x, input[[2]]) else input$x
+  x <- if (length(response)) input[[1]]$x else input$x
+  if (is_tensor(x)) attr(x, "columns") <- column_names_of(parts)
+  structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
+}
+
+# Which feature each column of the matrix is of.
+column_names_of <- function(parts) {
+  widths <- vapply(parts, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
+  rep(names(parts), widths)
 }
 
 # --- what estimators make of an input function
@@ -403,7 +412,7 @@ as_model_input <- function(
   arg = "input_fn",
   call = parent.frame()
 ) {
-  if (is.data.frame(input_fn)) {
+  if (is_formula_data(input_fn)) {
     options <- list(...)
     fixed <- list(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
@@ -426,11 +435,12 @@ as_model_input <- function(
     if (is.function(result)) result <- result()
     if (is_dataset(result)) result <- next_batch(result)
     input <- split_input(result)
-    if (is_custom(estimator)) return(list(given = lapply(input, as_tensors)))
+    data <- attr(result, "data", exact = TRUE)
+    if (is_custom(estimator)) return(structure(list(given = lapply(input, as_tensors)), data = data))
     if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
     check_features(input$features)
     check_labels(input$labels)
-    input
+    structure(input, data = data)
   }
   structure(read, about = attr(input_fn, "about"))
 }
@@ -448,14 +458,14 @@ as_tensors <- function(x) {
 # that is not known, or without end. `input` is what as_model_input() gives.
 planned_steps <- function(input) {
   about <- attr(input, "about")
-  if (is.null(about$num_epochs)) return(NULL)
+  if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
   ceiling(about$rows * about$num_epochs / about$batch_size)
 }
 
 # How many rows these are, all passes together; NULL likewise.
 known_rows <- function(input) {
   about <- attr(input, "about")
-  if (!is.null(about$num_epochs)) about$rows * about$num_epochs
+  if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
 }
 
 split_input <- function(result) {
@@ -493,22 +503,53 @@ check_labels <- function(labels, call = parent.frame()) {
   }
 }
 
-# An error where the folder holds the weights of numbers that were standardized otherwise: the
-# object was made before another one was trained there.
+# An error where the folder holds the weights of other columns, or of numbers that were standardized
+# otherwise: the object was made before another one was trained there.
 check_scales <- function(object, call) {
   folder <- current_folder(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
+  record <- folder_memory(folder)
   scales <- function(record) {
     Filter(length, c(record$terms, list(response = record$response, basis = record$basis)))
   }
-  known <- scales(folder_memory(folder)$formula)
-  if (identical(known, scales(formula_record(object$blueprint)))) return(invisible())
+  own <- formula_record(object$blueprint)
+  if (identical(scales(record$formula), scales(own))) return(invisible())
+  check_column_memory(object, folder, record, call)
+  lines <- scale_differences(known_scales(record$formula), known_scales(own))
   stop_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized in another
        way than those of this object.",
-      i = "Make the object again on this {.arg model_dir}, or give another one."
+      setNames(lines, rep("x", length(lines))),
+      i = "The object was made before the training there: make it again on this {.arg model_dir}, or
+           give another one."
     ),
     call = call
   )
+}
+
+# Center and scale of each number, by its name.
+known_scales <- function(record) {
+  basis <- record$basis
+  ends <- cumsum(basis$widths)
+  of_basis <- lapply(seq_along(basis$terms), function(i) {
+    at <- seq(to = ends[[i]], length.out = basis$widths[[i]])
+    list(center = basis$center[at], scale = basis$scale[at])
+  })
+  all <- c(record$terms, setNames(of_basis, basis$terms), list(`the response` = record$response))
+  Filter(length, lapply(all, `[`, c("center", "scale")))
+}
+
+scale_differences <- function(known, own) {
+  words <- function(scale) {
+    if (is.null(scale$scale)) return("not standardized")
+    digits <- function(x) paste(format(x, digits = 4, trim = TRUE), collapse = ", ")
+    paste0("mean ", digits(scale$center), " and standard deviation ", digits(scale$scale))
+  }
+  names <- union(names(known), names(own))
+  differs <- !vapply(names, function(name) identical(known[[name]], own[[name]]), NA)
+  vapply(utils::head(names[differs], 6), function(name) {
+    text <- paste0(name, ": ", words(known[[name]]), " there, ", words(own[[name]]), " here.")
+    gsub("([{}])", "\\1\\1", text)
+  }, "", USE.NAMES = FALSE)
 }

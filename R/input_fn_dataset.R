@@ -19,6 +19,9 @@ input_fn.tf_dataset <- function(object, features, response = NULL, ...) {
 dataset_input_fn <- function(dataset, features, response) {
   function(estimator) {
     is_custom <- is_estimator(estimator) && is.null(estimator$spec)
+    if (is_estimator(estimator) && !is.null(estimator$blueprint)) {
+      return(formula_batches(dataset, features, response, estimator))
+    }
     function() {
       batch <- next_batch(dataset)
       inputs <- batch[features]

@@ -22,6 +22,8 @@ input_fn.recipe <- function(object, data = NULL, ...) {
 # New data as the training's were prepared.
 bake_newdata <- function(object, newdata, call) {
   recipe <- unclass(object$estimator)$kept$recipe
+  if (is.null(recipe)) recipe <- object$recipe
+  if (isTRUE(attr(newdata, "is_baked", exact = TRUE))) return(newdata)
   if (is.null(recipe)) {
     if (isTRUE(training_record(object)$recipe)) stop_no_recipe(call)
     return(newdata)

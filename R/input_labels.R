@@ -338,6 +338,7 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
     record$order <- order
   }
   check_order_memory(known, order, folder$path)
+  if (identical(the$mode, "train")) note_useless_features(columns[is_feature], estimator, folder)
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- match_features(columns[is_feature], record$features, open)
   check_feature_values(columns[is_feature], reads)

@@ -12,7 +12,11 @@
 #'   observed one), 2 is residuals over fitted values (of classes: how often each was there among
 #'   rows with some probability of it, by tenths of the rows), 3 is the weights of a linear model, the
 #'   30 largest.
-#' @param ... For `update()` arguments of the constructor that change, else not used.
+#' @param type Of `residuals()`, as [residuals.glm()] has them: `"response"` is what is observed minus
+#'   what is fitted.
+#' @param complete FALSE leaves out coefficients that are NA.
+#' @param ... For `update()` arguments of the constructor that change; else what no method
+#'   reads is refused.
 #' @return * `coef()`: the coefficients of a linear model in the units of the data, named as those of
 #'   [lm()] are, with its contrasts. With several responses a matrix with a column for each; with
 #'   three classes or more a matrix with a row for each class but the first, with which they are
@@ -45,18 +49,42 @@ NULL
 #' @rdname model_methods
 #' @export
 formula.tf_estimator <- function(x, ...) {
+  refuse_more("formula", list(...))
   if (is.null(x$formula)) stop_no_formula("formula")
   x$formula
 }
 
 #' @rdname model_methods
+#' @importFrom stats terms
+#' @export
+terms.tf_estimator <- function(x, ...) {
+  if (is.null(x$formula)) stop_no_formula("terms")
+  stats::terms(x$formula, data = kept_data(x), ...)
+}
+
+#' @rdname model_methods
+#' @importFrom stats model.frame
+#' @export
+model.frame.tf_estimator <- function(formula, data = NULL, ...) {
+  if (is.null(formula$formula)) stop_no_formula("model.frame")
+  data <- if (is.null(data)) kept_data(formula) else baked_data(formula, data)
+  stats::model.frame(terms(formula), data = data, ...)
+}
+
+#' @rdname model_methods
 #' @importFrom stats nobs
 #' @export
-nobs.tf_estimator <- function(object, ...) sum(training_frame(object, "nobs")$rows)
+nobs.tf_estimator <- function(object, ...) {
+  refuse_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
+  kept <- if (!is.null(object$blueprint)) kept_data(object)
+  if (!is.null(kept$total)) return(kept$total)
+  sum(training_frame(object, "nobs")$rows)
+}
 
 #' @rdname model_methods
 #' @export
 fitted.tf_estimator <- function(object, ...) {
+  refuse_more("fitted", list(...))
   check_trained(object, "fitted")
   frame <- training_frame(object, "fitted")
   as_fitted(object, frame, model_fit(object, frame))
@@ -64,13 +92,39 @@ fitted.tf_estimator <- function(object, ...) {
 
 #' @rdname model_methods
 #' @export
-residuals.tf_estimator <- function(object, ...) {
+residuals.tf_estimator <- function(object, type = c("response", "pearson", "deviance", "working"),
+                                   ...) {
+  type <- check_one_of(type, c("response", "pearson", "deviance", "working"))
+  refuse_more("residuals", list(...), "type")
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
   fit <- model_fit(object, frame)
   seen <- observed(object, frame$response)
   if (ncol(fit) != ncol(seen)) stop_no_residuals(ncol(fit), ncol(seen))
-  as_fitted(object, frame, seen - fit)
+  as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
+}
+
+# By the words of glm(), of what is observed and its mean; those of lm() are weighted alike.
+residuals_of_type <- function(seen, mean, type, weight, object) {
+  error <- seen - mean
+  family <- model_labels(object)$family
+  if (type == "response" || (type == "working" && family == "gaussian")) return(error)
+  known <- list(
+    gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
+  )[[family]]
+  if (is.null(known)) {
+    stop_runhooks(
+      "{.fn residuals} of a {model_words(object)} of this kind has {.code type = \"response\"} only.",
+      call = user_frame()
+    )
+  }
+  known <- known()
+  weight <- if (is.null(weight)) 1 else as.numeric(weight)
+  switch(type,
+    pearson = error * sqrt(weight / known$variance(mean)),
+    deviance = sign(error) * sqrt(pmax(known$dev.resids(seen, mean, weight + 0 * mean), 0)),
+    working = error / known$mu.eta(known$linkfun(mean))
+  )
 }
 
 # Such as several quantiles of one response.
@@ -113,10 +167,13 @@ rownames_of <- function(frame) {
 
 #' @rdname model_methods
 #' @export
-coef.tf_estimator <- function(object, ...) {
+coef.tf_estimator <- function(object, complete = TRUE, ...) {
+  check_flag(complete)
+  refuse_more("coef", list(...), "complete")
   fit <- linear_fit(object, "coef")
   note_convergence(fit)
   coefficients <- fit$coefficients
+  if (!complete) coefficients <- coefficients[fit$kept, , drop = FALSE]
   if (fit$family == "multinomial") return(t(coefficients))
   if (ncol(coefficients) == 1) coefficients[, 1] else coefficients
 }
@@ -137,6 +194,7 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
 #' @rdname model_methods
 #' @export
 summary.tf_estimator <- function(object, ...) {
+  refuse_more("summary", list(...))
   check_trained(object, "summary")
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {
@@ -156,7 +214,7 @@ summary.tf_estimator <- function(object, ...) {
 # How well the rows that are trained on are met, each as its weight says.
 fit_measures <- function(object, frame) {
   classes <- tidy_classes_of(object)
-  weights <- if (is.null(frame$weight)) rep(1, sum(frame$rows)) else as.numeric(frame$weight)
+  weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
   if (!is.null(classes)) {
     predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))

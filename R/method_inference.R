@@ -11,7 +11,8 @@
 #'   model with a head whose loss is a likelihood, such as `poisson_regression_head()`.
 #' @param parm Which coefficients: numbers or names; by default all.
 #' @param level The level of the intervals.
-#' @param ... Not used.
+#' @param complete FALSE leaves out coefficients that are NA.
+#' @param ... Refused.
 #' @return * `vcov()`: the covariances of the coefficients. Of several responses or classes these are
 #'   called as `"response:term"` or `"class:term"`.
 #'   * `confint()`: intervals, by Student's distribution of regressors, else by the normal one.
@@ -38,7 +39,15 @@ coefficient_names <- function(fit) {
 #' @rdname model_inference
 #' @importFrom stats vcov
 #' @export
-vcov.tf_estimator <- function(object, ...) covariance_matrix(inference_fit(object, "vcov"))
+vcov.tf_estimator <- function(object, complete = TRUE, ...) {
+  check_flag(complete)
+  refuse_more("vcov", list(...), "complete")
+  fit <- inference_fit(object, "vcov")
+  all <- covariance_matrix(fit)
+  if (complete) return(all)
+  kept <- rep(fit$kept, ncol(fit$coefficients))
+  all[kept, kept, drop = FALSE]
+}
 
 covariance_matrix <- function(fit) {
   names <- coefficient_names(fit)
@@ -69,6 +78,7 @@ coefficient_table <- function(fit) {
 #' @importFrom stats confint
 #' @export
 confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
+  refuse_more("confint", list(...), c("parm", "level"))
   fit <- inference_fit(object, "confint")
   table <- coefficient_table(fit)
   half <- interval_factor(fit, level) * table[, "Std. Error"]
@@ -88,7 +98,10 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
 #' @rdname model_inference
 #' @importFrom stats sigma
 #' @export
-sigma.tf_estimator <- function(object, ...) fit_sigma(inference_fit(object, "sigma"))
+sigma.tf_estimator <- function(object, ...) {
+  refuse_more("sigma", list(...))
+  fit_sigma(inference_fit(object, "sigma"))
+}
 
 fit_sigma <- function(fit) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
@@ -98,7 +111,10 @@ fit_sigma <- function(fit) {
 #' @rdname model_inference
 #' @importFrom stats deviance
 #' @export
-deviance.tf_estimator <- function(object, ...) fit_deviance(inference_fit(object, "deviance"))
+deviance.tf_estimator <- function(object, ...) {
+  refuse_more("deviance", list(...))
+  fit_deviance(inference_fit(object, "deviance"))
+}
 
 fit_deviance <- function(fit) {
   y <- fit$response
@@ -115,12 +131,16 @@ fit_deviance <- function(fit) {
 #' @rdname model_inference
 #' @importFrom stats df.residual
 #' @export
-df.residual.tf_estimator <- function(object, ...) fit_df(inference_fit(object, "df.residual"))
+df.residual.tf_estimator <- function(object, ...) {
+  refuse_more("df.residual", list(...))
+  fit_df(inference_fit(object, "df.residual"))
+}
 
 #' @rdname model_inference
 #' @importFrom stats logLik
 #' @export
 logLik.tf_estimator <- function(object, ...) {
+  refuse_more("logLik", list(...))
   fit <- inference_fit(object, "logLik")
   as_log_likelihood(fit)
 }

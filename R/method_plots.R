@@ -42,7 +42,7 @@ calibration <- function(probabilities, seen) {
 #' @rdname model_methods
 #' @export
 plot.tf_estimator <- function(x, which = 1:2, ...) {
-  if (...length()) refuse_unused(list(...), "plot")
+  refuse_more("plot", list(...), "which")
   which <- check_which(which)
   data <- if (any(which < 3)) plot_data(x, "plot", environment())
   old <- graphics::par(mfrow = c(1, length(which)))
@@ -144,7 +144,7 @@ NULL
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator <- function(object, which = 1, ...) {
-  if (...length()) refuse_unused(list(...), "autoplot")
+  refuse_more("autoplot", list(...), "which")
   check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
   which <- check_which(which)
   if (which == 3) return(weights_ggplot2(weight_data(object, environment())))

@@ -12,7 +12,7 @@
 #'   `newdata` others.
 #' @param conf.int,conf.level Whether the intervals of [confint()][model_inference] are there, and
 #'   their level.
-#' @param ... Not used.
+#' @param ... Refused.
 #' @return A tibble.
 #'   * `tidy()`: `term` and `estimate`, with `std.error`, `statistic` and `p.value` where the loss is
 #'     a likelihood, for several responses or classes with `response` or `y.level` in front. Of a
@@ -37,6 +37,10 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   check_flag(conf.int)
+  refuse_more("tidy", list(...), c("conf.int", "conf.level"))
+  if (!conf.int && !missing(conf.level)) {
+    stop_runhooks("{.arg conf.level} goes with {.code conf.int = TRUE}.")
+  }
   fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
   if (!conf.int) note_convergence(fit)
   table <- coefficient_table(fit)
@@ -61,6 +65,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator <- function(x, ...) {
+  refuse_more("glance", list(...))
   check_trained(x, "glance")
   frame <- training_frame(x, "glance")
   measures <- as.list(fit_measures(x, frame))
@@ -87,6 +92,7 @@ likelihood_measures <- function(fit) {
 #' @rdname tidy_models
 #' @exportS3Method generics::augment
 augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
+  refuse_more("augment", list(...), c("data", "newdata"))
   check_trained(x, "augment")
   if (is.null(x$blueprint)) stop_no_formula("augment")
   shown <- if (!is.null(newdata)) newdata else data
@@ -113,10 +119,14 @@ known_response <- function(object, data) {
 
 #' @rdname tidy_models
 #' @exportS3Method generics::tidy
-tidy.tf_estimator_history <- function(x, ...) tibble::as_tibble(as.data.frame(x))
+tidy.tf_estimator_history <- function(x, ...) {
+  refuse_more("tidy", list(...))
+  tibble::as_tibble(as.data.frame(x))
+}
 
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator_history <- function(x, ...) {
+  refuse_more("glance", list(...))
   tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses, last_of)))
 }

@@ -8,8 +8,8 @@
 #'
 #' @param estimator A model, such as [linear_regressor()].
 #' @param metric_fn A function of one or more of the arguments `features` (the tensors by name),
-#'   `labels`, `predictions` (the tensors by name: those of [predict()][predict.tf_estimator]) and
-#'   `config`. It returns a named list of what functions of `tf$metrics` give.
+#'   `labels` (of the shape that the input function gives them, `[batch]`), `predictions` (the tensors
+#'   by name: those of [predict()][predict.tf_estimator], of a regressor `[batch, 1]`) and `config`. It returns a named list of what functions of `tf$metrics` give.
 #' @return The model with these metrics; it has the same folder.
 #' @section Errors: `runhooks_error_invalid_argument` for a function of other arguments, and in
 #'   [evaluate()] for what is not such a list.
@@ -43,10 +43,40 @@ add_metrics <- function(estimator, metric_fn) {
   config <- unclass(estimator$estimator)$config
   call <- function(features, labels, predictions) {
     all <- list(features = features, labels = labels, predictions = predictions, config = config)
-    as_metric_pairs(do.call(metric_fn, all[given]))
+    before <- length(tf$get_default_graph()$get_operations())
+    metrics <- do.call(metric_fn, all[given])
+    if (is_tensor(labels)) warn_outer_labels(labels, before)
+    as_metric_pairs(metrics)
   }
   estimator$metric_fns <- c(estimator$metric_fns, list(call))
   estimator
+}
+
+# Labels are [batch] as an input function gives them, predictions [batch, 1]: `labels - predictions` is
+# [batch, batch], each label with each prediction.
+warn_outer_labels <- function(labels, before) {
+  made <- tf$get_default_graph()$get_operations()
+  for (op in made[-seq_len(before)]) {
+    inputs <- op$inputs
+    if (length(inputs) != 2 || length(op$outputs) != 1) next
+    is_label <- vapply(inputs, function(x) identical(x$name, labels$name), NA)
+    if (sum(is_label) != 1) next
+    other <- dim(inputs[!is_label][[1]])
+    is_outer <- length(dim(labels)) == 1 && length(other) == 2 && identical(other[[2]], 1L) &&
+      length(dim(op$outputs[[1]])) == 2
+    if (!is_outer) next
+    rlang::warn(
+      c(
+        paste0(
+          "A metric takes `labels`, of shape [batch], with ", inputs[!is_label][[1]]$name,
+          ", of shape [batch, 1], and makes [batch, batch] of them."
+        ),
+        i = "`tf$squeeze(predictions$predictions, 1L)` has the shape of `labels`."
+      ),
+      class = c("runhooks_warning_broadcast", "runhooks_warning")
+    )
+    return(invisible())
+  }
 }
 
 # A named list of list(tensor, tensor or operation).

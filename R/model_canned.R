@@ -17,11 +17,18 @@ constructor_makers$estimator <- function(specs, place) {
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
-  settled <- constructor_arguments(constructor, specs, call)
+  settled <- constructor_arguments(constructor, specs, call, names(sys.call(sys.parent())))
   check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
   config <- as_run_config(settled$args$config, settled$args$model_dir, call)
   derived <- formula_arguments(settled, config$model_dir, call)
   args <- derived$args
+  weights <- args$class_weights
+  if (!is.null(weights)) {
+    response <- if (is_string(weights) && is.data.frame(derived$data)) {
+      response_value(as.list(derived$data), derived$blueprint, call)
+    }
+    args$class_weights <- settle_class_weights(weights, args, response, call)
+  }
   own <- specs$own
   spec <- prepared_arguments(args[own$name], own, call)
   # NULL says that an argument is not given, as does an empty list of columns; no hidden units are a
@@ -38,7 +45,11 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- settled_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
-  model
+  if (!is.null(settled$recipe)) {
+    model$recipe <- settled$recipe
+    model$data <- as_baked(model$data)
+  }
+  without_frames(model)
 }
 
 model_words <- function(object) {

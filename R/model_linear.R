@@ -15,11 +15,22 @@
 #'   and logicals are numeric columns, factors and strings have the vocabulary of their levels (as
 #'   indicators in deep models). `a:b` of words is a word for each combination in `data`, of numbers
 #'   is their product, of both is a weight for each word. `.`, `a * b`, `- a` and calls such as
-#'   `log(x)` or `poly(x, 2)` are as in [lm()]; an intercept is always there, offsets are refused.
+#'   `log(x)` or `poly(x, 2)` are as in [lm()]; an intercept is always there, and `offset()` is
+#'   added to the linear function (models without a linear part, and more than two classes, refuse it).
 #'   Classifiers take their classes, and how many there are, from the response; `weight_column`
 #'   names the column of [lm()]'s weights. [train()], [evaluate()] and
 #'   [predict()][predict.tf_estimator] then take data frames too, and `train(model)` those that the
 #'   model was made of: of `data` the columns that the formula reads are kept, as in [lm()].
+#'
+#'   Data that are read in chunks will do as a data frame does, here and in [train()], [evaluate()] and
+#'   [predict()][predict.tf_estimator]: a [dataset][datasets] of records (of rows, of batches, or of
+#'   batches with a label apart), an object of arrow or nanoarrow, a table of dbplyr. Where the columns
+#'   that the formula reads have a million values at most ([runhooks_options]) they are read into
+#'   memory, and all is as with a data frame. Of more, one pass learns levels, scales and means (a
+#'   second one, for `na.action = "mean"`), and memory holds some thousand rows at a time: terms are
+#'   computed row by row, so that `poly(x, 2)` or `scale(x)` are refused; training is on batches,
+#'   shuffled among 10,000 rows; methods that need all rows at once, such as [coef()][model_methods],
+#'   say so.
 #'
 #'   Numbers are standardized inside of the graph, so predictions, losses and metrics are in the
 #'   units of the data, and exported models take them as they are. What was standardized is

@@ -27,7 +27,7 @@ evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @export
 evaluate.default <- function(object, ...) {
-  check_arg(FALSE, object, "a model", "object", environment())
+  refuse_no_model("evaluate", object, list(...), environment())
 }
 
 #' @rdname evaluate
@@ -35,6 +35,7 @@ evaluate.default <- function(object, ...) {
 evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
   if (missing(input_fn)) input_fn <- kept_data(object)
+  input_fn <- baked_data(object, input_fn)
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
@@ -42,7 +43,12 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   enter_folder(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
-  input <- as_model_input(input_fn, object, ...)
+  input <- if (is.data.frame(input_fn) && knows_features(object)) {
+    refuse_reading(list(...), environment())
+    as_model_input(recorded_input_fn(object, input_fn, environment()), object)
+  } else {
+    as_model_input(input_fn, object, ...)
+  }
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_folder_memory(object, "eval")

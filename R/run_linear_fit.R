@@ -22,7 +22,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
   # the weights in the contrasts of lm(): both say the same linear function
   design <- design_matrix(object, frame)
-  fitted <- stats::lm.fit(design, logits)
+  fitted <- stats::lm.fit(design, logits - offset_of(frame))
   coefficients <- as.matrix(fitted$coefficients)
   dimnames(coefficients) <- list(
     colnames(design),
@@ -34,12 +34,14 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
     frame = frame,
     kept = !is.na(coefficients[, 1]), response = observed(object, frame$response),
-    weights = if (is.null(frame$weight)) rep(1, nrow(design)) else as.numeric(frame$weight),
+    weights = row_weights(object, frame, nrow(design)),
     is_penalized = is_penalized(optimizer_argument_of(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
+
+offset_of <- function(frame) if (is.null(frame$offset)) 0 else frame$offset
 
 optimizer_argument_of <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
@@ -203,9 +205,11 @@ interval_factor <- function(fit, level, call = parent.frame()) {
 }
 
 # The linear function of new rows, with standard errors; NA in rows that lack something.
-linear_predictions <- function(object, data, fit) {
+linear_predictions <- function(object, data, fit, call = parent.frame()) {
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
   logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]
+  offset <- offset_value(fill_missing(data, object$blueprint$na$constants), object$blueprint, call)
+  if (!is.null(offset)) logits <- logits + offset
   covariance <- fit_covariance(fit)
   error <- vapply(seq_len(ncol(logits)), function(i) {
     own <- (i - 1) * ncol(design) + seq_len(ncol(design))

@@ -16,6 +16,11 @@ training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) stop_no_formula(what, call)
   data <- kept_data(object, call)
+  if (is_streamed(data)) {
+    stream <- data
+    data <- small_frame(stream, stream$names)
+    if (is.null(data)) stop_stream(what, stream, call)
+  }
   frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
   frame <- complete_frame(blueprint, frame, call)
   frame$data <- data
@@ -48,7 +53,10 @@ tidy_classes_of <- function(object) {
 }
 
 rows_of <- function(data, rows) {
-  if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
+  kept <- if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
+  # a recipe has prepared them, once
+  attr(kept, "is_baked") <- attr(data, "is_baked", exact = TRUE)
+  kept
 }
 
 # Several numbers of an example have the names that the head gives them, or those of the response.
@@ -73,6 +81,12 @@ design_matrix <- function(object, frame, newdata = NULL) {
   if (is.null(newdata)) return(stats::model.matrix(terms, model))
   terms <- attr(model, "terms")
   newdata <- as.data.frame(fill_missing(newdata, blueprint$na$constants), optional = TRUE)
+  # few rows do not have all levels, which contrasts must know
+  for (name in intersect(names(newdata), names(data))) {
+    if (!is.factor(data[[name]]) && !is.character(data[[name]])) next
+    known <- levels(droplevels(as.factor(data[[name]])))
+    newdata[[name]] <- factor(as.character(newdata[[name]]), levels = known)
+  }
   levels <- stats::.getXlevels(terms, model)
   new <- stats::model.frame(terms, newdata, xlev = levels, na.action = stats::na.pass)
   contrasts <- attr(stats::model.matrix(terms, model), "contrasts")
@@ -99,6 +113,10 @@ linear_logits <- function(object, frame) {
     logits <- logits + term_logits(blueprint$terms[[i]], own, frame$values, blueprint)
   }
   response <- blueprint$response
+  if (!is.null(blueprint$offset)) {
+    scale <- if (is.null(response$scale)) 1 else response$scale
+    logits <- logits + outer(frame$offset - blueprint$offset$center, 1 / rep_len(scale, ncol(logits)))
+  }
   if (is.null(response$scale)) return(logits)
   sweep(sweep(logits, 2, response$scale, `*`), 2, response$center, `+`)
 }

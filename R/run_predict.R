@@ -68,13 +68,16 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   enter_folder(object)
   refuse_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
-  if (is.null(newdata) && !missing(input_fn) && is.data.frame(input_fn)) {
+  if (is.null(newdata) && !missing(input_fn) && is_formula_data(input_fn)) {
     newdata <- input_fn
   } else if (!is.null(newdata) && !missing(input_fn)) {
     stop_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
   }
   if (is.null(interval) && !missing(level)) {
     stop_runhooks("{.arg level} is {describe(level)}, but goes with {.arg interval}, which is not given.")
+  }
+  if (is_streamed(newdata)) {
+    return(predict_stream(object, newdata, type, interval, level, checkpoint_path, hooks, environment()))
   }
   if (!is.null(newdata) && !is.null(interval)) {
     refuse_with_interval(type, checkpoint_path, hooks)

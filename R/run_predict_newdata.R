@@ -3,6 +3,7 @@
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
   forms <- labels$predictions
+  if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
   if (length(forms) == 0) stop_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
   has_trees <- model_traits(object$spec$type)$has_trees
@@ -23,6 +24,27 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
     tidy_prediction(values[[form$key]], form, object, labels)
   })
   quick_tibble(do.call(c, tables), n_rows(values[[1]]))
+}
+
+# Chunk by chunk, bound together.
+predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
+  if (length(hooks)) {
+    stop_runhooks("{.arg hooks} do not go with data that are read in chunks.", call = call)
+  }
+  if (!is.null(interval)) refuse_with_interval(type, checkpoint_path, hooks, call)
+  if (is.null(object$blueprint)) stop_streamed_without_formula(newdata, call)
+  stream <- as_stream(newdata, object$blueprint$response_variables, call)
+  columns <- intersect(stream$names, object$blueprint$columns)
+  parts <- list()
+  each_chunk(stream, columns, function(chunk) {
+    parts[[length(parts) + 1]] <<- if (is.null(interval)) {
+      predict_newdata(object, chunk, type, checkpoint_path, hooks, call)
+    } else {
+      predict_interval(object, chunk, type, interval, level, call)
+    }
+  })
+  if (length(parts) == 0) stop_runhooks("The data have no rows.", call = call)
+  do.call(rbind, parts)
 }
 
 # What the model gives for each key in each row, NA where it cannot.

@@ -41,6 +41,14 @@
 #'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
 #'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
 #'   process at a time trains in a folder; [run_history()] says what all runs came to.
+#' @section Saving: `saveRDS()` saves the model as it is: its object names the checkpoint, and has small
+#'   weights in itself (`options(runhooks.carried_mb = )`; those of a model in a temporary folder all).
+#'   What is read predicts what was saved. Where the folder has gone on since, or is gone, it says so
+#'   (`runhooks_message_saved_model`) and goes on in a temporary folder of its own, which the next
+#'   `saveRDS()` saves; where the weights are neither in the folder nor in the object it is an error.
+#'   Copies of an object in one process (`copy <- model`) are the same model.
+#' @section Random numbers: Where dropout and all that a step draws stand is in every checkpoint: a
+#'   training in parts draws what one in a piece does.
 #' @section Messages: `runhooks_message_other_data` where data in memory are others than those that
 #'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`.
 #' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
@@ -64,9 +72,7 @@
 train <- function(object, ...) UseMethod("train")
 
 #' @export
-train.default <- function(object, ...) {
-  check_arg(FALSE, object, "a model", "object", environment())
-}
+train.default <- function(object, ...) refuse_no_model("train", object, list(...), environment())
 
 #' @rdname train
 #' @export
@@ -82,6 +88,8 @@ train.tf_estimator <- function(
   ...
 ) {
   if (missing(input_fn)) input_fn <- kept_data(object)
+  input_fn <- baked_data(object, input_fn)
+  validation <- baked_data(object, validation)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -93,6 +101,7 @@ train.tf_estimator <- function(
     )
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
+  input_fn <- as_formula_data(input_fn, object)
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
@@ -101,13 +110,14 @@ train.tf_estimator <- function(
   own_end <- model_planned_steps(object)
   if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
-    iterates(object, attr(input, "about")$rows, attr(input, "about")$batch_size)
+    reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
   if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop) || !is.null(own_end)
+    may_stop = ends_itself || !is.null(stop) || !is.null(own_end),
+    folder = current_folder(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
@@ -142,6 +152,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   # where the loop is left by an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) note_left_training(object, input_fn))
+  on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
   config <- core_config(object)
   note_own_saver(hooks, config)
   started <- Sys.time()
@@ -209,6 +220,12 @@ say_interrupted <- function(folder) {
   )
 }
 
+# What a hook does when the run is recorded, however it has ended.
+finish_hook <- function(hook) {
+  finish <- attr(hook, "finish")
+  if (is.function(finish)) finish()
+}
+
 # A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
 # they are.
 core_hook <- function(hook) {
@@ -234,11 +251,18 @@ note_own_saver <- function(hooks, config) {
 remember_training <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept
-  if (is.data.frame(data)) kept$data <- data[intersect(names(data), names(object$data))]
+  # a recipe makes the formula's columns of others
+  columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
+  if (is.data.frame(data)) {
+    kept$data <- structure(
+      data[intersect(names(data), columns)], is_baked = attr(data, "is_baked", exact = TRUE)
+    )
+  }
+  if (is_streamed(data)) kept$data <- data
   record <- folder_memory(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   loss <- last_of(history$losses$mean_losses)
-  rows <- if (is.data.frame(data)) attr(input, "about")$rows
+  rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]
   learn_memory(folder, record)

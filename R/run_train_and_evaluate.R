@@ -97,7 +97,7 @@ eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporter
 new_spec <- function(class, args) structure(list(args = args), class = class)
 
 check_spec_input <- function(input_fn, call = parent.frame()) {
-  if (!is.function(input_fn) && !is.data.frame(input_fn)) {
+  if (!is.function(input_fn) && !is_formula_data(input_fn)) {
     stop_plain(
       sprintf("`input_fn` must be callable, given: %s", describe(input_fn)), call = call
     )

@@ -77,7 +77,8 @@ read_evaluations <- function(folder, started) {
     events <- events[events$wall_time >= as.numeric(started) - 0.001, ]
     name <- sub("^eval_?", "", basename(dir))
     data.frame(
-      step = events$step, metric = paste0(if (nzchar(name)) paste0(name, "/"), events$tag),
+      step = events$step,
+      metric = paste0(if (nzchar(name)) paste0(name, "/") else "", events$tag, recycle0 = TRUE),
       value = events$value, stringsAsFactors = FALSE
     )
   })

@@ -70,8 +70,9 @@ tf_config <- function() {
   structure(
     list(
       available = TRUE, version = tf_version(), version_str = "1.15.5",
-      location = system.file(package = "runhooks"), python = NULL, python_version = NULL,
-      engine = paste("runhooks", utils::packageVersion("runhooks")),
+      # of the loaded namespace: its files may be gone, or another version's, while R runs
+      location = getNamespaceInfo("runhooks", "path"), python = NULL, python_version = NULL,
+      engine = paste("runhooks", getNamespaceVersion("runhooks")),
       threads = getOption("runhooks.threads", 2L)
     ),
     class = "tensorflow_config"

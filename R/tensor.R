@@ -44,7 +44,16 @@ is.tensor <- function(object) is_tensor(object) # nolint
     consumers = function() cpp_tensor_consumers(x),
     set_shape = function(shape) invisible(cpp_tensor_set_shape(x, as_dims(shape))),
     value_index = as.integer(sub(".*:", "", cpp_element_info(x)$name)),
-    stop_no_member(x, name)
+    if (name %in% attr(x, "columns")) column_of_tensor(x, name) else stop_no_member(x, name)
+  )
+}
+
+#' @rdname tensors
+#' @export
+`[[.tensorflow.tensor` <- function(x, name) {
+  if (is_string(name)) return(column_of_tensor(x, name))
+  stop_runhooks(
+    "{.code [[} of a tensor takes the name of a column; {.code x[, 1]} takes a column by its number."
   )
 }
 
@@ -117,8 +126,13 @@ initialized_value <- function(x) {
 }
 
 stop_no_member <- function(x, name, call = parent.frame()) {
+  columns <- attr(x, "columns") # nolint: used by cli
   stop_runhooks(
-    "{kind_of(x)} has no member {.field {name}}.", kind = "not_found", call = call
+    c(
+      "{kind_of(x)} has no member {.field {name}}.",
+      i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
+    ),
+    kind = "not_found", call = call
   )
 }
 

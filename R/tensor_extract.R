@@ -10,9 +10,14 @@
 #'   `` `::2` `` and `` `2:` ``, an end that is not there is that of the dimension.
 #' * A negative number counts from the end, -1 being the last element, as in Python (and not as in
 #'   R); a warning says so once a session.
+#' * The matrix of the features that an [input_fn()] gives to a model function has column names:
+#'   `features[, "u"]`, `features[, c("u", "v")]`, and `features$u` or `features[["u"]]`.
 #' * `all_dims()` stands for as many whole dimensions as there are left.
 #' * `NULL` and `tf$newaxis` insert a dimension of 1.
 #' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
+#'
+#' `x[[i, j]]` is one element, with an index for each dimension; `x[["shape"]]` is `x$shape`. A tensor is
+#' no list: `tf$unstack(x)` gives one of its parts. Nothing can be assigned to a part of a tensor.
 #'
 #' @param x A tensor or a variable.
 #' @param ... Indices.
@@ -38,6 +43,12 @@
   given <- as.list(substitute(list(...)))[-1]
   frame <- parent.frame()
   indices <- lapply(given, parse_index, frame)
+  named <- vapply(indices, function(index) index$kind == "names", NA)
+  if (any(named)) {
+    taken <- take_columns(x, indices, named, drop)
+    x <- taken$x
+    indices <- taken$indices
+  }
   rank <- length(cpp_element_info(x)$dims)
   if (is.null(cpp_element_info(x)$dims)) rank <- NA
   indices <- complete_indices(indices, rank, style)
@@ -45,7 +56,11 @@
     slice_part, indices, dims_of_indices(indices, cpp_element_info(x)$dims), seq_along(indices),
     MoreArgs = list(drop = drop, style = style)
   )
-  strided_slice(x, parts)
+  part <- strided_slice(x, parts)
+  kinds <- vapply(indices, `[[`, "", "kind")
+  keeps_columns <- length(kinds) == 2 && kinds[[1]] %in% c("all", "range") && kinds[[2]] == "all"
+  if (keeps_columns) attr(part, "columns") <- attr(x, "columns")
+  part
 }
 
 #' @rdname sub-.tensorflow.tensor
@@ -60,9 +75,147 @@
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
+`[[.tensorflow.tensor` <- function(x, ...) one_element(x, ...)
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
+`[[.tensorflow.variable` <- function(x, ...) one_element(x, ...)
+
+one_element <- function(x, ...) {
+  is_missing <- vapply(eval(substitute(alist(...))), identical, NA, quote(expr = ))
+  at <- if (!any(is_missing)) list(...)
+  if (length(at) == 1 && is_string(at[[1]])) return(do.call(`$`, list(x, at[[1]])))
+  dims <- cpp_element_info(x)$dims
+  is_one <- vapply(at, function(i) is_number(i) || is_tensor(i), NA)
+  if (!length(at) || !all(is_one) || !identical(length(at), length(dims))) {
+    rank <- if (is.null(dims)) "an unknown number of" else length(dims)
+    stop_runhooks(
+      c(
+        "{.code x[[...]]} of a tensor takes one number for each dimension; this one has {rank}
+        {cli::qty(length(dims))}dimension{?s}, and {length(at)} {?index is/indices are} given.",
+        i = "{.code x[i, ...]} gives parts, {.code tf$unstack(x)} a list of them."
+      ),
+      call = user_frame()
+    )
+  }
+  do.call(`[`, c(list(x), at))
+}
+
+is_no_list <- function(x) {
+  kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
+  stop_runhooks(
+    c(
+      "{kind} has no elements that R could count before the graph runs.",
+      i = if (kind == "An operation") "Its outputs are {.code op$outputs}." else
+        "{.code tf$unstack(x)} gives a list of its parts."
+    ),
+    call = user_frame()
+  )
+}
+
+#' @export
+as.list.tensorflow.tensor <- function(x, ...) is_no_list(x)
+
+#' @export
+as.list.tensorflow.variable <- function(x, ...) is_no_list(x)
+
+#' @export
+as.list.tensorflow.operation <- function(x, ...) is_no_list(x)
+
+#' @export
+`[.tensorflow.operation` <- function(x, ...) is_no_list(x)
+
+#' @export
+`[[.tensorflow.operation` <- function(x, i, ...) {
+  if (is_string(i)) do.call(`$`, list(x, i)) else is_no_list(x)
+}
+
+cannot_change <- function(x) {
+  kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
+  stop_runhooks(
+    c(
+      "Nothing can be assigned to a part of a {kind}: a graph is added to, not changed.",
+      i = if (kind == "variable") "{.code tf$assign(x, value)} is an operation that changes it." else
+        "{.code tf$where()} and {.code tf$concat()} make a new tensor of its parts."
+    ),
+    call = user_frame()
+  )
+}
+
+#' @export
+`[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`[[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.tensor` <- function(x, name, value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.variable` <- function(x, name, value) cannot_change(x)
+
+#' @export
+`$<-.tensorflow.operation` <- function(x, name, value) cannot_change(x)
+
+#' @rdname sub-.tensorflow.tensor
+#' @export
 all_dims <- function() structure(list(), class = "runhooks_all_dims")
 
 new_axis <- structure(list(), class = "runhooks_newaxis")
+
+# --- columns by name
+
+# The columns of these names as a matrix, in the place of the last index, which has them.
+take_columns <- function(x, indices, named, drop) {
+  if (length(indices) != 2 || any(named[-length(named)])) {
+    stop_runhooks(
+      c(
+        "An index of a tensor must be whole numbers or a tensor, not a string.",
+        i = "Names are an index of columns: {.code x[, \"name\"]}."
+      ),
+      call = user_frame()
+    )
+  }
+  names <- indices[[2]]$names
+  at <- columns_named(x, names)
+  if (length(at) == 1) {
+    indices[[2]] <- list(kind = "one", at = at)
+    return(list(x = x, indices = indices))
+  }
+  indices[[2]] <- list(kind = "all")
+  part <- tf$gather(x, at - 1L, axis = 1L)
+  attr(part, "columns") <- attr(x, "columns")[at]
+  list(x = part, indices = indices)
+}
+
+# Which columns these are.
+columns_named <- function(x, names) {
+  columns <- attr(x, "columns")
+  unknown <- setdiff(names, columns)
+  if (length(unknown)) {
+    stop_runhooks(
+      c(
+        "The tensor has no column {.val {unknown[[1]]}}.",
+        i = if (is.null(columns)) {
+          "Its columns have no names: {.code x[, 1]} takes one by its number."
+        } else {
+          "Its columns are {.val {unique(columns)}}."
+        }
+      ),
+      kind = "not_found", call = user_frame()
+    )
+  }
+  unlist(lapply(names, function(name) which(columns == name)))
+}
+
+# `x$name` and `x[["name"]]`: one column as a vector, several of one feature as a matrix.
+column_of_tensor <- function(x, name) x[, name]
 
 # What one argument of `[` says: list(kind, ...), where kind is "all", "ellipsis", "newaxis", "one"
 # (at), or "range" (from, to, by; NULL where it is not there).
@@ -101,6 +254,7 @@ value_index <- function(value) {
   if (is.null(value) || inherits(value, "runhooks_newaxis")) return(list(kind = "newaxis"))
   if (inherits(value, "runhooks_all_dims")) return(list(kind = "ellipsis"))
   if (is_tensor(value) || is_variable(value)) return(list(kind = "one", at = as_tensor(value)))
+  if (is.character(value) && length(value) > 0) return(list(kind = "names", names = value))
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
     stop_runhooks(
@@ -303,7 +457,13 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
 #' @export
 mean.tensorflow.tensor <- function(x, ...) {
   check_not_normalizing("mean", "tf$reduce_mean(x)")
-  tf$reduce_mean(x, ...)
+  tf$reduce_mean(as_mean_type(x), ...)
+}
+
+# The mean of whole numbers is none, in R; tf$reduce_mean() gives a whole number as TensorFlow does.
+as_mean_type <- function(x) {
+  is_whole <- grepl("^(u?int|bool)", sub("_ref$", "", x$dtype$name))
+  if (is_whole) tf$cast(x, "float64") else x
 }
 
 # Vectors become rows (columns), matrices stay what they are.
@@ -357,7 +517,7 @@ Math.tensorflow.variable <- function(x, ...) {
 Summary.tensorflow.variable <- Summary.tensorflow.tensor # nolint
 
 #' @export
-mean.tensorflow.variable <- function(x, ...) tf$reduce_mean(x, ...)
+mean.tensorflow.variable <- function(x, ...) mean(cpp_variable_snapshot(x), ...)
 
 #' @export
 t.tensorflow.variable <- function(x) tf$transpose(x)

@@ -58,7 +58,10 @@ stop_no_symbol <- function(full, path, call = parent.frame()) {
 }
 
 #' @export
-`[[.runhooks_tf_module` <- function(x, i) do.call(`$`, list(x, i))
+`[[.runhooks_tf_module` <- function(x, i) {
+  check_string(i)
+  do.call(`$`, list(x, i))
+}
 
 #' @export
 `$.runhooks_tf_class` <- function(x, name) do.call(`$`, list(attr(x, "module"), name))

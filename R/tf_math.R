@@ -174,6 +174,10 @@ tensordot_axes <- function(axes, ranks, call = parent.frame()) {
     pair <- if (is.matrix(axes)) list(axes[1, ], axes[2, ]) else axes
   } else if (length(axes) == 1) {
     check_whole(axes, call = call)
+    most <- min(ranks)
+    check_arg(
+      axes >= 0 && axes <= most, axes, sprintf("a number of axes from 0 to %d", most), "axes", call
+    )
     pair <- list(ranks[[1]] - axes + seq_len(axes) - 1, seq_len(axes) - 1)
   } else {
     pair <- as.list(axes)

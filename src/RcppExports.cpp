@@ -266,13 +266,37 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_files_to_carry
+SEXP cpp_files_to_carry(Text folder, Text scratch, bool all);
+RcppExport SEXP _runhooks_cpp_files_to_carry(SEXP folderSEXP, SEXP scratchSEXP, SEXP allSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
+    Rcpp::traits::input_parameter< bool >::type all(allSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_files_to_carry(folder, scratch, all));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_compare_carried
+SEXP cpp_compare_carried(Text folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_compare_carried(SEXP folderSEXP, SEXP filesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_compare_carried(folder, files));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_write_carried_files
-void cpp_write_carried_files(Text folder, SEXP files);
-RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP) {
+void cpp_write_carried_files(Text folder, SEXP files, Text from);
+RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    cpp_write_carried_files(folder, files);
+    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
+    cpp_write_carried_files(folder, files, from);
     return R_NilValue;
 END_RCPP
 }
@@ -1348,6 +1372,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_optimizer_is_penalized
+bool cpp_optimizer_is_penalized(SEXP spec);
+RcppExport SEXP _runhooks_cpp_optimizer_is_penalized(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_is_penalized(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_optimizer_check
 void cpp_optimizer_check(SEXP spec);
 RcppExport SEXP _runhooks_cpp_optimizer_check(SEXP specSEXP) {
@@ -2161,7 +2195,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
-    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 2},
+    {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
+    {"_runhooks_cpp_compare_carried", (DL_FUNC) &_runhooks_cpp_compare_carried, 2},
+    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 3},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
@@ -2259,6 +2295,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
     {"_runhooks_cpp_optimizers_of_all_rows", (DL_FUNC) &_runhooks_cpp_optimizers_of_all_rows, 0},
+    {"_runhooks_cpp_optimizer_is_penalized", (DL_FUNC) &_runhooks_cpp_optimizer_is_penalized, 1},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
     {"_runhooks_cpp_scope_open_name", (DL_FUNC) &_runhooks_cpp_scope_open_name, 2},

@@ -57,5 +57,6 @@ r_extra_calls <- list(
   ),
   # a CSV's columns may be chosen as those of a data frame are
   dataset = c("select_names", "parse_formula"),
-  input = "formula_record"
+  # what a formula reads, and what is remembered of it
+  folder = "formula_record", input = c("formula_record", "is_formula_data", "formula_batches")
 )

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/interrupt.h"
 #include "base/looks.h"
 #include "graph/func_graph.h"
 #include "graph/output_set.h"
@@ -205,6 +206,7 @@ std::vector<Gradient> gradients(Graph& graph,
     for (int id = last; id >= 0; --id) {
       Operation& op = *from->operations()[static_cast<size_t>(id)];
       if (dependents.count(&op) == 0) continue;
+      check_interrupt_at_times();
       NameScope op_scope(graph, op.name() + "_grad");
       pass_through(graph, op, stops, arrived);
     }

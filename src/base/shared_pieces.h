@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/may_stop.h"
 #include "base/shared_work.h"
 #include "base/threads.h"
 
@@ -26,14 +27,21 @@ constexpr int64_t kSharedElements = 1 << 14;
 inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedElements; }
 
 // run(first, count) for pieces of 0..n. It must not throw, and what it does for one element must
-// not depend on where a piece begins.
+// not depend on where a piece begins. In rounds, between which the user may stop a long one.
 template <typename Run>
 void share_range(int64_t n, const Run& run) {
-  if (!is_worth_sharing(n) || kernel_threads() < 2) return run(0, n);
-  constexpr int64_t kMostPieces = 1 << 10;
+  if (!is_worth_sharing(n) || (kernel_threads() < 2 && !MayStopWithin::may())) return run(0, n);
+  constexpr int64_t kMostPieces = 1 << 10, kRound = 1 << 20;
   const int64_t piece = std::max(kSharedElements, (n / kMostPieces + 64) / 64 * 64);
-  share_each((n + piece - 1) / piece,
-             [&](int64_t i) { run(i * piece, std::min(piece, n - i * piece)); });
+  const int64_t pieces = (n + piece - 1) / piece;
+  const int64_t round = MayStopWithin::may() ? std::max<int64_t>(1, kRound / piece) : pieces;
+  for (int64_t first = 0; first < pieces; first += round) {
+    if (first > 0) check_interrupt_within();
+    share_each(std::min(round, pieces - first), [&](int64_t i) {
+      const int64_t at = (first + i) * piece;
+      run(at, std::min(piece, n - at));
+    });
+  }
 }
 
 }  // namespace runhooks

@@ -15,6 +15,7 @@
 #endif
 
 #include "base/denormals.h"
+#include "base/may_stop.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
 
@@ -177,6 +178,7 @@ class OwnedHelpers {
 void share_work(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
   static OwnedHelpers owned;
   const SingleThreaded inside;
+  const MayStopWithin none(false);  // pieces do not throw
   if (threads > 1 && n > 1 && n <= kMostPieces && !in_forked_child() &&
       owned.get().share(n, threads, run, context)) {
     return;

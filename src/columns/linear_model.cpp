@@ -78,7 +78,13 @@ LinearModel linear_model(Graph& graph,
                          const Features& features,
                          const std::vector<ColumnPtr>& columns,
                          const LinearModelOptions& model_options) {
-  const std::vector<ColumnPtr> sorted = sorted_columns(columns);
+  std::vector<ColumnPtr> sorted, fixed;
+  for (const ColumnPtr& column : sorted_columns(columns)) {
+    (dynamic_cast<const FixedColumn*>(column.get()) ? fixed : sorted).push_back(column);
+  }
+  if (sorted.empty() && !fixed.empty()) {
+    invalid_argument("A linear model needs a column with a weight, beside '", fixed[0]->name(), "'.");
+  }
   LinearModel model;
   VariableOptions options;
   options.initializer = zeros_initializer();
@@ -112,8 +118,11 @@ LinearModel linear_model(Graph& graph,
     model.variables.emplace_back(sorted[i]->name(), all);
   }
   model.variables.emplace_back("bias", model.bias);
-  const Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
-                                          : graph.op("AddN", sums).named("weighted_sum_no_bias");
+  Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
+                                    : graph.op("AddN", sums).named("weighted_sum_no_bias");
+  for (const ColumnPtr& column : fixed) {
+    no_bias = graph.op("AddV2", {no_bias, cache.transformed(*column)}).named("with_offset");
+  }
   model.logits =
       graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
   if (model.bias.size() == 1) offer_curvature_of_bias(graph, model.bias[0], model.logits);

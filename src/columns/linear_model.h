@@ -12,6 +12,9 @@
 
 namespace runhooks {
 
+// A column without a weight: what it gives, [batch, 1] or [batch, units], is added to the logits.
+class FixedColumn : public virtual FeatureColumn {};
+
 struct LinearModel {
   Output logits;                     // [batch, units]
   std::vector<VariablePtr> weights;  // parts of all columns' weights

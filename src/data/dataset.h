@@ -142,6 +142,8 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual void add_content(DataContent& content) const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
+  // TRUE where it is known that there is always another element: nobody reads it to its end.
+  virtual bool is_endless() const { return false; }
   // The rows that its elements are; NULL where they are made otherwise. Its iterators give numbers
   // of these rows as well as elements.
   virtual const RowTable* row_table() const { return nullptr; }

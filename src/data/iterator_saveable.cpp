@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "data/data_content.h"
 #include "data/iterator_resource.h"
+#include "graph/arg_spec.h"
 
 namespace runhooks {
 
@@ -143,8 +144,25 @@ class IteratorSaveable : public StateSaveable {
     }
     return true;
   }
-  static std::vector<std::string> both(const std::string& saved, const std::string& now) {
-    return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
+  // Where it is no error only in what they differ, which is little when a batch has another size.
+  std::vector<std::string> both(const std::string& saved, const std::string& now) const {
+    if (on_other_data_ != OnOtherData::kBegin) {
+      return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
+    }
+    std::string was = beside(saved, now), is = beside(now, saved);
+    if (was.empty() && is.empty()) was = saved, is = now;
+    constexpr size_t kLine = 100;
+    if (was.size() > kLine || is.size() > kLine) return {};
+    return {str_cat("Saved: ", was, "."), str_cat("Now: ", is, ".")};
+  }
+  // The parts of a description that the other one lacks.
+  static std::string beside(const std::string& words, const std::string& other) {
+    const std::vector<std::string> theirs = split_at_commas(other);
+    std::vector<std::string> own;
+    for (const std::string& part : split_at_commas(words)) {
+      if (std::find(theirs.begin(), theirs.end(), part) == theirs.end()) own.push_back(part);
+    }
+    return str_join(own, ", ");
   }
   // The one policy for what a position does not belong to.
   void meet_other(const std::string& why,

@@ -37,6 +37,7 @@ class Transformation : public Dataset {
   std::vector<DType> dtypes() const override { return input_->dtypes(); }
   std::vector<Shape> shapes() const override { return input_->shapes(); }
   bool runs_on_main_thread() const override { return input_->runs_on_main_thread(); }
+  bool is_endless() const override { return input_->is_endless(); }
   std::shared_ptr<const Dataset> inner(size_t k) const override { return input_->inner(k); }
   const Dataset& input() const { return *input_; }
 

@@ -17,6 +17,7 @@ class RepeatDataset : public Transformation {
   const RowTable* row_table() const override { return input().row_table(); }
   // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
   bool begins_pass_behind_last() const { return count_ != 1 && !input().is_repeated_as_one(); }
+  bool is_endless() const override { return count_ == kForever || input().is_endless(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
   int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
 

@@ -13,6 +13,7 @@ class TakeDataset : public Transformation {
       : Transformation(dataset_argument(args)), count_(args.integer("count")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
+  bool is_endless() const override { return count_ < 0 && input().is_endless(); }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
   int64_t most() const { return count_ < 0 ? kMostCounted : count_; }
   // Of `n` elements so many as may be taken after `taken` ones.

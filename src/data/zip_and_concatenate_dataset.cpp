@@ -43,6 +43,10 @@ class ZipDataset : public Dataset {
     return Dataset::inner(k);
   }
   bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
+  bool is_endless() const override {
+    return std::all_of(inputs_.begin(), inputs_.end(),
+                       [](const auto& input) { return input->is_endless(); });
+  }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Inputs& inputs() const { return inputs_; }
 
@@ -152,6 +156,10 @@ class InputsOfOneType : public Dataset {
   std::vector<Shape> shapes() const override { return common_shapes(inputs_); }
   std::shared_ptr<const Dataset> inner(size_t k) const override { return inputs_[0]->inner(k); }
   bool runs_on_main_thread() const override { return any_on_main_thread(inputs_); }
+  bool is_endless() const override {
+    return std::any_of(inputs_.begin(), inputs_.end(),
+                       [](const auto& input) { return input->is_endless(); });
+  }
   const Inputs& inputs() const { return inputs_; }
 
  private:

@@ -101,6 +101,7 @@ RUNHOOKS_REGISTER_HEAD("binary_class_head",
                        "label_vocabulary",
                        "loss_reduction",
                        "name",
-                       "auc_summation = 'careful_interpolation': string");
+                       "auc_summation = 'careful_interpolation': string",
+                       "class_weights");
 
 }  // namespace runhooks

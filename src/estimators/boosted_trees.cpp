@@ -95,6 +95,16 @@ ModelTraits trees_traits() {
   return traits;
 }
 
+// What a step may change, true or not.
+VariablePtr add_flag(Graph& graph, const std::string& name, bool value) {
+  VariableOptions options;
+  options.dtype = DType::kBool;
+  options.trainable = false;
+  options.use_resource = true;
+  const Output begin = graph.constant(Tensor::scalar<bool>(value), name + "/value");
+  return make_variable(graph, begin, name, options);
+}
+
 // --- the model while it grows
 
 class Growing {
@@ -118,13 +128,7 @@ class Growing {
     stamp_ = states->output(0);
     last_layer_ = states->output(4);
     summarize(states);
-    VariableOptions flag;
-    flag.dtype = DType::kBool;
-    flag.trainable = false;
-    flag.use_resource = true;
-    center_needed_ = make_variable(
-        graph, graph.constant(Tensor::scalar<bool>(by.centers_bias), "center_bias_needed/value"),
-        "center_bias_needed", flag);
+    center_needed_ = add_flag(graph, "center_bias_needed", by.centers_bias);
   }
 
   // The logits of a batch, and the nodes that its examples are in.
@@ -216,9 +220,6 @@ class Growing {
     const ControlDependencies after(g, {op});
     return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
   }
-  static std::vector<Output> nothing(Graph& g) {
-    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(false), "waits")})};
-  }
 
   // A layer, or the bias before the first one.
   Operation* learn(Graph& g) {
@@ -260,7 +261,9 @@ class Growing {
       }
       return done(f, use(f, means));
     };
-    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) { return nothing(f); };
+    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) {
+      return done(f, f.op("NoOp"));
+    };
     return add_cond(g, g.op("GreaterEqual", {count, wanted}), take, wait, name)[0].op;
   }
 
@@ -489,13 +492,7 @@ struct TreeModel {
                            .attr("num_features", streams);
       for (int i = 0; i < all->num_outputs(); ++i) boundaries.push_back(all->output(i));
     }
-    VariableOptions flag;
-    flag.dtype = DType::kBool;
-    flag.trainable = false;
-    flag.use_resource = true;
-    const VariablePtr ready = make_variable(
-        graph, graph.constant(Tensor::scalar<bool>(streams == 0), "are_boundaries_ready/value"),
-        "are_boundaries_ready", flag);
+    const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
     const NameScope transform(graph, "transform_features");
     input = tree_input(graph, given, columns, boundaries);
     input.quantiles = quantiles;

@@ -281,7 +281,10 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
-  if (config_.checkpoint_input_pipeline) keep_run_resumable(*built.graph, config_.on_other_data);
+  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op});
+  if (config_.checkpoint_input_pipeline) {
+    keep_input_positions(*built.graph, config_.on_other_data);
+  }
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
   HookList limits = step_limits(options);

@@ -20,6 +20,18 @@ ColumnPtr weight_column_argument(const Args& args) {
   return make_column(spec);
 }
 
+std::vector<float> class_weights_argument(const Args& args) {
+  std::vector<float> weights;
+  if (!args.has("class_weights")) return weights;
+  for (const double weight : args.numbers("class_weights")) {
+    if (!(weight >= 0 && weight < 1e30)) {
+      invalid_argument("class_weights must be numbers of 0 or more. Given: ", weight, ".");
+    }
+    weights.push_back(static_cast<float>(weight));
+  }
+  return weights;
+}
+
 Output ones_like(Graph& graph, Output x) {
   const NameScope scope(graph, "ones_like");
   const Output shape = graph.op("Shape", {x});
@@ -77,7 +89,8 @@ std::pair<std::string, ExportOutput> regression_signature(Output value) {
 HeadBase::HeadBase(const Args& args)
     : name_(args.text("name", "")),
       reduction_(reduction_from_name(args.text("loss_reduction", "sum"))),
-      weight_column_(weight_column_argument(args)) {
+      weight_column_(weight_column_argument(args)),
+      class_weights_(class_weights_argument(args)) {
   if (reduction_ == Reduction::kNone) {
     invalid_argument("`loss_reduction` cannot be \"none\": a model is trained on one number.");
   }
@@ -95,6 +108,31 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
   const Output zero = graph.scalar(weights.dtype(), 0);
   const Output holds = graph.op("GreaterEqual", {weights, zero});
   return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
+}
+
+Output HeadBase::with_class_weights(Graph& graph, Output labels, Output weights) const {
+  if (class_weights_.empty()) return weights;
+  const auto given = static_cast<int64_t>(class_weights_.size());
+  if (given != this->labels().n_classes) {
+    invalid_argument("class_weights must be a number for each of the ", this->labels().n_classes,
+                     " classes. Given: ", given, ".");
+  }
+  NameScope scope(graph, "class_weights");
+  Tensor numbers(DType::kFloat32, {given});
+  std::copy(class_weights_.begin(), class_weights_.end(), numbers.data<float>());
+  Output own;
+  if (is_floating(labels.dtype())) {  // of two classes: a probability has its share of both
+    const float first = class_weights_[0], second = class_weights_[1];
+    own = graph.op("AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
+                             graph.scalar(labels.dtype(), first)});
+  } else {
+    own = graph.op("GatherV2", {graph.constant(numbers), labels, graph.scalar(DType::kInt32, 0)});
+  }
+  if (!weights) return own;
+  if (own.dtype() != weights.dtype()) {
+    own = graph.op("Cast", {own}).attr("DstT", weights.dtype());
+  }
+  return graph.op("Mul", {weights, own});
 }
 
 std::vector<FeatureRead> HeadBase::reads() const {
@@ -119,7 +157,7 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
     invalid_argument("You must provide labels: the input function returns features only.");
   }
   const Output labels = checked_labels(graph, input.labels, logits);
-  const Output weights = weights_of(graph, input.features);
+  const Output weights = with_class_weights(graph, labels, weights_of(graph, input.features));
   const Output minimized = losses(graph, labels, logits);
   const Output unreduced = losses_of_data(graph, minimized);
   made.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
@@ -368,6 +406,9 @@ std::string head_line(const std::string& name) {
       {"weight_column",
        "weight_column = NULL: weight column. The name of a feature that weights the examples, or a "
        "[column_numeric()] of it, or `NULL`."},
+      {"class_weights",
+       "class_weights = NULL: class weights. A number for each class, in their order, that weights "
+       "its examples."},
       {"n_classes", "n_classes: whole number in [2, Inf); kept. How many classes."},
       {"label_vocabulary",
        "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are "

@@ -52,11 +52,14 @@ class HeadBase : public Head {
 
  private:
   Output weights_of(Graph& graph, const Features& features) const;
+  // The weights times those of the classes of the labels.
+  Output with_class_weights(Graph& graph, Output labels, Output weights) const;
   Output mean_loss(Graph& graph, Output loss, Output losses, Output weights) const;
 
   std::string name_;
   Reduction reduction_;
   ColumnPtr weight_column_;
+  std::vector<float> class_weights_;  // none: all are 1
 };
 
 // --- predictions

@@ -83,6 +83,7 @@ Coefficients linear_coefficients(const std::string& scope, const std::vector<Col
   const std::string model = scope + "/linear_model/";
   names.bias = model + "bias_weights";
   for (const ColumnPtr& column : columns) {
+    if (dynamic_cast<const FixedColumn*>(column.get())) continue;
     names.weights.push_back(model + scope_of(*column) + "/weights");
   }
   return names;

@@ -89,6 +89,14 @@ Lines label_scale_arguments() {
   return {"label_center = NULL: numbers", "label_scale = NULL: numbers"};
 }
 
+Lines class_arguments() {
+  return {
+      "class_weights = NULL: class weights. Weights of the examples of each class, in the loss and in "
+      "the metrics, beside those of `weight_column`: `c(a = 1, b = 5)` by the words of the classes, "
+      "numbers in the order of the classes, or, with a formula, `\"balanced\"`: all classes of "
+      "`data` weigh the same, their mean weight being 1."};
+}
+
 Lines label_arguments(Task task) {
   if (task == Task::kRegressor) return {"label_dimension", "weight_column"};
   if (task == Task::kClassifier) return {"n_classes", "weight_column", "label_vocabulary"};
@@ -176,6 +184,7 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
   }
   for (std::string& line : lines) line = line_of(line, traits);
   if (task == Task::kRegressor) append(label_scale_arguments());
+  if (task == Task::kClassifier) append(class_arguments());
   return lines;
 }
 

@@ -73,6 +73,7 @@ RUNHOOKS_REGISTER_HEAD("multi_class_head",
                        "weight_column",
                        "label_vocabulary",
                        "loss_reduction",
-                       "name");
+                       "name",
+                       "class_weights");
 
 }  // namespace runhooks

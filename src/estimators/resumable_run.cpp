@@ -1,6 +1,8 @@
 #include "estimators/resumable_run.h"
 
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/log.h"
 #include "data/dataset.h"
@@ -33,17 +35,62 @@ class InputPosition : public Saveable {
   SaveablePtr position_;
 };
 
+using Operations = std::vector<const Operation*>;
+
+// Those that these need, and they themselves, by their numbers.
+std::set<int> needed_by(Operations open) {
+  std::set<int> ids;
+  while (!open.empty()) {
+    const Operation* op = open.back();
+    open.pop_back();
+    if (!op || !ids.insert(op->id()).second) continue;
+    for (const Output& input : op->inputs()) open.push_back(input.op);
+    for (const Operation* control : op->control_inputs()) open.push_back(control);
+  }
+  return ids;
+}
+
+Operations initializers_of(const Graph& graph) {
+  Operations all;
+  for (const SaveablePtr& saveable : saveables_in(graph)) all.push_back(saveable->initializer());
+  for (const auto& variable : variables_in(graph, collection_keys::kLocalVariables)) {
+    all.push_back(variable_saveable(variable)->initializer());
+  }
+  return all;
+}
+
+// What steps draw from: operations of the graph and of its functions that keep a state which nothing
+// else saves.
+Operations drawing_operations(const Graph& graph, const Operations& step) {
+  std::set<const Operation*> saved;
+  for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
+  const std::set<int> first = needed_by(initializers_of(graph)), steps = needed_by(step);
+  Operations drawing;
+  for (const auto& op : graph.operations()) {
+    if (first.count(op->id()) > 0 && steps.count(op->id()) == 0) continue;
+    Operations own = {op.get()};
+    for (const FunctionPtr& function : functions_of(*op)) {
+      for (const Operation* inner : all_operations(*function)) own.push_back(inner);
+    }
+    for (const Operation* one : own) {
+      if (one->def().resource_factory && saved.count(one) == 0) drawing.push_back(one);
+    }
+  }
+  return drawing;
+}
+
 // Where dropout and its like stand in their streams of random numbers.
 class RandomPositions : public StateSaveable {
  public:
-  explicit RandomPositions(const Graph& graph) : StateSaveable("runhooks/random/"), graph_(graph) {}
+  RandomPositions(const Graph& graph, Operations step)
+      : StateSaveable("runhooks/random/"), graph_(graph), step_(std::move(step)) {}
 
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
     NamedTensors state;
-    for (const Operation* op : all_operations(graph_)) {
+    for (const Operation* op : drawing()) {
       const StatefulResource* resource = stateful_resource(resources, *op);
-      if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+      add_subtree(state, path_part(op->name()) + "/", resource->save_state());
     }
     return state;
   }
@@ -52,10 +99,9 @@ class RandomPositions : public StateSaveable {
                     const std::string&,
                     const ResourceManager&) override {
     std::vector<Assign> all;
-    for (const Operation* op : all_operations(graph_)) {
+    for (const Operation* op : drawing()) {
       const NamedTensors own = subtree(state, path_part(op->name()) + "/");
-      if (own.empty() || !op->def().resource_factory) continue;
-      all.push_back(read_resource_state(*op, own));
+      if (!own.empty()) all.push_back(read_resource_state(*op, own));
     }
     return [all](ResourceManager& resources) {
       for (const Assign& assign : all) assign(resources);
@@ -63,7 +109,14 @@ class RandomPositions : public StateSaveable {
   }
 
  private:
+  // A hook may add to the graph until it is finalized.
+  const Operations& drawing() {
+    if (!drawing_) drawing_ = drawing_operations(graph_, step_);
+    return *drawing_;
+  }
   const Graph& graph_;
+  const Operations step_;
+  std::optional<Operations> drawing_;
 };
 
 // One that a session begins with takes its position up then; what else initializes it would begin
@@ -85,7 +138,12 @@ void check_begins(const Operation& iterator) {
 
 }  // namespace
 
-void keep_run_resumable(Graph& graph, OnOtherData on_other_data) {
+void keep_random_positions(Graph& graph, const std::vector<const Operation*>& step) {
+  graph.add_to_collection(collection_keys::kSaveableObjects,
+                          SaveablePtr(std::make_shared<RandomPositions>(graph, step)));
+}
+
+void keep_input_positions(Graph& graph, OnOtherData on_other_data) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
@@ -106,7 +164,6 @@ void keep_run_resumable(Graph& graph, OnOtherData on_other_data) {
       add(std::make_shared<InputPosition>(*handle, on_other_data));
     }
   }
-  add(std::make_shared<RandomPositions>(graph));
 }
 
 }  // namespace runhooks

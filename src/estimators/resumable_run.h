@@ -3,13 +3,21 @@
 // What it must not know: any particular model, dataset or hook, R.
 #pragma once
 
+#include <vector>
+
 #include "data/on_other_data.h"
 #include "graph/graph.h"
 
 namespace runhooks {
 
-// From now on checkpoints of this graph have the positions of all its iterators and of its random
-// generators. A graph without iterators is refused: nothing could keep model and data in step.
-void keep_run_resumable(Graph& graph, OnOtherData on_other_data);
+// From now on checkpoints of this graph say where its random generators stand (dropout's and those of
+// the user's own steps), so that a run that goes on draws what it would have drawn. `step` is what a
+// step asks for: what initializers alone draw from is left out. A graph that draws nothing has
+// TensorFlow's checkpoints.
+void keep_random_positions(Graph& graph, const std::vector<const Operation*>& step);
+
+// The positions of all its iterators besides. A graph without iterators is refused: nothing could keep
+// model and data in step.
+void keep_input_positions(Graph& graph, OnOtherData on_other_data);
 
 }  // namespace runhooks

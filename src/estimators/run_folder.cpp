@@ -1,5 +1,7 @@
 #include "estimators/run_folder.h"
 
+#include <algorithm>
+#include <cstring>
 #include <ctime>
 
 #include "estimators/run_record.h"
@@ -13,9 +15,12 @@ namespace {
 
 constexpr const char* kEventFile = "events.out.tfevents.";
 
-// Of the files of a checkpoint those that its values are in.
-bool is_part_of(const std::string& name, const std::string& checkpoint) {
-  return name == checkpoint + ".index" || name.rfind(checkpoint + ".data-", 0) == 0;
+constexpr const char* kIndexEnding = ".index";
+constexpr const char* kDataPart = ".data-";
+
+bool has_ending(const std::string& name, const std::string& ending) {
+  return name.size() > ending.size() &&
+         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 // The path, or one of a later second: a short run may have ended in the same second.
@@ -49,7 +54,43 @@ bool is_carried(const std::string& name) {
   const size_t dot = name.rfind('.');
   if (!is_plain_name || dot == std::string::npos) return false;
   const std::string ending = name.substr(dot);
-  return ending == ".index" || ending.rfind(".data-", 0) == 0;
+  return ending == kIndexEnding || ending.rfind(kDataPart, 0) == 0;
+}
+
+// The file that says of each value of the checkpoint where it is, and its check sum.
+Files::const_iterator index_of(const Files& files) {
+  return std::find_if(files.begin(), files.end(),
+                      [](const auto& file) { return has_ending(file.first, kIndexEnding); });
+}
+
+std::string carried_checkpoint(const Files& files) {
+  const auto index = index_of(files);
+  if (index == files.end()) return "";
+  return index->first.substr(0, index->first.size() - std::strlen(kIndexEnding));
+}
+
+bool has_values(const Files& files) {
+  return std::any_of(files.begin(), files.end(), [](const auto& file) {
+    return file.first.find(kDataPart) != std::string::npos;
+  });
+}
+
+std::vector<std::string> values_of(const std::string& folder, const std::string& checkpoint) {
+  std::vector<std::string> names;
+  for (const std::string& name : list_directory(folder)) {
+    if (name.rfind(checkpoint + kDataPart, 0) == 0) names.push_back(name);
+  }
+  return names;
+}
+
+void copy_values(const std::string& from, const std::string& to) {
+  InputFile input(from);
+  AtomicFile output(to);
+  std::vector<char> bytes(1 << 20);
+  while (const size_t size = input.read(bytes.data(), bytes.size())) {
+    output.write(bytes.data(), size);
+  }
+  output.commit();
 }
 
 int64_t reads_made = 0;
@@ -154,28 +195,63 @@ FolderInTraining::~FolderInTraining() {
   }
 }
 
-Files files_to_carry(const std::string& folder) {
+Files files_to_carry(const std::string& folder,
+                     uint64_t most_bytes,
+                     const std::string& checkpoint) {
   Files files;
   std::vector<std::string> warnings;
-  const std::string checkpoint = base_name(latest_checkpoint(folder, &warnings));
-  if (checkpoint.empty()) return files;
-  for (const std::string& name : list_directory(folder)) {
-    const bool is_record = name == kRecordName || name == kRunsName;
-    if (!is_part_of(name, checkpoint) && !is_record) continue;
-    files.emplace_back(name, read_whole_file(join_path(folder, name)));
+  const std::string path = checkpoint.empty() ? latest_checkpoint(folder, &warnings) : checkpoint;
+  if (path.empty()) return files;
+  const std::string name = base_name(path), place = parent_folder(path);
+  const auto add = [&files](const std::string& from, const std::string& file) {
+    const std::string full = join_path(from, file);
+    if (file_exists(full)) files.emplace_back(file, read_whole_file(full));
+  };
+  add(folder, kRecordName);
+  add(folder, kRunsName);
+  add(place, name + kIndexEnding);
+  const std::vector<std::string> parts = values_of(place, name);
+  uint64_t bytes = 0;
+  for (const std::string& part : parts) bytes += file_size(join_path(place, part));
+  for (const std::string& part : parts) {
+    if (bytes <= most_bytes) add(place, part);
   }
   files.emplace_back(kCheckpointStateName,
-                     checkpoint_state_text(make_checkpoint_state("", checkpoint, {}, true)));
+                     checkpoint_state_text(make_checkpoint_state("", name, {}, true)));
   return files;
 }
 
-void write_carried_files(const std::string& folder, const Files& files) {
+void write_carried_files(const std::string& folder, const Files& files, const std::string& from) {
   for (const auto& file : files) {
     if (is_carried(file.first)) continue;
     invalid_argument("The model carries a file called '", file.first,
                      "', which is none of a checkpoint: none of its files is written.");
   }
   for (const auto& file : files) write_file_atomically(join_path(folder, file.first), file.second);
+  const std::string checkpoint = carried_checkpoint(files);
+  if (checkpoint.empty() || has_values(files)) return;
+  for (const std::string& name : values_of(from, checkpoint)) {
+    copy_values(join_path(from, name), join_path(folder, name));
+  }
+}
+
+CarriedFrom compare_carried(const std::string& folder, const Files& files) {
+  CarriedFrom answer;
+  const auto index = index_of(files);
+  std::vector<std::string> warnings;
+  std::string newest;
+  try {
+    if (is_directory(folder)) newest = latest_checkpoint(folder, &warnings);
+    if (!newest.empty()) answer.newest_step = step_in(newest);
+  } catch (const Error&) {  // whoever reads it says what is the matter with it
+  }
+  if (index == files.end()) return answer;
+  answer.checkpoint = carried_checkpoint(files);
+  answer.has_values = has_values(files);
+  const std::string path = join_path(folder, index->first);
+  answer.is_there = file_exists(path) && read_whole_file(path) == index->second;
+  answer.is_newest = answer.is_there && base_name(newest) == answer.checkpoint;
+  return answer;
 }
 
 }  // namespace runhooks

@@ -70,9 +70,24 @@ class FolderInTraining {
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 // What makes the model anew in another folder: its newest checkpoint, the state file, what was
-// trained, the record of its runs. None where there is no checkpoint.
-Files files_to_carry(const std::string& folder);
-// Into a folder that is there. Files that no model carries are refused before any is written.
-void write_carried_files(const std::string& folder, const Files& files);
+// trained, the record of its runs. None where there is no checkpoint. The values of one that has more
+// than `most_bytes` are left out: then what is left says which it is. `checkpoint`: another one than
+// the newest, which may be elsewhere.
+Files files_to_carry(const std::string& folder,
+                     uint64_t most_bytes,
+                     const std::string& checkpoint = "");
+// Into a folder that is there. Files that no model carries are refused before any is written. Values
+// that were left out are copied from `from`.
+void write_carried_files(const std::string& folder, const Files& files, const std::string& from);
+
+// How a folder goes with files that were carried away from it.
+struct CarriedFrom {
+  std::string checkpoint;   // the name of the one that was carried away, "" where none was
+  int64_t newest_step = -1; // of the folder's newest checkpoint, if it has one
+  bool is_newest = false;   // which is this one
+  bool is_there = false;    // the folder has this one still
+  bool has_values = false;  // the files make the model anew without the folder
+};
+CarriedFrom compare_carried(const std::string& folder, const Files& files);
 
 }  // namespace runhooks

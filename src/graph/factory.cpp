@@ -103,6 +103,7 @@ const ArgKind kArgKinds[] = {
     {"widths", "positive whole numbers, one for each layer", nullptr},
     {"words", "strings or integers, and at least one", nullptr},
     {"class words", "a character vector, a word for each class", nullptr},
+    {"class weights", "a number of 0 or more for each class", nullptr},
     {"column", "a feature column", nullptr},
     {"column or name", "a feature column", nullptr},
     {"columns", "feature columns", nullptr},

@@ -1,5 +1,6 @@
 // Learning rates that change with the global step (tf.train.exponential_decay and its like). Each
-// is a function of arguments with TensorFlow's names that gives a float32 tensor.
+// is a function of arguments with TensorFlow's names that gives a tensor of the rate's type, which is
+// float32 where that is a number.
 #include <cmath>
 
 #include "graph/graph_function.h"
@@ -12,21 +13,25 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The arguments of one decay as float32 tensors.
+// The arguments of one decay as tensors of the rate's type.
 class Decay {
  public:
-  Decay(Graph& graph, const Args& args) : graph_(graph), args_(args) {}
+  Decay(Graph& graph, const Args& args) : graph_(graph), args_(args) {
+    const Output rate = tensor_argument(graph_, args_, "learning_rate", DType::kFloat32);
+    if (is_floating(rate.dtype())) dtype_ = rate.dtype();
+    rate_ = cast(graph_, rate, dtype_);
+  }
 
-  Output rate() const { return tensor("learning_rate"); }
+  Output rate() const { return rate_; }
   Output step() const {
-    return cast(graph_, tensor_argument(graph_, args_, "global_step", DType::kInt64),
-                DType::kFloat32);
+    return cast(graph_, tensor_argument(graph_, args_, "global_step", DType::kInt64), dtype_);
   }
   // A step may be fractional, so it is not a whole number in C++ either.
   Output tensor(const char* name) const {
-    return cast(graph_, tensor_argument(graph_, args_, name, DType::kFloat32), DType::kFloat32);
+    return cast(graph_, tensor_argument(graph_, args_, name, DType::kFloat32), dtype_);
   }
-  Output number(double x) const { return graph_.scalar(DType::kFloat32, x); }
+  Output number(double x) const { return graph_.scalar(dtype_, x); }
+  Output of_type(Output x) const { return cast(graph_, x, dtype_); }
   bool flag(const char* name) const { return args_.flag(name, false); }
 
   Output plus(Output a, Output b) const { return add(graph_, a, b); }
@@ -52,6 +57,8 @@ class Decay {
  private:
   Graph& graph_;
   const Args& args_;
+  DType dtype_ = DType::kFloat32;
+  Output rate_;
 };
 
 // global_step / decay_steps, in whole numbers where it goes by stairs.
@@ -166,7 +173,7 @@ Value linear_cosine_decay(Graph& graph, const Args& args) {
   if (kIsNoisy) {
     const Output age = d.call("Pow", d.plus(d.number(1), step), d.tensor("variance_decay"));
     const Output deviation = d.call("Sqrt", d.over(d.tensor("initial_variance"), age));
-    const Output noise = random_normal(graph, shape_of(graph, linear));
+    const Output noise = d.of_type(random_normal(graph, shape_of(graph, linear)));
     linear = d.plus(linear, d.times(noise, deviation));
   }
   const Output completed = d.over(step, steps);

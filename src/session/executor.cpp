@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
+#include "base/may_stop.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
@@ -253,6 +254,7 @@ void Executor::execute(Step& step) {
   if (step.always_prepare) prepare(step);
   if (item.kernel && !step.node->is_invariant) {
     try {
+      const MayStopWithin within(step.is_long);
       item.kernel->compute(item.context);
     } catch (...) {
       // what comes in the plan's order before it may have been done

@@ -31,6 +31,9 @@ struct AdagradDARule {
 class AdagradDA : public Optimizer {
  public:
   explicit AdagradDA(const Args& args) : Optimizer(args.text("name", "AdagradDA"), args) {}
+  std::vector<std::string> penalties() const override {
+    return {"l1_regularization_strength", "l2_regularization_strength"};
+  }
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {

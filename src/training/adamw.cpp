@@ -46,6 +46,7 @@ void lower_adamw(Graph& g, const Operation& op, const std::vector<Output>& input
 class AdamW : public AdamFamily {
  public:
   explicit AdamW(const Args& args) : AdamFamily(args.text("name", "AdamW"), args, 1e-8) {}
+  std::vector<std::string> penalties() const override { return {"weight_decay"}; }
 
  protected:
   void prepare(Graph& graph) override {

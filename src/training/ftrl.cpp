@@ -147,6 +147,10 @@ class Ftrl : public Optimizer {
   explicit Ftrl(const Args& args)
       : Optimizer(args.text("name", "Ftrl"), args),
         has_shrinkage_(args.number("l2_shrinkage_regularization_strength", 0) > 0) {}
+  std::vector<std::string> penalties() const override {
+    return {"l1_regularization_strength", "l2_regularization_strength",
+            "l2_shrinkage_regularization_strength"};
+  }
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {

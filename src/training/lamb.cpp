@@ -63,6 +63,7 @@ void lower_lamb(Graph& g, const Operation& op, const std::vector<Output>& inputs
 class Lamb : public AdamFamily {
  public:
   explicit Lamb(const Args& args) : AdamFamily(args.text("name", "LAMB"), args, 1e-6) {}
+  std::vector<std::string> penalties() const override { return {"weight_decay_rate"}; }
 
  protected:
   void prepare(Graph& graph) override {

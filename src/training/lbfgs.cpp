@@ -63,6 +63,9 @@ class Lbfgs : public Optimizer {
 
   bool wants_all_rows() const override { return true; }
   std::vector<VariablePtr> own_variables() const override { return own_; }
+  std::vector<std::string> penalties() const override {
+    return {"l1_regularization_strength", "l2_regularization_strength"};
+  }
 
  protected:
   void create_slots(Graph&, const VariablePtr& variable) override {

@@ -1,5 +1,6 @@
 #include "training/optimizer.h"
 
+#include <algorithm>
 #include <set>
 
 #include "autodiff/gradients.h"
@@ -193,6 +194,19 @@ Output Optimizer::given_value(Graph& graph, const std::string& name, const doubl
   }
   const double x = otherwise ? args_.number(name, *otherwise) : args_.number(name);
   return graph.scalar(DType::kFloat32, x, name);
+}
+
+bool Optimizer::is_penalized() const {
+  const auto draws = [this](const std::string& name) {
+    const Value* value = args_.find(name);
+    // what is a tensor or a function may be any number
+    if (!value) return false;
+    if (const auto* whole = value->get_if<int64_t>()) return *whole != 0;
+    const auto* real = value->get_if<double>();
+    return !real || *real != 0;
+  };
+  const std::vector<std::string> names = penalties();
+  return std::any_of(names.begin(), names.end(), draws);
 }
 
 Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double otherwise) {

@@ -30,6 +30,9 @@ class Optimizer {
   const std::string& name() const { return name_; }
   // Whether it does its work where each step sees all rows of the data.
   virtual bool wants_all_rows() const { return false; }
+  // Its arguments that draw weights towards 0, so that the optimum is another one than the data's.
+  virtual std::vector<std::string> penalties() const { return {}; }
+  bool is_penalized() const;
 
   // Gradients of the loss with respect to `variables`, by default all trainable ones; `grad_loss`,
   // if given, is what the loss's own gradient is taken to be.

@@ -27,6 +27,9 @@ class ProximalAdagrad : public Optimizer {
  public:
   explicit ProximalAdagrad(const Args& args)
       : Optimizer(args.text("name", "ProximalAdagrad"), args) {}
+  std::vector<std::string> penalties() const override {
+    return {"l1_regularization_strength", "l2_regularization_strength"};
+  }
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {

@@ -25,6 +25,9 @@ class ProximalGradientDescent : public Optimizer {
  public:
   explicit ProximalGradientDescent(const Args& args)
       : Optimizer(args.text("name", "ProximalGradientDescent"), args) {}
+  std::vector<std::string> penalties() const override {
+    return {"l1_regularization_strength", "l2_regularization_strength"};
+  }
 
  protected:
   void prepare(Graph& graph) override {

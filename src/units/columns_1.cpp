@@ -11,6 +11,7 @@
 #include "columns/linear_model.cpp"
 #include "columns/normalizing.cpp"
 #include "columns/numeric_column.cpp"
+#include "columns/offset_column.cpp"
 #include "columns/side_by_side_column.cpp"
 #include "columns/standardization.cpp"
 #include "columns/vocabulary_column.cpp"

@@ -5,11 +5,13 @@ suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "models.json"))
 tf$logging$set_verbosity(tf$logging$ERROR)
-steps <- 5
+is_double <- cases$dtype == "float64"
+steps <- cases$steps
 batch <- 16
 rows <- 48L
 
 source("tests/interop/waves.R")
+floats <- function(x) np_array(x, dtype = cases$dtype)
 features_all <- list(
   x = floats(waves(c(rows, 5), 0.7)), image = floats(waves(c(rows, 8, 8, 2), 0.31)),
   tokens = whole(c(rows, 4), 0.9, 9), weight = floats(as_float(abs(waves(rows, 2.7)) + 0.25))
@@ -63,7 +65,7 @@ network <- function(spec, features, training) {
       for (one in spec$images) net <- image_layer(net, one)
       return(tf$layers$flatten(net))
     }
-    table <- tf$get_variable("table", list(9L, spec$embedding))
+    table <- tf$get_variable("table", list(9L, spec$embedding), dtype = cases$dtype)
     rows <- tf$nn$embedding_lookup(table, features$tokens, max_norm = spec$max_norm)
     tf[[paste0("reduce_", spec$combiner)]](rows, 1L)
   })
@@ -75,9 +77,18 @@ network <- function(spec, features, training) {
 learning_rate <- function(spec, step) {
   rate <- spec$rate
   train <- tf$train
+  if (is_double && spec$decay == "piecewise") {
+    rates <- lapply(rate * c(1, 0.5, 0.1), tf$constant, "float64")
+    return(train$piecewise_constant(step, c(2L, 5L), rates))
+  }
+  drop <- 0.7
+  if (is_double && spec$decay != "none") {
+    rate <- tf$constant(rate, "float64")
+    drop <- tf$constant(drop, "float64")
+  }
   switch(spec$decay,
-    exponential = train$exponential_decay(rate, step, 3L, 0.7),
-    staircase = train$exponential_decay(rate, step, 3L, 0.7, staircase = TRUE),
+    exponential = train$exponential_decay(rate, step, 3L, drop),
+    staircase = train$exponential_decay(rate, step, 3L, drop, staircase = TRUE),
     polynomial = train$polynomial_decay(rate, step, 5L, 0.01, power = 0.5, cycle = TRUE),
     inverse_time = train$inverse_time_decay(rate, step, 2L, 0.5),
     cosine = train$cosine_decay(rate, step, 10L, 0.1),
@@ -127,6 +138,23 @@ minimized <- function(spec, loss, step) {
   })
 }
 
+# As in models.py.
+own_loss <- function(spec, y, labels, weights) {
+  rows <- if (spec$head == "class") {
+    tf$nn$softmax_cross_entropy_with_logits_v2(tf$one_hot(labels, 3L, dtype = "float64"), y)
+  } else if (spec$head == "flag") {
+    tf$nn$sigmoid_cross_entropy_with_logits(labels = tf$cast(labels, "float64"), logits = y)
+  } else {
+    switch(spec$loss,
+      log_poisson = tf$nn$log_poisson_loss(labels, y, compute_full_loss = TRUE),
+      log_cosh = tf$log(tf$cosh(y - labels)),
+      absolute_difference = tf$abs(y - labels),
+      tf$square(y - labels)
+    )
+  }
+  tf$reduce_mean(if (is.null(weights)) rows else rows * weights)
+}
+
 # Predictions, a function that gives the loss, and one that gives metrics.
 head_of <- function(spec, net, labels, weights) {
   losses <- tf$losses
@@ -139,6 +167,7 @@ head_of <- function(spec, net, labels, weights) {
     return(list(
       predictions = list(classes = classes, probabilities = tf$nn$softmax(logits)),
       loss = function() {
+        if (is_double) return(own_loss(spec, logits, labels, weights))
         if (spec$smoothing > 0) {
           return(weighted(
             losses$softmax_cross_entropy, tf$one_hot(labels, 3L), logits,
@@ -150,7 +179,7 @@ head_of <- function(spec, net, labels, weights) {
       metrics = function() {
         list(
           accuracy = metrics$accuracy(labels, classes, weights),
-          in_top = metrics$mean(tf$cast(tf$nn$in_top_k(logits, labels, 2L), tf$float32))
+          in_top = metrics$mean(tf$cast(tf$nn$in_top_k(tf$cast(logits, "float32"), labels, 2L), tf$float32))
         )
       }
     ))
@@ -161,6 +190,7 @@ head_of <- function(spec, net, labels, weights) {
     return(list(
       predictions = list(p = p),
       loss = function() {
+        if (is_double) return(own_loss(spec, y, labels, weights))
         weighted(
           losses$sigmoid_cross_entropy, tf$cast(labels, tf$float32), y,
           label_smoothing = spec$smoothing
@@ -175,6 +205,7 @@ head_of <- function(spec, net, labels, weights) {
     ))
   }
   loss_of <- function() {
+    if (is_double) return(own_loss(spec, y, labels, weights))
     switch(spec$loss,
       log_cosh = weighted(losses$compute_weighted_loss, tf$log(tf$cosh(y - labels))),
       log_poisson = weighted(
@@ -278,13 +309,15 @@ for (i in seq_along(cases$models)) {
   } else {
     list(failed = found)
   }
-  good <- vapply(errors, function(e) is.numeric(e) && e <= 1e-4, NA)
+  # metrics are float32 everywhere
+  most <- ifelse(is_double & names(errors) != "metrics", 1e-9, 1e-4)
+  good <- mapply(function(e, most) is.numeric(e) && e <= most, errors, most)
   if (all(good)) next
   differ <- differ + 1
   cat("models: ", i, " differs in ", paste(names(errors), format(errors), collapse = ", "), "\n  ",
     jsonlite::toJSON(spec[names(spec) != "result"], auto_unbox = TRUE, null = "null"), "\n",
     sep = "")
 }
-cat("models: ", length(cases$models), " custom models (seed ", cases$seed, "), ", differ,
+cat("models: ", length(cases$models), " custom models of ", cases$dtype, " (seed ", cases$seed, "), ", differ,
   " differ\n", sep = "")
 quit(save = "no", status = differ > 0)

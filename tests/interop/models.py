@@ -1,8 +1,10 @@
-"""Random custom models of estimators: models.py <folder> [seed [count]] trains each in TensorFlow 2.x's
-graphs, leaves the checkpoint that it began with in <folder>/<i>, and writes models.json with what it is
-made of and what came out; models.R builds the same, begins with the same checkpoint and compares.
+"""Random custom models of estimators: models.py <folder> [seed [count [dtype]]] trains each in
+TensorFlow 2.x's graphs, leaves the checkpoint that it began with in <folder>/<i>, and writes models.json
+with what it is made of and what came out; models.R builds the same, begins with the same checkpoint and
+compares.
 
-Data are sin(k * pace), so that both sides make the same.
+Data are sin(k * pace), so that both sides make the same. In float64 rounding hides nothing: there are
+models whose gradients are rounding alone in float32, more steps, and figures must agree to 1e-9.
 """
 import json
 import os
@@ -24,15 +26,22 @@ tf.logging.set_verbosity("FATAL")
 folder = sys.argv[1]
 seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+dtype = sys.argv[4] if len(sys.argv) > 4 else "float32"
+IS_DOUBLE = dtype == "float64"
 rng = random.Random(seed)
-STEPS, BATCH, ROWS = 5, 16, 48  # rounding grows with each step
+STEPS, BATCH, ROWS = 8 if IS_DOUBLE else 5, 16, 48  # rounding grows with each step
 ACTIVATIONS = ["none", "tanh", "relu", "sigmoid", "softplus", "elu", "selu", "softsign", "leaky_relu",
                "relu6"]
 
 
-FEATURES = {"x": waves([ROWS, 5], 0.7), "image": waves([ROWS, 8, 8, 2], 0.31),
-            "tokens": whole([ROWS, 4], 0.9, 9), "weight": np.abs(waves([ROWS], 2.7)) + np.float32(0.25)}
-LABELS = {"number": waves([ROWS], 1.3), "count": whole([ROWS], 1.9, 5).astype("float32"),
+def numbers(x):
+    return x.astype(dtype)
+
+
+FEATURES = {"x": numbers(waves([ROWS, 5], 0.7)), "image": numbers(waves([ROWS, 8, 8, 2], 0.31)),
+            "tokens": whole([ROWS, 4], 0.9, 9),
+            "weight": numbers(np.abs(waves([ROWS], 2.7)) + np.float32(0.25))}
+LABELS = {"number": numbers(waves([ROWS], 1.3)), "count": numbers(whole([ROWS], 1.9, 5)),
           "class": whole([ROWS], 2.1, 3), "flag": whole([ROWS], 2.3, 2)}
 
 
@@ -44,14 +53,18 @@ def few(*values):
 
 def random_layer(kind):
     if kind == "conv2d":
-        return {"kind": few("conv2d", "separable", "max_pool", "average_pool", "lrn"),
+        # TensorFlow has none of lrn in float64
+        return {"kind": few("conv2d", "separable", "max_pool", "average_pool",
+                            "conv2d" if IS_DOUBLE else "lrn"),
                 "filters": rng.randint(2, 4), "size": rng.randint(1, 3), "strides": rng.randint(1, 2),
                 "padding": few("same", "valid"), "activation": few(*ACTIVATIONS)}
     return {"kind": few("dense", "dense", "dense", "batch_norm", "residual", "l2_normalize", "split",
                         "moments"),
-            "units": rng.randint(2, 6),  # the length of one number is its sign alone
+            # the length of one number is its sign alone, whose gradient is rounding
+            "units": rng.randint(1 if IS_DOUBLE else 2, 6),
             "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
-            "momentum": few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
+            # TensorFlow makes a float32 of 0.9 first, which is seen in float64
+            "momentum": 0.5 if IS_DOUBLE else few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01), "trainable": rng.random() < 0.9}
 
 
 def random_model():
@@ -59,9 +72,10 @@ def random_model():
     head = few("number", "number", "count", "class", "flag")
     layers = [random_layer("dense") for _ in range(rng.randint(0, 3))]
     # What stands before a normalization may have no gradient but rounding, which these divide by its
-    # own size: both sides would be right and differ.
+    # own size: both sides would be right and differ in float32. (That of float64 they take for none,
+    # beside what they add to the divisor, but RMSProp and Adadelta add less.)
     has_norm = any(one["kind"] == "batch_norm" for one in layers)
-    adaptive = [] if has_norm else ["Adagrad", "Adam", "RMSProp", "CenteredRMSProp", "Ftrl",
+    adaptive = [] if has_norm and not IS_DOUBLE else ["Adagrad", "Adam", "RMSProp", "CenteredRMSProp", "Ftrl",
                                     "Adadelta", "ProximalAdagrad"]
     return {
         "inputs": inputs, "head": head, "weighted": rng.random() < 0.3,
@@ -137,7 +151,7 @@ def network(spec, features, training):
                 net = image_layer(net, one)
             parts.append(tf.layers.flatten(net))
         else:
-            table = tf.get_variable("table", [9, spec["embedding"]])
+            table = tf.get_variable("table", [9, spec["embedding"]], dtype)
             rows = tf.nn.embedding_lookup(table, features["tokens"], max_norm=spec["max_norm"])
             parts.append(getattr(tf, "reduce_" + spec["combiner"])(rows, 1))
     net = tf.concat(parts, 1)
@@ -148,8 +162,16 @@ def network(spec, features, training):
 
 def learning_rate(spec, step):
     rate, kind, decays = spec["rate"], spec["decay"], tf.train
+    drop = 0.7
+    if IS_DOUBLE and kind != "none":
+        # TensorFlow makes a float32 of a plain number first
+        drop = tf.constant(drop, dtype)
+        if kind == "piecewise":
+            return decays.piecewise_constant(
+                step, [2, 5], [tf.constant(rate * x, dtype) for x in (1, 0.5, 0.1)])
+        rate = tf.constant(rate, dtype)
     if kind in ("exponential", "staircase"):
-        return decays.exponential_decay(rate, step, 3, 0.7, staircase=kind == "staircase")
+        return decays.exponential_decay(rate, step, 3, drop, staircase=kind == "staircase")
     if kind == "polynomial":
         return decays.polynomial_decay(rate, step, 5, 0.01, power=0.5, cycle=True)
     if kind == "inverse_time":
@@ -196,6 +218,23 @@ def minimized(spec, loss, step):
         return tf.train.ExponentialMovingAverage(spec["average"]).apply(tf.trainable_variables())
 
 
+def own_loss(spec, y, labels, weights):
+    """Without tf.losses, which compute in float32."""
+    if spec["head"] == "class":
+        rows = tf.nn.softmax_cross_entropy_with_logits_v2(tf.one_hot(labels, 3, dtype=dtype), y)
+    elif spec["head"] == "flag":
+        rows = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(labels, dtype), logits=y)
+    elif spec["loss"] == "log_poisson":
+        rows = tf.nn.log_poisson_loss(labels, y, compute_full_loss=True)
+    elif spec["loss"] == "log_cosh":
+        rows = tf.log(tf.cosh(y - labels))
+    elif spec["loss"] == "absolute_difference":
+        rows = tf.abs(y - labels)
+    else:
+        rows = tf.square(y - labels)
+    return tf.reduce_mean(rows if weights is None else rows * weights)
+
+
 def head(spec, net, labels, weights):
     """Predictions, a function that gives the loss, and one that gives metrics."""
     kind, losses = spec["head"], tf.losses
@@ -205,6 +244,8 @@ def head(spec, net, labels, weights):
         name = spec["loss"]
 
         def loss_of():
+            if IS_DOUBLE:
+                return own_loss(spec, y, labels, weights)
             if name == "log_cosh":
                 return losses.compute_weighted_loss(tf.log(tf.cosh(y - labels)), **given)
             if name == "log_poisson":
@@ -220,17 +261,21 @@ def head(spec, net, labels, weights):
         classes = tf.argmax(logits, 1)
 
         def class_loss():
+            if IS_DOUBLE:
+                return own_loss(spec, logits, labels, weights)
             if spec["smoothing"]:
                 return losses.softmax_cross_entropy(tf.one_hot(labels, 3), logits,
                                                     label_smoothing=spec["smoothing"], **given)
             return losses.sparse_softmax_cross_entropy(labels, logits, **given)
         return {"classes": classes, "probabilities": tf.nn.softmax(logits)}, class_loss, lambda: {
             "accuracy": tf.metrics.accuracy(labels, classes, weights),
-            "in_top": tf.metrics.mean(tf.cast(tf.nn.in_top_k(logits, labels, 2), tf.float32))}
+            "in_top": tf.metrics.mean(tf.cast(tf.nn.in_top_k(
+                tf.cast(logits, tf.float32), labels, 2), tf.float32))}
     logits = tf.squeeze(tf.layers.dense(net, 1, name="head"), 1)
     p = tf.sigmoid(logits)
-    return {"p": p}, lambda: losses.sigmoid_cross_entropy(
-        tf.cast(labels, tf.float32), logits, label_smoothing=spec["smoothing"], **given), lambda: {
+    return {"p": p}, lambda: own_loss(spec, logits, labels, weights) if IS_DOUBLE else (
+        losses.sigmoid_cross_entropy(
+            tf.cast(labels, tf.float32), logits, label_smoothing=spec["smoothing"], **given)), lambda: {
         "auc": tf.metrics.auc(labels, p, weights), "precision": tf.metrics.precision(labels, p > 0.5),
         "recall": tf.metrics.recall(labels, p > 0.5), "log": tf.metrics.mean(tf.log(p + 0.1))}
 
@@ -290,12 +335,14 @@ while len(models) < count:
         if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
             raise
         continue
-    except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError,
+    except (TypeError, tf.errors.InvalidArgumentError, tf.errors.UnimplementedError,
             tf.train.NanLossDuringTrainingError) as error:
         print("models: TensorFlow cannot run one of them: %s" % str(error).splitlines()[0])
         continue
     if not np.isfinite(spec["result"]["losses"] + list(spec["result"]["metrics"].values())).all():
         continue  # a rate that is too large for it
+    if IS_DOUBLE and max(spec["result"]["losses"]) > 1000:
+        continue  # so is this one, and rounding grows as its weights do
     models.append(spec)
 with open(os.path.join(folder, "models.json"), "w") as file:
-    json.dump({"seed": seed, "models": models}, file)
+    json.dump({"seed": seed, "dtype": dtype, "steps": STEPS, "models": models}, file)

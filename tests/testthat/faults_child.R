@@ -1,7 +1,8 @@
 # Saving, resuming and exporting in processes that are killed, or whose calls fail, at one of their
-# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name], with
-# faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
-# "done: ...". `faults`: of each way and kind; `kills`: at any moment, of all ways.
+# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name] [others],
+# with faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
+# "done: ...". `faults`: of each way and manner, `others` of the manners beside plain kills and
+# failures; `kills`: runs that are hit at any moment, of all ways.
 
 library(runhooks)
 args <- commandArgs(TRUE)
@@ -10,6 +11,7 @@ most_faults <- as.numeric(args[[2]])
 kills <- as.numeric(args[[3]])
 set.seed(as.numeric(args[[4]]))
 wanted <- if (length(args) > 4) args[[5]] else ""
+most_others <- if (length(args) > 5) as.numeric(args[[6]]) else most_faults
 tf$logging$set_verbosity("ERROR")
 options(runhooks.threads = 1)
 
@@ -33,18 +35,24 @@ calls <- function() .C("faults_count", 0L)[[1]]
 # Of each call: "w" where it writes bytes, "n" where it needs no room on the disk, "m" for others.
 kinds_of_calls <- function() strsplit(.C("faults_kinds", "")[[1]], "")[[1]]
 
-# In a process of its own; what it gives, or NULL where it was killed. `seconds`: when it is.
+# In a process of its own; what it gives, or NULL where it was killed. `seconds`: when it is, after
+# begins() was called.
 apart <- function(code, seconds = NULL) {
   job <- parallel::mcparallel(
     tryCatch(code(), error = function(e) structure(conditionMessage(e), class = "failed")),
     silent = TRUE, mc.set.seed = FALSE
   )
   if (!is.null(seconds)) {
+    waited_until <- Sys.time() + 60
+    while (!file.exists(begun_file) && Sys.time() < waited_until) Sys.sleep(0.001)
     Sys.sleep(seconds)
     tools::pskill(job$pid, tools::SIGKILL)
   }
   suppressWarnings(parallel::mccollect(job))[[1]]
 }
+
+begun_file <- file.path(here, "has-begun")
+begins <- function() invisible(file.create(begun_file))
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(script), "faults_ways.R"))
@@ -101,7 +109,9 @@ points_of <- function(kinds) {
   writes <- which(kinds == "w")
   all <- seq_along(kinds)
   points <- list(kill = all, fail = all, tear = writes, short = writes, full = all)
-  lapply(points, function(at) sort(at[sample.int(length(at), min(length(at), most_faults))]))
+  most <- c(kill = most_faults, fail = most_faults, tear = most_others, short = most_others,
+    full = most_others)
+  Map(function(at, most) sort(at[sample.int(length(at), min(length(at), most))]), points, most)
 }
 
 tried <- 0
@@ -110,18 +120,19 @@ ways <- ways[grepl(wanted, names(ways))]
 for (name in names(ways)) {
   way <- ways[[name]]
   fresh(way)
-  began <- proc.time()[["elapsed"]]
-  kinds <- apart(function() {
+  alone <- apart(function() {
     lacking(way)
     arm("count")
+    began <- proc.time()[["elapsed"]]
     way$act()
-    kinds_of_calls()
+    list(kinds = kinds_of_calls(), took = proc.time()[["elapsed"]] - began)
   })
-  took[[name]] <- proc.time()[["elapsed"]] - began
-  if (!length(kinds) || inherits(kinds, "failed")) {
-    wrong(name, " alone: ", kinds)
+  kinds <- alone$kinds
+  if (inherits(alone, "failed") || !length(kinds)) {
+    wrong(name, " alone: ", alone)
     next
   }
+  took[[name]] <- alone$took
   way$done(paste(name, "alone"))
   points <- points_of(kinds)
   # of a sample each way has one manner
@@ -132,21 +143,26 @@ for (name in names(ways)) {
       tried <- tried + 1
     }
   }
-  cat("tried: ", name, ", ", length(kinds), " calls\n", sep = "")
+  manners <- paste(lengths(points), names(points), collapse = ", ")
+  cat("tried: ", name, ", ", length(kinds), " calls: ", manners, "\n", sep = "")
 }
 
-# --- at any moment
+# --- at any moment: until so many runs were hit; some end before
 
 hits <- 0
-for (i in seq_len(kills)) {
-  name <- names(ways)[[(i - 1) %% length(ways) + 1]]
+tries <- 0
+while (hits < kills && tries < 5 * kills) {
+  name <- names(took)[[tries %% length(took) + 1]]
+  tries <- tries + 1
   way <- ways[[name]]
   fresh(way)
   seconds <- stats::runif(1, 0, took[[name]])
   what <- sprintf("%s, killed after %.4f s", name, seconds)
+  unlink(begun_file)
   result <- apart(function() {
     lacking(way)
     arm("count")
+    begins()
     way$act()
     TRUE
   }, seconds)
@@ -154,4 +170,5 @@ for (i in seq_len(kills)) {
   way$check(what)
   way$again(what)
 }
-cat("done: ", tried, " faults, ", kills, " kills, of which ", hits, " hit\n", sep = "")
+if (hits < kills) wrong("only ", hits, " of ", tries, " kills hit a run")
+cat("done: ", tried, " faults, ", tries, " kills, of which ", hits, " hit\n", sep = "")

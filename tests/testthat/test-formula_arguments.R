@@ -79,3 +79,14 @@ test_that("mean() and sd() in a normalizer say what to write", {
     )
   }
 })
+
+test_that("a formula without a name is the formula wherever names leave its place", {
+  folder <- withr::local_tempdir()
+  model <- dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4, model_dir = folder)
+  expect_length(model$args$linear_feature_columns, 1)
+  expect_length(model$args$dnn_feature_columns, 1)
+  expect_error(
+    dnn_regressor(mpg ~ wt, mtcars, hidden_units = "8"), "`hidden_units` must be", fixed = TRUE,
+    class = "runhooks_error_invalid_argument"
+  )
+})

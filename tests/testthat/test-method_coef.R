@@ -58,7 +58,7 @@ test_that("fitted values and residuals are those of the rows that are trained on
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
   expect_equal(residuals(model), residuals(reference), tolerance = 1e-3)
   expect_equal(nobs(model), 32)
-  expect_equal(formula(model), mpg ~ wt + hp)
+  expect_equal(formula(model), mpg ~ wt + hp, ignore_formula_env = TRUE)
   expect_equal(predict(model)$.pred, unname(fitted(model)))
   expect_equal(evaluate(model)$average_loss, mean(residuals(model)^2), tolerance = 1e-5)
   train(model, mtcars[1:10, ], steps = 1)
@@ -76,7 +76,7 @@ test_that("update() makes the model of a changed call", {
   model <- linear_regressor(mpg ~ wt, mtcars)
   expect_equal(model$call, quote(linear_regressor(formula = mpg ~ wt, data = mtcars)))
   wider <- update(model, . ~ . + hp, optimizer = "Adam")
-  expect_equal(formula(wider), mpg ~ wt + hp)
+  expect_equal(formula(wider), mpg ~ wt + hp, ignore_formula_env = TRUE)
   expect_equal(wider$spec$optimizer, "Adam")
   changed <- update(model, log(.) ~ ., data = mtcars[1:20, ], evaluate = FALSE)
   expect_equal(

@@ -97,3 +97,36 @@ test_that("what has no gradient stays without one", {
     expect_equal(session$run(tf$global_norm(list(tf$constant(c(3, 4))))), 5)
   })
 })
+
+test_that("a rate of float64 falls in float64, as TensorFlow's", {
+  with_graph(tf$Graph(), {
+    step <- tf$placeholder("int64", list())
+    rate <- tf$constant(0.02, "float64")
+    share <- tf$constant(0.7, "float64")
+    rates <- list(
+      exact = tf$train$exponential_decay(rate, step, 3L, share),
+      # TensorFlow makes a float32 of a plain number first
+      plain = tf$train$exponential_decay(rate, step, 3L, 0.7),
+      inverse = tf$train$inverse_time_decay(rate, step, 2L, 0.5),
+      polynomial = tf$train$polynomial_decay(rate, step, 5L, tf$constant(0, "float64")),
+      cosine = tf$train$cosine_decay(rate, step, 10L)
+    )
+    for (name in names(rates)) expect_identical(rates[[name]]$dtype$name, "float64", info = name)
+    with(tf$Session() %as% session, {
+      values <- unlist(session$run(rates, dict(step = 1)))
+      others <- c(
+        session$run(tf$train$noisy_linear_cosine_decay(rate, step, 10L), dict(step = 1)),
+        session$run(tf$train$cosine_decay_restarts(rate, step, 10L), dict(step = 1))
+      )
+    })
+    expect_length(others, 2)
+    # the first three are those of TensorFlow 2.15
+    wanted <- c(
+      exact = 0.017758080034852013, plain = 0.017758079934045913, inverse = 0.016,
+      polynomial = 0.02 * 0.8, cosine = 0.02 * (cos(pi / 10) + 1) / 2
+    )
+    expect_equal(values, wanted, tolerance = 1e-14)
+  })
+  float32 <- with_graph(tf$Graph(), tf$train$exponential_decay(0.1, tf$constant(1L), 2L, 0.5)$dtype)
+  expect_identical(float32$name, "float32")
+})

@@ -11,6 +11,27 @@ test_that("nothing of Python is needed", {
   expect_error(import(3), "module")
 })
 
+test_that("tf_config() tells of what is loaded, whose files may be gone", {
+  skip_if_not_installed("processx")
+  lib <- withr::local_tempdir()
+  dir.create(file.path(lib, "runhooks"))
+  parts <- c("DESCRIPTION", "INDEX", "Meta", "NAMESPACE", "R", "libs")
+  file.copy(
+    file.path(getNamespaceInfo("runhooks", "path"), parts), file.path(lib, "runhooks"),
+    recursive = TRUE
+  )
+  # as while another version is installed
+  script <- sprintf("
+    library(runhooks, lib.loc = '%s')
+    renamed <- file.rename('%s/runhooks', '%s/elsewhere')
+    config <- tf_config()
+    cat(config$engine, basename(config$location))", lib, lib, lib)
+  result <- processx::run(child_rscript(), c("-e", script), env = child_env(), error_on_status = FALSE)
+  expect_identical(
+    result$stdout, paste("runhooks", getNamespaceVersion("runhooks"), "runhooks"), info = result$stderr
+  )
+})
+
 test_that("a glimpse is tibble's", {
   expect_output(glimpse(mtcars), "Rows: 32")
 })

@@ -118,6 +118,40 @@ test_that("handles are S3 objects in all but `%*%`", {
   })
 })
 
+test_that("two brackets give one element, a member, or words", {
+  with_values(function(run) {
+    x <- tf$constant(rbind(c(1, 2), c(3, 4)))
+    v <- tf$Variable(c(5, 6))
+    run(v$initializer)
+    expect_equal(run(x[[2, 1]]), 3)
+    expect_equal(run(tf$constant(c(1, 2))[[2]]), 2)
+    expect_equal(run(v[[2]]), 6)
+    expect_identical(x[["shape"]], x$shape)
+    expect_identical(x$op[["type"]], "Const")
+    ill <- function(expr, words) {
+      expect_error(expr, words, class = "runhooks_error_invalid_argument")
+    }
+    ill(x[[1]], "2 dimensions, and 1 index is given")
+    ill(x[[]], "unstack")
+    ill(x[[1:2, 1]], "one number for each dimension")
+    ill(x[[3, 1]], "out of bounds")
+    ill(tf$placeholder("float32")[[1]], "unknown number of dimensions")
+    ill(tf$constant(1)[[1]], "0 dimensions")
+    for (one in list(x, v, x$op)) {
+      ill(as.list(one), if (identical(one, x$op)) "outputs" else "unstack")
+      ill(lapply(one, identity), "before the graph runs")
+      ill(one$name <- "other", "assigned")
+    }
+    ill(x$op[1], "outputs")
+    ill(x$op[[1]], "outputs")
+    ill(x[1, ] <- 2, "tf\\$where")
+    ill(x[[1, 1]] <- 2, "tf\\$concat")
+    ill(v[1] <- 2, "tf\\$assign")
+    ill(v[[1]] <- 2, "tf\\$assign")
+    ill(tf[[1]], "single string")
+  })
+})
+
 test_that("gradients go back through slices", {
   with_values(function(run) {
     x <- tf$constant(matrix(c(1, 2, 3, 4), 2))

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/interrupt.h"
 #include "base/near_names.h"
 #include "io/checkpoint/table.h"
 #include "io/files/crc32c.h"
@@ -332,9 +333,18 @@ namespace {
 
 Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   Tensor tensor(entry.dtype, entry.shape);
-  const size_t got =
-      file.read_at(static_cast<uint64_t>(entry.offset), tensor.raw(), tensor.num_bytes());
-  *crc = crc32c(tensor.raw(), got);
+  constexpr size_t kPart = size_t{4} << 20;
+  auto* const to = static_cast<char*>(tensor.raw());
+  size_t got = 0;
+  *crc = crc32c(nullptr, 0);
+  for (const size_t all = tensor.num_bytes(); got < all;) {
+    if (got > 0) check_interrupt();
+    const size_t wanted = std::min(kPart, all - got);
+    const size_t part = file.read_at(static_cast<uint64_t>(entry.offset) + got, to + got, wanted);
+    *crc = crc32c_extend(*crc, to + got, part);
+    got += part;
+    if (part < wanted) break;
+  }
   swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
                      static_cast<size_t>(tensor.num_elements()));
   if (entry.dtype == DType::kBool) {

@@ -267,6 +267,7 @@ std::string write_graph_def(const GraphDef& graph) {
 std::string GraphDefWriter::bytes() {
   const auto& operations = graph_.operations();
   for (; written_ < operations.size(); ++written_) {
+    check_interrupt_at_times();
     put_node(nodes_, 1, *operations[written_], options_);
   }
   WireWriter out = nodes_;

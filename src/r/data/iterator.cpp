@@ -130,7 +130,8 @@ SEXP cpp_dataset_info(SEXP handle) {
     }
     return Rcpp::List::create(Rcpp::_["description"] = dataset->description(),
                               Rcpp::_["dtypes"] = dtypes, Rcpp::_["shapes"] = shapes,
-                              Rcpp::_["dims"] = dims);
+                              Rcpp::_["dims"] = dims,
+                              Rcpp::_["is_endless"] = dataset->is_endless());
   });
 }
 

@@ -7,8 +7,8 @@
 // clang-format on
 
 #include "estimators/run_folder.h"
+#include "estimators/running_training.h"
 #include "io/files/atomic_file.h"
-#include "r/files/carried_checkpoint.h"
 
 namespace runhooks {
 namespace r {
@@ -36,6 +36,7 @@ SEXP files_to_r(const Files& files) {
 
 Files files_from_r(SEXP list) {
   Files files;
+  if (TYPEOF(list) == VECSXP && Rf_xlength(list) == 0) return files;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   const bool is_named = TYPEOF(list) == VECSXP && TYPEOF(names) == STRSXP;
   if (!is_named) invalid_argument("The model carries no files that can be read.");
@@ -49,11 +50,47 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// NULL, where nothing can be read: then R writes the empty vector that it sees.
+// What a hook saves while it trains has the values of that moment, in a checkpoint of its own.
+class MomentOfTraining {
+ public:
+  MomentOfTraining(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
+    if (RunningTraining::is_in(folder)) checkpoint_ = RunningTraining::save_now(folder, scratch_);
+  }
+  ~MomentOfTraining() {
+    if (checkpoint_.empty()) return;
+    try {
+      for (const std::string& name : list_directory(scratch_)) {
+        remove_file(join_path(scratch_, name));
+      }
+      remove_file(scratch_);
+    } catch (const Error&) {  // R removes its temporary folder
+    }
+  }
+  // "" where the newest of the folder is of this moment.
+  const std::string& checkpoint() const { return checkpoint_; }
+
+ private:
+  std::string scratch_, checkpoint_;
+};
+
+// options(runhooks.carried_mb = )
+uint64_t most_bytes() {
+  const double said = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
+  const double most = (said >= 0 ? said : 10) * 1024 * 1024;
+  return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
+}
+
+// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
+// vector that it sees.
 SEXP serialized_state(SEXP x) {
   try {
-    const Files files = files_to_carry(string_from_r(R_altrep_data1(x)));
-    return files.empty() ? nullptr : files_to_r(files);
+    SEXP about = R_altrep_data1(x);
+    const std::string folder = string_from_r(VECTOR_ELT(about, 0));
+    const MomentOfTraining moment(folder, string_from_r(VECTOR_ELT(about, 1)));
+    const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
+    const Files files =
+        files_to_carry(folder, all ? UINT64_MAX : most_bytes(), moment.checkpoint());
+    return files_to_r(files);
   } catch (...) {
     return nullptr;
   }
@@ -73,12 +110,6 @@ void* data_pointer(SEXP, Rboolean) {
 const void* data_pointer_or_null(SEXP x) { return data_pointer(x, FALSE); }
 
 }  // namespace
-
-SEXP carried_files(const std::string& folder) {
-  Rcpp::Shield<SEXP> path(Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
-  return R_new_altrep(carried_class(), path, R_NilValue);
-}
-
 }  // namespace r
 }  // namespace runhooks
 
@@ -96,7 +127,35 @@ void init_carried_class(DllInfo* library) {
   carried_class() = type;
 }
 
+// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with `all`
+// of its values, or if they are small. `scratch`: a folder that may be made for a while.
 // [[Rcpp::export(rng = false)]]
-void cpp_write_carried_files(Text folder, SEXP files) {
-  border([&] { write_carried_files(folder, files_from_r(files)); });
+SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
+  return border([&]() -> SEXP {
+    Rcpp::Shield<SEXP> about(Rf_allocVector(VECSXP, 3));
+    SET_VECTOR_ELT(about, 0, Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
+    SET_VECTOR_ELT(about, 1, Rf_ScalarString(Rf_mkCharCE(scratch.c_str(), CE_UTF8)));
+    SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
+    return R_new_altrep(carried_class(), about, R_NilValue);
+  });
+}
+
+// How the folder goes with files that a model carries.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_compare_carried(Text folder, SEXP files) {
+  return border([&]() -> SEXP {
+    const CarriedFrom found = compare_carried(folder, files_from_r(files));
+    // one that trains is ahead of its newest checkpoint
+    const bool is_newest = found.is_newest && !RunningTraining::is_in(folder);
+    return Rcpp::List::create(Rcpp::_["checkpoint"] = found.checkpoint,
+                              Rcpp::_["newest_step"] = static_cast<double>(found.newest_step),
+                              Rcpp::_["is_newest"] = is_newest,
+                              Rcpp::_["is_there"] = found.is_there,
+                              Rcpp::_["has_values"] = found.has_values);
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_write_carried_files(Text folder, SEXP files, Text from) {
+  border([&] { write_carried_files(folder, files_from_r(files), from); });
 }

@@ -367,6 +367,15 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
   });
 }
 
+// Whether the optimum is another one than that of the data alone.
+// [[Rcpp::export(rng = false)]]
+bool cpp_optimizer_is_penalized(SEXP spec) {
+  return border([&] {
+    const auto given = spec_from_r(spec, "an optimizer");
+    return make_optimizer(given->text("type"), *given)->is_penalized();
+  });
+}
+
 // Throws where an optimizer cannot be made of these arguments.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {

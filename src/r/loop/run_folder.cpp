@@ -3,15 +3,13 @@
 
 #include "estimators/run_record.h"
 #include "estimators/running_training.h"
-#include "r/files/carried_checkpoint.h"
 #include "r/values/border.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// All that a call has to know of the folder. Where it `writes` it is tried whether it can, and what
-// stands for the checkpoint to come is made.
+// All that a call has to know of the folder. Where it `writes` it is tried whether it can.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
   return border([&]() -> SEXP {
@@ -22,10 +20,6 @@ SEXP cpp_run_folder(Text path, bool writes) {
         Rcpp::_["is_training"] = RunningTraining::is_in(path),
         Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
         Rcpp::_["has_memory"] = folder.has_memory(), Rcpp::_["memory"] = R_NilValue);
-    if (writes) {
-      Rcpp::Shield<SEXP> carried(carried_files(path));
-      answer["carried"] = carried;
-    }
     try {
       answer["memory"] = plain_to_r(folder.memory());
     } catch (const Error&) {  // attributes that do not fit: R says that the file is damaged

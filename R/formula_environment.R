@@ -1,0 +1,83 @@
+# What a model keeps of the places in which its formula and the functions of its formula were
+# written: what these read, and not what else stands there. So the file of a model that was made in
+# a function has none of that function's data, and what it needs is there in another session.
+
+# The object with its formula, and the values and functions that the formula reads.
+without_frames <- function(object) {
+  if (is.null(object$formula)) return(object)
+  memo <- new.env(parent = emptyenv())
+  constants <- lapply(object$blueprint$constants, lean_value, memo)
+  object$blueprint$constants <- constants
+  object$formula <- lean_formula(object$formula, constants)
+  is_theirs <- vapply(as.list(object$call), is_formula, NA)
+  object$call[is_theirs] <- lapply(as.list(object$call)[is_theirs], lean_formula, constants)
+  object
+}
+
+lean_formula <- function(formula, constants) {
+  place <- environment(formula)
+  top <- if (is.null(place)) globalenv() else topenv(place)
+  environment(formula) <- list2env(constants, parent = top)
+  formula
+}
+
+# A function with an environment that has what it reads; other values as they are.
+lean_value <- function(x, memo) {
+  if (!is.function(x) || is.primitive(x)) return(x)
+  place <- environment(x)
+  is_package <- isNamespace(place) || (identical(topenv(place), place) && !identical(place, globalenv()))
+  read <- read_names(x)
+  if (is_package || any(lookup_functions %in% read)) return(x)
+  attr(x, "srcref") <- NULL
+  environment(x) <- lean_place(place, read, memo)
+  x
+}
+
+# With these a function may read what its text does not name.
+lookup_functions <- c(
+  "get", "get0", "mget", "exists", "eval", "evalq", "eval_tidy", "local", "with", "assign", "<<-",
+  "->>", "environment", "parent.frame", "parent.env", "sys.function", "sys.frame", "as.environment"
+)
+
+# Names in the text of a function, strings too, as sapply(x, "name") has them.
+read_names <- function(f) {
+  parts <- c(as.list(formals(f)), list(body(f)))
+  strings <- function(x) {
+    if (is.character(x)) return(x)
+    if (is.call(x) || is.pairlist(x)) unlist(lapply(as.list(x), strings))
+  }
+  unique(c(unlist(lapply(parts, all.names)), unlist(lapply(parts, strings))))
+}
+
+# One environment for each in which functions were written; in `memo` are pairs of both.
+lean_place <- function(place, names, memo) {
+  known <- Find(function(pair) identical(pair$was, place), memo$pairs)
+  if (is.null(known)) {
+    known <- list(was = place, now = new.env(parent = topenv(place)))
+    memo$pairs <- c(memo$pairs, list(known))
+  }
+  for (name in setdiff(names, c("", ls(known$now, all.names = TRUE)))) {
+    found <- place_of(name, place)
+    if (is.null(found)) next
+    assign(name, NULL, envir = known$now) # a function may call itself
+    assign(name, lean_value(get(name, envir = found), memo), envir = known$now)
+  }
+  known$now
+}
+
+# The environment that has the name, below packages; NULL where none has.
+place_of <- function(name, place) {
+  top <- topenv(place)
+  repeat {
+    is_top <- identical(place, top)
+    if (is_top && isNamespace(top)) return(NULL)
+    if (exists(name, envir = place, inherits = FALSE)) return(if (has_value(name, place)) place)
+    if (is_top) return(NULL)
+    place <- parent.env(place)
+  }
+}
+
+# FALSE for an argument that was not given, and for one that cannot be evaluated.
+has_value <- function(name, place) {
+  tryCatch(!identical(mget(name, envir = place)[[1]], quote(expr = )), error = function(error) FALSE)
+}

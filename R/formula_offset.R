@@ -1,0 +1,60 @@
+# offset() of a formula: a number of each row that is added to the linear function without a weight.
+
+# Several are one sum. `parts` are those of the model, of which one must be linear.
+add_offset <- function(blueprint, terms, parts, columns, frame, call) {
+  offsets <- unlist(lapply(unname(terms), attr, "offsets"), recursive = FALSE)
+  offsets <- offsets[!duplicated(names(offsets))]
+  if (length(offsets) == 0) return(blueprint)
+  if (all(vapply(parts, `[[`, NA, "is_deep"))) {
+    stop_runhooks(
+      c(
+        "{.code {names(offsets)[[1]]}} is for models with a linear part; this one has none.",
+        i = "Take it away from the response instead, as in {.code y - a ~ b}."
+      ),
+      call = call
+    )
+  }
+  expr <- Reduce(function(a, b) base::call("+", a, b), lapply(unname(offsets), `[[`, 2))
+  constants <- formula_constants(expr, columns, frame)
+  blueprint$constants[names(constants)] <- constants
+  blueprint$offset <- list(name = paste(names(offsets), collapse = " + "), expr = expr)
+  blueprint
+}
+
+# All classes of several would have the same.
+check_offset <- function(blueprint, n_classes, call) {
+  if (is.null(blueprint$offset) || is.null(n_classes) || n_classes <= 2) return(invisible())
+  stop_runhooks(
+    "{.code {blueprint$offset$name}} is for numbers, counts and two classes; there are {n_classes}.",
+    call = call
+  )
+}
+
+# Of each row of the data; NULL where the formula has none.
+offset_value <- function(data, blueprint, call) {
+  offset <- blueprint$offset
+  if (is.null(offset)) return(NULL)
+  value <- raw_value(offset$name, offset$expr, data, blueprint, call)
+  if (is.numeric(value) && is.null(dim(value))) return(as.numeric(value))
+  stop_runhooks("{.code {offset$name}} must be a number of each row, not {kind_of(value)}.", call = call)
+}
+
+# Large ones are fed less their mean, which the bias has.
+add_offset_center <- function(blueprint, frame, is_scaled) {
+  if (is.null(blueprint$offset)) return(blueprint)
+  known <- blueprint$known$terms[[blueprint$offset$name]]
+  blueprint$offset$center <- if (!is_scaled) 0 else if (!is.null(known)) known$center else {
+    if (is.null(frame$moments)) mean(frame$offset) else frame$moments$.offset$mean
+  }
+  blueprint
+}
+
+offset_columns <- function(blueprint) {
+  offset <- blueprint$offset
+  if (is.null(offset)) return(list())
+  scale <- blueprint$response$scale
+  list(rebuild_column(list(
+    type = "OffsetColumn", name = offset$name, key = offset$name, center = list(offset$center),
+    scale = if (is.null(scale)) list(1) else as.list(scale)
+  )))
+}

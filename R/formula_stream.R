@@ -1,0 +1,425 @@
+# Data that come in chunks through the door of formulas: datasets, tables of databases, Arrow. What
+# fits into memory is read once and is a data frame from there on. Of more one pass learns what the
+# formula has to know (R/formula_learn.R), and its terms are computed chunk by chunk, by the functions
+# that compute them of a frame.
+
+# What a formula takes in the place of a data frame.
+is_formula_data <- function(x) is.data.frame(x) || is_streamed(x)
+
+is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", streamed_classes))
+
+# Objects of the packages arrow, nanoarrow and dbplyr.
+streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
+
+# `rows`: a dataset of single records with the `names`, each as wide as `widths` say. `response` names
+# the label of a dataset of (record, label).
+as_stream <- function(x, response = NULL, call = parent.frame()) {
+  if (inherits(x, "runhooks_stream")) return(x)
+  if (inherits(x, "tbl_sql")) x <- table_dataset(x)
+  if (!is_dataset(x)) x <- arrow_dataset(x)
+  form <- record_form(x, response, call)
+  info <- cpp_dataset_info(x$handle)
+  if (info$is_endless) {
+    stop_runhooks(
+      c(
+        "The data never end: they are repeated without a count.",
+        i = "Give the dataset before {.fn dataset_repeat} (of {.fn make_csv_dataset}:
+             {.code num_epochs = 1}); {.fn train} reads it as often as needed."
+      ),
+      call = call
+    )
+  }
+  dims <- info$dims[unlist(form)]
+  is_batched <- all(lengths(dims) > 0) && length(unique(vapply(dims, `[[`, 0, 1))) == 1
+  x <- tf_dataset(x$handle, form)
+  # each element is several rows
+  rows <- if (is_batched) dataset_flat_map(x, tensor_slices_dataset) else x
+  sizes <- if (is_batched) lapply(dims, `[`, -1) else dims
+  widths <- vapply(sizes, function(d) prod(as.numeric(d)), 0)
+  structure(
+    list(rows = rows, names = names(form), widths = setNames(widths, names(form))),
+    class = "runhooks_stream"
+  )
+}
+
+# The components by their names.
+record_form <- function(dataset, response, call) {
+  form <- dataset$form
+  is_pair <- is.list(form) && is.null(names(form)) && length(form) == 2 && is.list(form[[1]]) &&
+    !is.list(form[[2]])
+  if (is_pair && length(response) == 1) form <- c(form[[1]], setNames(form[2], response))
+  good <- is.list(form) && length(form) > 0 && !is.null(names(form)) && all(nzchar(names(form))) &&
+    !any(vapply(form, is.list, NA))
+  if (good) {
+    check_unique_names(names(form), call)
+    return(form)
+  }
+  stop_runhooks(
+    c(
+      "The elements of a dataset must be records for a formula: named components, each a column.",
+      x = "They are {form_words(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
+      i = "{.fn dataset_map} makes them of others, by a function that returns a named list."
+    ),
+    call = call
+  )
+}
+
+# A table of dbplyr's, whose query runs where the data are.
+table_dataset <- function(x) {
+  from <- function(name) getExportedValue("dbplyr", name)
+  sql_dataset(from("remote_con")(x), as.character(from("sql_render")(x)))
+}
+
+column_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
+
+# --- reading
+
+# How many numbers and words of the columns that a formula reads are taken into memory.
+values_in_memory <- function() {
+  most <- getOption("runhooks.values_in_memory", 1e6)
+  good <- is_number(most) && most >= 0
+  check_arg(
+    good, most, "a number of values, 0 or more", "options(runhooks.values_in_memory = )",
+    parent.frame()
+  )
+  most
+}
+
+values_of_row <- function(stream, columns) {
+  widths <- stream$widths[columns]
+  max(1, sum(ifelse(is.na(widths), 1, widths)))
+}
+
+# Calls `visit` with some rows after the others, as a list of columns; `size` at most.
+each_chunk <- function(stream, columns, visit, size = chunk_size(stream, columns)) {
+  before <- 0
+  look <- function(...) {
+    chunk <- as_chunk(list(...), columns)
+    with_first_row(visit(chunk), before)
+    before <<- before + n_rows(chunk[[1]])
+    0L
+  }
+  chunks <- dataset_map(dataset_batch(stream$rows, size), function(record) {
+    py_func(look, unname(record[columns]), "int32", name = "look")
+  })
+  dataset_collect(chunks)
+  invisible(before)
+}
+
+chunk_size <- function(stream, columns) {
+  min(8192, max(64, floor(2^19 / values_of_row(stream, columns))))
+}
+
+# Tensors as columns of data.
+as_chunk <- function(values, names) {
+  values <- lapply(values, function(x) if (length(dim(x)) == 1) as.vector(x) else x)
+  setNames(values, names)
+}
+
+# An error about a row of a chunk says which one it is of the data.
+with_first_row <- function(expr, before) {
+  if (before == 0) return(expr)
+  withCallingHandlers(expr, error = function(e) {
+    at <- format(before + 1, big.mark = ",", scientific = FALSE)
+    if (is.null(steering_kind(e))) stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+  })
+}
+
+first_chunk <- function(stream, columns, call) {
+  first <- NULL
+  each_chunk(
+    structure(list(rows = dataset_take(stream$rows, chunk_size(stream, columns)),
+      widths = stream$widths
+    )),
+    columns, function(chunk) first <<- chunk
+  )
+  if (is.null(first)) stop_runhooks("The data have no rows.", call = call)
+  first
+}
+
+# The columns as a data frame where they are few values; NULL where they are more.
+small_frame <- function(stream, columns) {
+  most <- floor(values_in_memory() / values_of_row(stream, columns))
+  if (most < 1 || isTRUE(stream$total > most)) return(NULL)
+  chunks <- list()
+  keep <- function(chunk) chunks[[length(chunks) + 1]] <<- chunk
+  few <- stream
+  few$rows <- dataset_take(stream$rows, most + 1)
+  n <- each_chunk(few, columns, keep)
+  if (n > most) return(NULL)
+  bound <- lapply(setNames(nm = columns), function(name) {
+    parts <- lapply(chunks, `[[`, name)
+    if (length(dim(parts[[1]])) > 1) do.call(rbind, parts) else unlist(parts, use.names = FALSE)
+  })
+  structure(bound, class = "data.frame", row.names = .set_row_names(n))
+}
+
+# Data for a model of a formula: a frame as it is, or of what is read in chunks a frame or a stream.
+as_formula_data <- function(data, model, call = parent.frame()) {
+  if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
+  if (is.null(model$blueprint)) stop_streamed_without_formula(data, call)
+  stream <- as_stream(data, model$blueprint$response_variables, call)
+  columns <- intersect(column_names(stream), model$blueprint$columns)
+  frame <- small_frame(stream, columns)
+  if (!is.null(frame)) return(frame)
+  stream$names <- columns
+  stream
+}
+
+stop_streamed_without_formula <- function(data, call) {
+  what <- if (is_dataset(data)) "A dataset" else "Data that are read in chunks"
+  stop_runhooks(
+    c(
+      paste(what, "will do for models that were made from a formula."),
+      i = "For others: {.code input_fn(dataset, features = c(a, b), response = y)}, of batches
+           ({.fn dataset_batch})."
+    ),
+    call = call
+  )
+}
+
+# What cannot be computed of rows one after the other.
+stop_stream <- function(what, stream, call) {
+  rows <- if (is.null(stream$total)) "" else {
+    paste0(" of ", format(stream$total, big.mark = ",", scientific = FALSE), " rows")
+  }
+  stop_runhooks(
+    c(
+      "{.fn {what}} needs the rows in memory; the data of this model are a stream{rows}.",
+      i = "Where they fit, {.code options(runhooks.values_in_memory = )} takes in more than
+           {format(values_in_memory(), big.mark = ',', scientific = FALSE)} values.",
+      i = "{.fn predict} and {.fn evaluate} read streams, and {.code variable_value(model)} gives the
+           weights as they are in the model."
+    ),
+    call = call
+  )
+}
+
+# --- as input
+
+# blueprint_input_fn() of a stream.
+stream_input <- function(model, stream, reading, is_limited, call) {
+  is_training <- !is.null(is_limited)
+  check_flag(reading$resume, "resume", call)
+  check_shuffle(reading$shuffle, call)
+  if (is.null(reading$batch_size)) {
+    reading$batch_size <- if (is_training) model_traits(model$spec$type)$batch_size else 128
+  }
+  check_positive_whole(reading$batch_size, arg = "batch_size", call = call)
+  if (!"num_epochs" %in% reading$given) {
+    passes <- if (!is_training) 1 else if (!is_limited) {
+      n <- if (is.null(stream$total)) count_rows(stream) else stream$total
+      default_passes(model, n, reading$batch_size)
+    }
+    reading["num_epochs"] <- list(passes)
+  }
+  check_positive_whole(reading$num_epochs, null = TRUE, arg = "num_epochs", call = call)
+  if (is_training && iterates(model)) say_batches(reading$batch_size)
+  stream_input_fn(model, stream, reading)
+}
+
+count_rows <- function(stream) each_chunk(stream, stream$names[1], function(chunk) NULL)
+
+# A frame of the same model is trained to the least loss.
+say_batches <- function(size) {
+  cli::cli_inform(
+    c(
+      "The data are a stream: the steps are of {size} rows each, which come near to the least loss,
+       not to it.",
+      i = "Of data in memory each step sees all rows, see {.code ?runhooks_options}."
+    ),
+    class = "runhooks_message_stream"
+  )
+}
+
+# The rows of a stream as batches of features and labels.
+stream_input_fn <- function(model, stream, reading) {
+  input <- function(estimator) {
+    function() {
+      mode <- the$mode
+      rows <- stream_features(stream, estimator, mode)
+      shuffle <- reading$shuffle
+      if (identical(shuffle, "auto")) shuffle <- identical(mode, "train")
+      if (shuffle) rows <- dataset_shuffle(rows, shuffle_rows)
+      if (!identical(reading$num_epochs, 1)) rows <- dataset_repeat(rows, reading$num_epochs)
+      iterator <- make_iterator_one_shot(dataset_batch(rows, reading$batch_size))
+      if (reading$resume && identical(mode, "train")) {
+        tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator, "begin"))
+      }
+      batch <- iterator_get_next(iterator)
+      last <- length(batch)
+      list(batch[-last], batch[[last]])
+    }
+  }
+  about <- list(
+    rows = stream$total, features = names(model$blueprint$keys), response = model$blueprint$response$name,
+    batch_size = reading$batch_size, num_epochs = reading$num_epochs, is_stream = TRUE
+  )
+  structure(input, class = "runhooks_input_fn", about = about)
+}
+
+# So many rows of a stream wait for their turn where their order is random.
+shuffle_rows <- 10000
+
+# Single records of the model's features and, as the last component, the response.
+stream_features <- function(stream, model, mode) {
+  chunks <- dataset_batch(stream$rows, chunk_size(stream, stream$names))
+  dataset_flat_map(feature_batches(chunks, stream$names, model, mode), tensor_slices_dataset)
+}
+
+# Batches of records as batches of features. In prediction there is no response.
+feature_batches <- function(batches, columns, model, mode) {
+  blueprint <- model$blueprint
+  has_response <- !identical(mode, "infer")
+  types <- feature_types(model, has_response)
+  note <- omission_note()
+  before <- 0
+  compute <- function(...) {
+    chunk <- as_chunk(list(...), columns)
+    n <- n_rows(chunk[[1]])
+    values <- with_first_row(
+      chunk_features(chunk, model, types, mode, note), before
+    )
+    before <<- before + n
+    unname(values)
+  }
+  dataset_map(batches, function(record) {
+    tensors <- py_func(
+      compute, unname(record[columns]), lapply(unname(types), `[[`, "dtype"), name = "formula"
+    )
+    shaped <- Map(function(tensor, type) tf$ensure_shape(tensor, c(list(NULL), type$shape)), tensors, types)
+    setNames(shaped, names(types))
+  })
+}
+
+# Types and shapes of the features, of the weight, and of the response as the last one.
+feature_types <- function(model, has_response) {
+  blueprint <- model$blueprint
+  floats <- float_features(model_reads(model))
+  types <- lapply(names(blueprint$features), function(name) {
+    variables <- blueprint$variables[blueprint$features[[name]]]
+    if (name %in% names(blueprint$crosses) || !is.null(variables[[1]]$levels)) {
+      width <- if (length(variables) == 1) variables[[1]]$width else 1L
+      return(list(dtype = "string", shape = if (width > 1) list(width)))
+    }
+    width <- max(vapply(variables, `[[`, 1L, "width"))
+    key <- blueprint$keys[[name]]
+    list(dtype = if (key %in% floats) "float32" else "float64", shape = if (width > 1) list(width))
+  })
+  names(types) <- unname(blueprint$keys[names(blueprint$features)])
+  if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
+  if (length(types) == 0) types$rows <- list(dtype = "float32")
+  types <- types[order(names(types), method = "radix")]
+  if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
+  if (!has_response) return(types)
+  width <- blueprint$response$width
+  types[[length(types) + 1]] <- if (blueprint$as_words) list(dtype = "string") else {
+    list(dtype = "float64", shape = if (isTRUE(width > 1)) list(width))
+  }
+  names(types)[[length(types)]] <- blueprint$response$name
+  types
+}
+
+# The features of some rows, those left out that na.action leaves out.
+chunk_features <- function(chunk, model, types, mode, note) {
+  blueprint <- model$blueprint
+  has_response <- !identical(mode, "infer")
+  call <- user_frame()
+  frame <- complete_chunk(blueprint, blueprint_frame(blueprint, chunk, has_response, call), note, call)
+  columns <- frame_features(blueprint, frame)
+  if (length(columns) == 0) columns$rows <- numeric(sum(frame$rows))
+  reads <- model_reads(model)
+  check_feature_values(columns, reads)
+  if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
+  labels <- model_labels(model)
+  if (has_response) {
+    check_weights(columns, labels$reads)
+    response <- if (blueprint$as_words) as.character(frame$response) else frame$response
+    columns[[length(types)]] <- with_mode(mode, as_labels(
+      response, blueprint$response$name, NULL, labels, model$spec$type
+    ))
+    names(columns)[[length(types)]] <- blueprint$response$name
+  }
+  at <- c(names(types)[seq_len(length(types) - has_response)])
+  ordered <- c(columns[at], if (has_response) columns[length(types)])
+  Map(as_component, ordered, types)
+}
+
+# Values of R as a component: never a scalar, also of one row.
+as_component <- function(x, type) {
+  if (is.character(x)) x[is.na(x)] <- "" else if (is.logical(x)) storage.mode(x) <- "double"
+  if (is.factor(x)) x <- as.character(x)
+  if (is.null(dim(x))) array(x, length(x)) else x
+}
+
+with_mode <- function(mode, expr) {
+  outer <- the$mode
+  on.exit(the$mode <- outer)
+  the$mode <- mode
+  expr
+}
+
+# complete_frame() of a chunk, in which all rows may have NA. `note` says once that rows are left out.
+complete_chunk <- function(blueprint, frame, note, call) {
+  frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
+  if (all(frame$rows)) return(frame)
+  if (!blueprint$na$kind %in% c("omit", "exclude")) {
+    stop_missing_rows(missing_counts(frame$missing), blueprint, call)
+  }
+  note(frame$missing)
+  only_rows(frame, frame$rows)
+}
+
+# A function that says at the first row with NA that such rows are left out.
+omission_note <- function() {
+  is_said <- FALSE
+  function(missing) {
+    if (is_said) return(invisible())
+    is_said <<- TRUE
+    by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
+    cli::cli_inform(
+      "Rows of the stream are left out, because of NA in {.val {by}}.",
+      class = "runhooks_message_omitted"
+    )
+  }
+}
+
+# --- input functions of datasets
+
+# A model of a formula computes its terms of the columns that are selected, batch by batch.
+formula_batches <- function(dataset, features, response, model) {
+  blueprint <- model$blueprint
+  form <- record_form(dataset, response, user_frame())
+  columns <- intersect(names(form), model$blueprint$columns)
+  lacks <- setdiff(columns, c(features, response, blueprint$response_variables))
+  if (length(lacks)) stop_unselected(lacks, model$formula)
+  if (length(response) && !response %in% blueprint$response_variables) {
+    stop_other_response(response, blueprint$response$name)
+  }
+  function() {
+    mode <- the$mode
+    if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
+    batches <- tf_dataset(dataset$handle, form)
+    batch <- next_batch(feature_batches(batches, columns, model, mode))
+    if (identical(mode, "infer")) return(batch)
+    last <- length(batch)
+    list(batch[-last], batch[[last]])
+  }
+}
+
+stop_unselected <- function(names, formula) {
+  stop_runhooks(
+    c(
+      "{.arg features} leaves out {.val {names}}, which the formula of the model reads.",
+      i = "The formula is {.code {term_name(formula)}}; the dataset itself will do, without
+           {.fn input_fn}."
+    ),
+    call = user_frame()
+  )
+}
+
+stop_other_response <- function(response, name) {
+  stop_runhooks(
+    "{.arg response} is {.val {response}}, but the model predicts {.val {name}}.", call = user_frame()
+  )
+}

@@ -1,0 +1,57 @@
+# What training says of features that can teach a model nothing: once, when a folder is new.
+
+note_useless_features <- function(columns, estimator, folder) {
+  if (is.null(folder) || folder$has_checkpoint || n_rows(columns[[1]]) < 2) return(invisible())
+  note_constant(names(columns)[vapply(columns, is_constant_column, NA)], columns)
+  note_no_match(columns, estimator)
+}
+
+is_constant_column <- function(x) {
+  if (is_sparse_matrix(x) || length(dim(x)) > 1) return(FALSE)
+  first <- x[[1]]
+  # most columns show it soon
+  if (!all(utils::head(x, 20) == first, na.rm = FALSE) %in% TRUE) return(FALSE)
+  all(x == first) %in% TRUE
+}
+
+note_constant <- function(names, columns) {
+  if (length(names) == 0) return(invisible())
+  values <- vapply(columns[names], function(x) format(x[[1]]), "")
+  shown <- paste0("\"", names, "\" (", values, ")") # nolint: used by cli
+  cli::cli_inform(
+    c(
+      "{cli::qty(length(names))}{?The feature/The features} {shown} {?is/are} the same in all rows:
+       training learns nothing from {?it/them}."
+    ),
+    class = "runhooks_message_constant"
+  )
+}
+
+# A vocabulary of other words than the data have makes all of them missing.
+note_no_match <- function(columns, estimator) {
+  for (column in vocabulary_columns(estimator$spec)) {
+    x <- columns[[column$key]]
+    if (is.null(x) || is_sparse_matrix(x) || isTRUE(column$num_oov_buckets > 0)) next
+    words <- unique(as.character(x))
+    words <- words[!is.na(words) & nzchar(words)]
+    if (length(words) == 0 || any(words %in% as.character(unlist(column$vocabulary_list)))) next
+    known <- utils::head(as.character(unlist(column$vocabulary_list)), 5) # nolint: used by cli
+    seen <- utils::head(words, 5) # nolint: used by cli
+    cli::cli_inform(
+      c(
+        "No value of {.val {column$key}} is in the vocabulary of its column: training learns nothing
+         from it.",
+        x = "The data have {.val {seen}}, the vocabulary {.val {known}}."
+      ),
+      class = "runhooks_message_no_match"
+    )
+  }
+}
+
+# Those among columns, at any depth, that are given words.
+vocabulary_columns <- function(x) {
+  if (!is.list(x)) return(list())
+  fields <- unclass(x)
+  if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
+  unlist(lapply(unname(fields), vocabulary_columns), recursive = FALSE)
+}

@@ -1,0 +1,71 @@
+# Weights of the classes of a classifier.
+
+argument_kinds$`class weights` <- function(x, name, call, wanted) {
+  good <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
+  check_arg(good, x, paste0(wanted, ", one of them above 0"), name, call)
+  if (!is.null(names(x))) {
+    stop_runhooks(
+      c(
+        "{.arg {name}} has names, but the classes have no words.",
+        i = "Give a {.arg label_vocabulary}, or numbers in the order of the classes."
+      ),
+      call = call
+    )
+  }
+  plain_vector(as.list(as.numeric(x)))
+}
+
+# The argument in the order of the classes. `data` are what a formula knows of: the response.
+settle_class_weights <- function(x, args, response, call) {
+  if (is.null(x)) return(NULL)
+  n <- args$n_classes
+  words <- unlist(args$label_vocabulary)
+  if (is_string(x)) return(balanced_weights(x, words, response, call))
+  if (!is.numeric(x)) return(x)
+  if (length(x) != n) {
+    stop_runhooks(
+      c(
+        "{.arg class_weights} must be {n} numbers, one for each class, not {length(x)}.",
+        i = if (length(words)) "The classes are {.val {words}}."
+      ),
+      call = call
+    )
+  }
+  if (is.null(names(x)) || is.null(words)) return(x)
+  odd <- setdiff(names(x), words)
+  if (length(odd) || anyDuplicated(names(x))) {
+    if (length(odd) == 0) odd <- names(x)[duplicated(names(x))]
+    stop_runhooks(
+      c(
+        "{.arg class_weights} must have the name of each class once.",
+        x = "Got {.val {odd[[1]]}}.", i = "The classes are {.val {words}}."
+      ),
+      call = call
+    )
+  }
+  unname(x[words])
+}
+
+# As many for each class as all rows have in the mean: n / (k * n_class).
+balanced_weights <- function(x, words, response, call) {
+  check_arg(x == "balanced", x, "numbers, or \"balanced\"", "class_weights", call)
+  if (is.null(response)) {
+    stop_runhooks(
+      c(
+        "{.code class_weights = \"balanced\"} goes with a formula, whose data say how many there are.",
+        i = "Give numbers in the order of the classes."
+      ),
+      call = call
+    )
+  }
+  counts <- table(factor(as.character(response), levels = words))
+  as.numeric(ifelse(counts > 0, sum(counts) / (sum(counts > 0) * counts), 0))
+}
+
+# The weights of rows: those of a column, and of the classes of the response.
+row_weights <- function(object, frame, n) {
+  weights <- if (is.null(frame$weight)) rep(1, n) else as.numeric(frame$weight)
+  of_classes <- unlist(object$spec$class_weights)
+  if (is.null(of_classes)) return(weights)
+  weights * of_classes[match(as.character(frame$response), class_labels(object))]
+}

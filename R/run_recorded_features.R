@@ -1,0 +1,83 @@
+# Data frames for models that were not made from a formula: the features and the response that the
+# record of the training names (R/folder_record.R).
+
+# The names of the features, in the order in which they are columns of one matrix or none; NULL where
+# the training has left no names.
+recorded_features <- function(object) {
+  record <- training_record(object)
+  if (!is.null(record$order)) return(record$order)
+  names(record$features)
+}
+
+knows_features <- function(object) {
+  is_estimator(object) && is.null(object$blueprint) && length(recorded_features(object)) > 0
+}
+
+is_recorded_matrix <- function(object) !is.null(training_record(object)$order)
+
+# Columns of the data, or computed from them.
+recorded_columns <- function(data, names, call) {
+  columns <- lapply(setNames(nm = names), computed_feature, data)
+  missing <- names[vapply(columns, is.null, NA)]
+  if (length(missing)) stop_missing_features(missing, names(data), call)
+  lapply(columns, flat_column)
+}
+
+# For an evaluation.
+recorded_input_fn <- function(object, data, call) {
+  response <- training_record(object)$response$name
+  if (length(response) != 1) {
+    stop_runhooks(
+      c(
+        "input_fn must be a function, not a data frame.",
+        i = "The training has left no name of the response. Make one with {.fn input_fn}."
+      ),
+      call = call
+    )
+  }
+  data <- check_new_data(data, call)
+  features <- unique(c(recorded_features(object), read_keys(model_labels(object)$reads)))
+  columns <- recorded_columns(data, c(features, response), call)
+  new_input_fn(
+    columns, features, response, min(128, n_rows(columns[[1]])), shuffle = FALSE, num_epochs = 1,
+    as_matrix = is_recorded_matrix(object), call = call
+  )
+}
+
+# predict(newdata = ) of models of one's own: what they give in each row, one column or several for
+# each key.
+predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
+  if (!knows_features(object)) {
+    stop_runhooks(
+      c(
+        "{.arg newdata} needs the names of the features, which this model does not know.",
+        i = "A training by {.fn input_fn} of columns leaves them. Give an {.fn input_fn} to predict."
+      ),
+      call = call
+    )
+  }
+  if (!is.null(type)) {
+    stop_runhooks("{.arg type} is for estimators with a head; this model gives what it gives.", call = call)
+  }
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
+  columns <- recorded_columns(data, recorded_features(object), call)
+  for (name in names(columns)) check_column(columns[[name]], name, FALSE, call, missing = TRUE)
+  rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(columns[[1]])))
+  if (!any(rows)) stop_runhooks("All rows have NA.", call = call)
+  input <- new_input_fn(
+    lapply(columns, keep_rows, rows), names(columns), character(), min(sum(rows), 1024),
+    shuffle = FALSE, num_epochs = 1, as_matrix = is_recorded_matrix(object), call = call
+  )
+  input <- as_model_input(input, object, call = call)
+  batches <- prediction_start(object, input, character(), checkpoint_path, hooks, call)(all = TRUE)
+  keys <- names(batches[[1]])
+  tables <- lapply(keys, function(key) {
+    values <- do.call(rbind, lapply(batches, function(batch) {
+      matrix(batch[[key]], nrow = n_rows(batch[[key]]))
+    }))
+    prefix <- if (identical(keys, "predictions")) ".pred" else paste0(".pred_", key)
+    names <- if (ncol(values) == 1) prefix else paste0(prefix, "_", seq_len(ncol(values)))
+    prediction_columns(spread_rows(values, rows), names)
+  })
+  quick_tibble(do.call(c, tables), length(rows))
+}

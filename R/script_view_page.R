@@ -1,0 +1,323 @@
+# The parts of the page that view_run() writes: curves, tables, the graph, as text of HTML in which
+# whatever comes from a run is escaped.
+
+run_page <- function(folder, runs, refresh = NULL) {
+  check_page_packages(rlang::caller_env())
+  last <- utils::tail(runs, 1)
+  is_running <- last$why == "running"
+  html_page(
+    title = basename(folder),
+    refresh = if (is_running) refresh,
+    section("", paragraph(folder), paragraph(status_words(last))),
+    curves(list(folder_series(folder)), FALSE),
+    section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
+    section("Evaluations", html_table(last_evaluations(runs))),
+    section("Checkpoints", html_table(checkpoint_table(folder, runs))),
+    section("Time of a step by operation", html_table(timeline_table(folder))),
+    section("Graph", graph_tree(folder))
+  )
+}
+
+runs_page <- function(dir, folders) {
+  check_page_packages(rlang::caller_env())
+  runs <- lapply(folders, run_history)
+  last <- lapply(runs, function(table) utils::tail(table, 1))
+  html_page(
+    title = basename(dir), refresh = NULL,
+    section("", paragraph(dir)),
+    section("What differs", html_table(different_fields(last))),
+    curves(lapply(folders, folder_series), TRUE),
+    section("Last runs", html_table(cbind(model = names(folders), do.call(rbind, lapply(last, plain_runs)))))
+  )
+}
+
+status_words <- function(run) {
+  sprintf(
+    "Run %d: step %s, %s rows a second, %s. %s", run$run, shown_number(run$to_step),
+    shown_number(run$rows_per_sec), run$why, run$reason
+  )
+}
+
+shown_number <- function(x) {
+  ifelse(is.na(x), "?", format(signif(x, 5), big.mark = ",", scientific = FALSE, trim = TRUE))
+}
+
+split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
+
+plain_runs <- function(runs) {
+  data.frame(
+    run = runs$run, began = format(runs$began, "%Y-%m-%d %H:%M:%S"),
+    seconds = shown_number(runs$seconds),
+    steps = paste(shown_number(runs$from_step), "to", shown_number(runs$to_step)),
+    "rows/s" = shown_number(runs$rows_per_sec), waited = shown_number(runs$waited),
+    ended = paste0(runs$why, ": ", runs$reason), check.names = FALSE
+  )
+}
+
+runs_table <- function(runs) html_table(plain_runs(runs))
+
+# What a run was asked for, folded.
+run_details <- function(number, run) {
+  fields <- c(
+    list(hooks = run$hooks[[1]], seed = run$seed, version = run$version, host = run$host),
+    run$arguments[[1]], run$config[[1]]
+  )
+  details(paste("Run", number), html_table(field_table(fields)))
+}
+
+field_table <- function(fields) {
+  data.frame(field = names(fields), value = vapply(fields, field_text, ""))
+}
+
+field_text <- function(value) {
+  if (is.list(value)) value <- paste(names(value), vapply(value, field_text, ""), sep = " = ")
+  toString(format(value, scientific = FALSE, trim = TRUE, digits = 7), width = 500)
+}
+
+last_evaluations <- function(runs) {
+  all <- do.call(rbind, runs$evaluations)
+  if (NROW(all) == 0) return(NULL)
+  last <- all[!duplicated(all[c("name", "metric")], fromLast = TRUE), ]
+  data.frame(
+    name = last$name, metric = last$metric, step = shown_number(last$step),
+    value = shown_number(last$value)
+  )
+}
+
+# The kept ones, with their size, and which of them are the newest and the best.
+checkpoint_table <- function(folder, runs) {
+  steps <- saved_steps(folder)
+  if (length(steps) == 0) return(NULL)
+  files <- lapply(steps, function(step) {
+    list.files(folder, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
+  })
+  best <- saved_steps_of_best(folder)
+  data.frame(
+    step = shown_number(steps),
+    MB = shown_number(vapply(files, function(paths) sum(file.size(paths)), 0) / 1e6),
+    what = ifelse(steps == max(steps), "newest", ifelse(steps %in% best, "best", ""))
+  )
+}
+
+saved_steps_of_best <- function(folder) {
+  best <- file.path(folder, "best")
+  if (dir.exists(best)) saved_steps(best) else numeric()
+}
+
+# Fields of the last runs that are not the same in all models.
+different_fields <- function(last) {
+  fields <- lapply(last, function(run) {
+    c(run$arguments[[1]], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
+  })
+  names <- unique(unlist(lapply(fields, names)))
+  text <- vapply(fields, function(own) {
+    vapply(names, function(name) if (is.null(own[[name]])) "" else field_text(own[[name]]), "")
+  }, character(length(names)))
+  text <- matrix(text, nrow = length(names), dimnames = list(names, names(last)))
+  differs <- apply(text, 1, function(row) any(row != row[[1]]))
+  if (!any(differs)) return(NULL)
+  data.frame(field = names[differs], text[differs, , drop = FALSE], check.names = FALSE)
+}
+
+# --- curves
+
+# The numbers of all event files of a model: whose they are, their tag, step and value.
+folder_series <- function(folder) {
+  evaluations <- grep("^eval(_|$)", list.dirs(folder, full.names = FALSE, recursive = FALSE), value = TRUE)
+  parts <- c(list(training = folder), stats::setNames(file.path(folder, evaluations), evaluations))
+  names(parts)[-1] <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
+  tables <- Map(function(dir, name) {
+    events <- read_events(dir)
+    data.frame(
+      series = rep(name, nrow(events)), tag = events$tag, step = events$step, value = events$value
+    )
+  }, parts, names(parts))
+  do.call(rbind, c(tables, list(data.frame(series = character(), tag = character(), step = numeric(), value = numeric()))))
+}
+
+# A chart for each tag; of several models each has lines of its own.
+curves <- function(models, several) {
+  if (several) {
+    models <- Map(function(table, name) {
+      table$series <- rep_len(paste0(name, ": ", table$series), nrow(table))
+      table
+    }, models, names(models))
+  }
+  all <- do.call(rbind, unname(models))
+  # what is evaluated stands first
+  tags <- unique(all$tag)
+  is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
+  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag))
+  if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
+  words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
+  section("Scalars", paragraph(words), charts)
+}
+
+chart <- function(series, tag) {
+  series <- series[is.finite(series$value), ]
+  steps <- sort(unique(series$step))
+  names <- unique(series$series)
+  # of a step that was made again the last value counts
+  columns <- lapply(names, function(name) {
+    own <- series[series$series == name, ]
+    own$value[match(steps, rev(own$step), nomatch = NA) * -1 + nrow(own) + 1]
+  })
+  data <- data.frame(step = steps, columns)
+  # legends of dygraphs are HTML
+  names(data) <- c("step", htmltools::htmlEscape(names))
+  spans <- length(series$value) > 0 && all(series$value > 0) &&
+    max(series$value) / min(series$value) > 100
+  widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
+  widget <- dygraphs::dyOptions(
+    widget, connectSeparatedPoints = TRUE, logscale = spans, drawPoints = length(steps) < 30,
+    pointSize = 2, strokeWidth = 1.5
+  )
+  widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)
+  widget <- dygraphs::dyRoller(dygraphs::dyRangeSelector(widget, height = 20), rollPeriod = 1)
+  htmltools::tags$div(
+    class = "chart", htmltools::tags$h3(tag),
+    htmltools::tags$label(
+      htmltools::tags$input(
+        type = "checkbox", checked = if (spans) NA, onchange = "logscale(this)"
+      ), "logarithmic"
+    ),
+    widget
+  )
+}
+
+# --- time and graph
+
+# Mean microseconds a step, by type of operation, from the timelines in the folder.
+timeline_table <- function(folder) {
+  if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
+  files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)
+  if (length(files) == 0) return(NULL)
+  events <- lapply(utils::tail(files, 20), function(file) {
+    trace <- jsonlite::read_json(file)$traceEvents
+    spans <- Filter(function(event) identical(event$ph, "X"), trace)
+    data.frame(
+      op = vapply(spans, function(event) as.character(event$name), ""),
+      time = vapply(spans, function(event) as.numeric(event$dur), 0)
+    )
+  })
+  all <- do.call(rbind, events)
+  if (NROW(all) == 0) return(NULL)
+  total <- sort(tapply(all$time, all$op, sum) / length(events), decreasing = TRUE)
+  shown <- utils::head(total, 25)
+  data.frame(
+    operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
+    share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
+  )
+}
+
+# Names and types of the operations in graph.pbtxt, folded by name scope.
+graph_tree <- function(folder) {
+  path <- file.path(folder, "graph.pbtxt")
+  if (!file.exists(path)) return(NULL)
+  lines <- strsplit(rawToChar(cpp_read_file(path)), "\n", fixed = TRUE)[[1]]
+  field <- function(name) {
+    pattern <- paste0("^  ", name, ": \"(.*)\"$")
+    sub(pattern, "\\1", grep(pattern, lines, value = TRUE))
+  }
+  names <- field("name")
+  types <- field("op")
+  if (length(names) == 0 || length(names) != length(types)) return(NULL)
+  htmltools::HTML(scope_html(strsplit(names, "/", fixed = TRUE), types))
+}
+
+scope_html <- function(paths, types) {
+  heads <- vapply(paths, `[[`, "", 1L)
+  is_leaf <- lengths(paths) == 1
+  parts <- lapply(unique(heads), function(head) {
+    own <- heads == head
+    leaf <- own & is_leaf
+    below <- own & !is_leaf
+    name <- htmltools::htmlEscape(head)
+    leaves <- sprintf("<div>%s <i>%s</i></div>", name, htmltools::htmlEscape(types[leaf]))
+    scopes <- if (any(below)) {
+      inside <- scope_html(lapply(paths[below], `[`, -1), types[below])
+      sprintf("<details><summary>%s (%d)</summary>%s</details>", name, sum(below), inside)
+    }
+    c(leaves[any(leaf)], scopes)
+  })
+  paste(unlist(parts), collapse = "\n")
+}
+
+# --- HTML
+
+section <- function(title, ...) {
+  content <- list(...)
+  if (all(lengths(content) == 0)) return(NULL)
+  htmltools::tags$section(if (nzchar(title)) htmltools::tags$h2(title), content)
+}
+
+paragraph <- function(text) htmltools::tags$p(text)
+
+details <- function(title, content) {
+  htmltools::tags$details(htmltools::tags$summary(title), content)
+}
+
+html_table <- function(data) {
+  if (NROW(data) == 0) return(NULL)
+  cells <- lapply(data, function(column) htmltools::htmlEscape(as.character(column)))
+  rows <- do.call(paste, c(unname(cells), sep = "</td><td>"))
+  head <- paste(htmltools::htmlEscape(names(data)), collapse = "</th><th>")
+  htmltools::HTML(paste0(
+    "<div class=\"wide\"><table><tr><th>", head, "</th></tr>\n",
+    paste0("<tr><td>", rows, "</td></tr>", collapse = "\n"), "</table></div>"
+  ))
+}
+
+page_style <- "
+:root { color-scheme: light dark; }
+body { font: 15px/1.4 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 0 12px; }
+h3 { font-size: 1em; margin: 1em 0 0; }
+.chart { margin-bottom: 1.5em; } .chart label { font-size: 0.8em; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9em; }
+td, th { border-bottom: 1px solid #8884; padding: 3px 10px 3px 0; text-align: left; vertical-align: top; }
+details { margin-left: 1em; } section details > div { margin-left: 1.2em; }
+.dygraph-legend { background: Canvas !important; color: CanvasText; font-size: 0.8em !important;
+  left: auto !important; right: 0; }
+.dygraph-axis-label { color: CanvasText; } .dygraph-label { color: CanvasText; }
+"
+
+page_script <- "
+function logscale(box) {
+  var widget = box.closest('.chart').querySelector('.dygraphs');
+  HTMLWidgets.find('#' + widget.id).dygraph.updateOptions({ logscale: box.checked });
+}
+"
+
+html_page <- function(title, refresh, ...) {
+  body <- htmltools::tagList(htmltools::tags$h1(title), ...)
+  rendered <- htmltools::renderTags(body)
+  needed <- htmltools::resolveDependencies(rendered$dependencies)
+  paste0(
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+    if (!is.null(refresh)) sprintf("<meta http-equiv=\"refresh\" content=\"%.0f\">\n", max(refresh, 1)),
+    "<title>", htmltools::htmlEscape(title), "</title>\n",
+    paste(vapply(needed, inlined, ""), collapse = "\n"),
+    "<style>", page_style, "</style><script>", page_script, "</script>\n",
+    "</head><body>\n", rendered$html, "\n</body></html>\n"
+  )
+}
+
+# The files of a library in the page itself.
+inlined <- function(dependency) {
+  root <- dependency$src$file
+  if (!is.null(dependency$package)) root <- system.file(root, package = dependency$package)
+  read <- function(file) {
+    text <- rawToChar(cpp_read_file(file.path(root, file)))
+    Encoding(text) <- "UTF-8"
+    # a script ends where these letters stand, in its strings too
+    gsub("</script", "<\\\\/script", text, fixed = TRUE)
+  }
+  scripts <- vapply(dependency$script, function(file) paste0("<script>", read(file), "</script>"), "")
+  styles <- vapply(
+    dependency$stylesheet, function(file) paste0("<style>", read(file), "</style>"), ""
+  )
+  paste(c(styles, scripts), collapse = "\n")
+}
+
+write_page <- function(page, path) cpp_write_file(path, charToRaw(enc2utf8(page)))

@@ -1,0 +1,44 @@
+// A number of each example that is added to the logits of a linear model as it is, without a weight: what
+// offset() says in a formula of R's.
+#include "columns/linear_model.h"
+#include "columns/standardization.h"
+
+namespace runhooks {
+
+namespace {
+
+class OffsetColumn : public FixedColumn {
+ public:
+  explicit OffsetColumn(const Args& args)
+      : key_(args.text("key")),
+        standardization_(args, "center", "scale", static_cast<int64_t>(args.numbers("scale").size())) {}
+
+  std::string name() const override { return key_; }
+  std::vector<FeatureRead> reads() const override {
+    FeatureRead read(key_, DType::kFloat32);
+    read.has_shape = true;
+    read.shape = Shape{1};
+    read.is_normalized = true;
+    return {read};
+  }
+  Output transform(TransformationCache& cache) const override {
+    Graph& graph = cache.graph();
+    const Output column = graph.op("Reshape", {cache.feature(key_), graph.int_vector({-1, 1})});
+    return graph.op("Cast", {standardization_.apply(graph, column)})
+        .attr("DstT", DType::kFloat32)
+        .named("offset");
+  }
+
+ private:
+  std::string key_;
+  Standardization standardization_;  // in the units of the logits, of each of them
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_COLUMN(OffsetColumn,
+                         "",
+                         {kNameArgument, "key: string; kept", "center: numbers; kept",
+                          "scale: numbers; kept"});
+
+}  // namespace runhooks

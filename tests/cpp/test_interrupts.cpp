@@ -1,0 +1,123 @@
+// What the user may stop half way, and what asks whether to.
+#include <cstring>
+#include <functional>
+
+#include "autodiff/gradients.h"
+#include "base/interrupt.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "io/graphs/graph_def.h"
+#include "kernels/kernels.h"
+#include "ops/state/gradient_helpers.h"
+#include "session/session.h"
+#include "test.h"
+#include "threads_test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+int questions = 0;
+int last_question = 0;
+void count_questions() {
+  if (++questions == last_question) throw ForeignUnwind(/*is_interrupt=*/true);
+}
+
+// How often `run` asks; it is stopped at question `stop`, which `stopped` says.
+int questions_of(const std::function<void()>& run, int stop = 0, bool* stopped = nullptr) {
+  questions = 0;
+  last_question = stop;
+  set_interrupt_check(count_questions);
+  bool is_stopped = false;
+  try {
+    run();
+  } catch (const ForeignUnwind&) {
+    is_stopped = true;
+  }
+  set_interrupt_check(nullptr);
+  if (stopped) *stopped = is_stopped;
+  return questions;
+}
+
+Tensor waves(const Shape& shape) {
+  Tensor x(DType::kFloat32, shape);
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    x.data<float>()[i] = static_cast<float>((i * 7919) % 1000 - 500) / 500;
+  }
+  return x;
+}
+
+bool has_bits_of(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.num_bytes()) == 0;
+}
+
+}  // namespace
+
+TEST(interrupt_within_a_long_product) {
+  constexpr int64_t kRows = 1100, kInner = 1024;
+  const Tensor a = waves({kRows, kInner}), b = waves({kInner, kInner});
+  Tensor product(DType::kFloat32, {kRows, kInner});
+  for (const int threads : {1, 2}) {
+    const Threads set(threads);
+    sgemm(false, false, kRows, kInner, kInner, a.data<float>(), b.data<float>(),
+          product.data<float>(), false, threads);
+    const auto graph = std::make_shared<Graph>();
+    const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
+    const Output y = graph->op("MatMul", {x, graph->constant(b, "b")});
+    Session session(graph);
+    const auto run = [&] { return session.run({Fetch(y)}, {{x, a}})[0]; };
+    run();
+    // the operation asks within, and the run behind it
+    CHECK(questions_of([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
+    bool stopped = false;
+    questions_of([&] { run(); }, 1, &stopped);
+    CHECK(stopped);
+    CHECK(has_bits_of(run(), product));
+  }
+}
+
+TEST(interrupt_within_a_long_loop_over_elements) {
+  const Tensor x = waves({5, 1 << 20});
+  for (const int threads : {1, 2}) {
+    const Threads set(threads);
+    const auto graph = std::make_shared<Graph>();
+    const Output fed = graph->op("Placeholder").attr("dtype", DType::kFloat32);
+    const Output y = graph->op("Tanh", {fed});
+    const Output start = graph->constant(waves({5, 1 << 20}), "start");
+    const VariablePtr v = make_variable(*graph, start, "v", VariableOptions());
+    Operation* const changed = graph->op("AssignAdd", {v->handle, y});
+    Session session(graph);
+    session.run({Fetch(v->initializer)}, {});
+    const auto run = [&] { return session.run({Fetch(y)}, {{fed, x}})[0]; };
+    const Tensor whole = run();
+    CHECK(questions_of([&] { CHECK(has_bits_of(run(), whole)); }) >= 5);
+    bool stopped = false;
+    CHECK_EQ(questions_of([&] { run(); }, 3, &stopped), 3);
+    CHECK(stopped);
+    CHECK(has_bits_of(run(), whole));
+    // what has changed a variable is not left half way: it asks before and behind
+    session.run({Fetch(changed)}, {{fed, x}});
+    const Tensor before = session.run({Fetch(v->snapshot)}, {})[0];
+    for (int at = 1; at < 100; ++at) {
+      questions_of([&] { session.run({Fetch(changed)}, {{fed, x}}); }, at, &stopped);
+      if (!stopped) break;
+      const Tensor now = session.run({Fetch(v->snapshot)}, {})[0];
+      CHECK(has_bits_of(now, before));
+    }
+    CHECK(!stopped);
+  }
+}
+
+TEST(interrupt_of_gradients_and_of_writing_a_graph) {
+  const auto graph = std::make_shared<Graph>();
+  const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
+  Output y = x;
+  for (int i = 0; i < 100; ++i) y = graph->op("Tanh", {y});
+  bool stopped = false;
+  // the clock is asked: the first question comes at once
+  questions_of([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
+  CHECK(stopped);
+  questions_of([&] { GraphDefWriter(*graph, GraphDefOptions()).bytes(); }, 1, &stopped);
+  CHECK(stopped);
+}

@@ -1,0 +1,161 @@
+# saveRDS() of a model: what is read is what was saved.
+
+saved_and_trained_on <- function(model, steps = 3) {
+  file <- tempfile()
+  suppressMessages(train(model, steps = 5))
+  was <- predict(model)$.pred
+  saveRDS(model, file)
+  suppressMessages(train(model, steps = steps))
+  list(file = file, was = was, now = predict(model)$.pred)
+}
+
+adam_model <- function(folder = NULL, ...) {
+  set.seed(4)
+  linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder, optimizer = "Adam", ...)
+}
+
+test_that("a model that is read is what was saved, wherever its folder has gone on to", {
+  for (folder in list(NULL, withr::local_tempdir())) {
+    model <- adam_model(folder)
+    saved <- saved_and_trained_on(model)
+    expect_false(identical(saved$was, saved$now))
+    read <- readRDS(saved$file)
+    expect_message(expect_identical(predict(read)$.pred, saved$was), "at step 8 by now.*at step 5",
+                   class = "runhooks_message_saved_model")
+    expect_no_message(expect_identical(predict(read)$.pred, saved$was))
+    expect_identical(suppressWarnings(coef(read)), suppressMessages(suppressWarnings(coef(readRDS(saved$file)))))
+    # it goes on from there, and leaves the folder of the other one alone
+    suppressMessages(train(read, steps = 1))
+    expect_equal(variable_value(read, "global_step")[[1]], 6)
+    expect_equal(variable_value(model, "global_step")[[1]], 8)
+    expect_identical(predict(model)$.pred, saved$now)
+  }
+})
+
+test_that("a model that is read before its folder goes on is what was saved afterwards, too", {
+  model <- adam_model()
+  suppressMessages(train(model, steps = 5))
+  was <- predict(model)$.pred
+  read <- unserialize(serialize(model, NULL))
+  expect_identical(model_dir(read), model_dir(model))
+  expect_no_message(expect_identical(predict(read)$.pred, was))
+  suppressMessages(train(model, steps = 1))
+  expect_message(expect_identical(predict(read)$.pred, was), class = "runhooks_message_saved_model")
+})
+
+test_that("a model that is read goes on in its folder where that is as it was", {
+  model <- adam_model(withr::local_tempdir())
+  suppressMessages(train(model, steps = 2))
+  read <- unserialize(serialize(model, NULL))
+  expect_no_message(train(read, steps = 2), class = "runhooks_message_saved_model")
+  expect_identical(model_dir(read), model_dir(model))
+  expect_equal(variable_value(model, "global_step")[[1]], 4)
+  # and is saved anew as it is now
+  again <- unserialize(serialize(read, NULL))
+  suppressMessages(train(model, steps = 2))
+  expect_message(step <- variable_value(again, "global_step")[[1]])
+  expect_equal(step, 4)
+})
+
+test_that("another training of as many steps is not taken for the one that was saved", {
+  folder <- withr::local_tempdir()
+  saved <- saved_and_trained_on(adam_model(folder))
+  unlink(dir(folder, full.names = TRUE), recursive = TRUE)
+  other <- adam_model(folder, learning_rate = 0.01)
+  suppressMessages(train(other, steps = 5))
+  expect_message(expect_identical(predict(readRDS(saved$file))$.pred, saved$was),
+                 "another one by now.*both at step 5", class = "runhooks_message_saved_model")
+})
+
+test_that("levels, classes and features of another training are not those of what was saved", {
+  data <- droplevels(iris[iris$Species != "virginica", ])
+  model <- dnn_classifier(4, column_numeric("Sepal.Length"))
+  input <- function(data) input_fn(Species ~ Sepal.Length, data)
+  suppressMessages(train(model, input(data), steps = 2))
+  was <- predict(model, newdata = data)
+  saved <- serialize(model, NULL)
+  unlink(model_dir(model), recursive = TRUE)
+  data$Species <- factor(data$Species, levels = rev(levels(data$Species)))
+  suppressMessages(train(model, input(data), steps = 2))
+  expect_identical(predict(unserialize(saved), newdata = data), was)
+})
+
+test_that("a hook saves the weights of its moment", {
+  model <- adam_model()
+  files <- replicate(2, tempfile())
+  step <- 0
+  hook <- session_run_hook(after_run = function(context, values) {
+    step <<- step + 1
+    saveRDS(model, files[[step]])
+  })
+  suppressMessages(train(model, steps = 2, hooks = hook))
+  for (step in 1:2) {
+    read <- readRDS(files[[step]])
+    expect_equal(suppressMessages(variable_value(read, "global_step")[[1]]), step)
+  }
+})
+
+test_that("a model that was saved untrained is a specification", {
+  model <- adam_model()
+  read <- unserialize(serialize(model, NULL))
+  expect_warning(predict(read), class = "runhooks_warning_untrained")
+  suppressMessages(train(read, steps = 2))
+  expect_equal(variable_value(unserialize(serialize(read, NULL)), "global_step")[[1]], 2)
+})
+
+test_that("large weights of a named folder are its own: used while they are there, missed in words", {
+  folder <- withr::local_tempdir() # which is not temporary for another process
+  script <- withr::local_tempfile(lines = c(
+    "suppressMessages(library(runhooks))",
+    "options(runhooks.carried_mb = 0)",
+    sprintf("folder <- '%s'", folder),
+    "config <- run_config(keep_checkpoint_max = 2)",
+    "set.seed(1)",
+    "model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder, optimizer = 'Adam',",
+    "                          config = config)",
+    "go <- function() suppressMessages(train(model, steps = 1))",
+    "go()",
+    "was <- predict(model)$.pred",
+    "bytes <- serialize(model, NULL)",
+    "options(runhooks.carried_mb = 10)",
+    "small <- serialize(model, NULL)",
+    "read <- function(bytes) suppressMessages(unserialize(bytes))",
+    "stopifnot(length(small) < 20000)",
+    "go()",
+    "kept <- read(bytes)",
+    "stopifnot(identical(suppressMessages(predict(kept))$.pred, was))",
+    "go(); go()",
+    "stopifnot(identical(predict(kept)$.pred, was))",
+    "lost <- read(bytes)",
+    "error <- tryCatch(predict(lost), error = identity)",
+    "stopifnot(inherits(error, 'runhooks_error_failed_precondition'))",
+    "writeLines(conditionMessage(error))",
+    "print(lost)",
+    "stopifnot(inherits(tryCatch(train(lost), error = identity), 'runhooks_error_failed_precondition'))",
+    "model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder, optimizer = 'Adam')",
+    "unlink(folder, recursive = TRUE)",
+    "message <- tryCatch(predict(read(small)), message = identity)",
+    "writeLines(conditionMessage(message))"
+  ))
+  shown <- processx::run(child_rscript(), script, env = child_env())$stdout
+  expect_match(shown, "saved at step 1, and .* has gone on to step 4")
+  expect_match(shown, "'model.ckpt-1' is not there any more")
+  expect_match(shown, "is gone or has no\\s+checkpoint any more")
+})
+
+# --- what is taken out
+
+test_that("butcher's generics take out data and values of a call, and leave the model as it was", {
+  model <- do.call(linear_regressor, list(mpg ~ wt, mtcars))
+  suppressMessages(train(model, mtcars))
+  slim <- axe_call.tf_estimator(axe_data.tf_estimator(model))
+  expect_null(slim$data)
+  expect_lt(length(serialize(slim, NULL)), length(serialize(model, NULL)) - 3000)
+  expect_error(predict(slim), "taken out")
+  expect_equal(predict(slim, newdata = mtcars), predict(model))
+  expect_identical(variable_value(slim), variable_value(model))
+  expect_identical(axe_env.tf_estimator(slim), slim)
+  if (!"butcher" %in% loadedNamespaces()) {
+    expect_gt(length(getHook(packageEvent("butcher", "onLoad"))), 2)
+  }
+})

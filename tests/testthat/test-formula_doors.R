@@ -1,0 +1,83 @@
+# Models of a recipe and data, and of x and y.
+
+test_that("x and y are the formula of all columns", {
+  x <- mtcars[c("wt", "hp")]
+  expected <- linear_regressor(mpg ~ wt + hp, mtcars)
+  suppressMessages(train(expected))
+  for (model in list(
+    linear_regressor(x, mtcars$mpg), linear_regressor(as.matrix(x), mtcars$mpg),
+    linear_regressor(x = x, y = mtcars$mpg), linear_regressor(x, y = mtcars["mpg"]),
+    linear_regressor(x, matrix(mtcars$mpg, dimnames = list(NULL, "mpg")))
+  )) {
+    suppressMessages(train(model))
+    expect_equal(coef(model), coef(expected), tolerance = 1e-4)
+    expect_equal(predict(model, newdata = mtcars), predict(expected, newdata = mtcars), tolerance = 1e-4)
+  }
+  classifier <- dnn_classifier(iris[1:4], iris$Species, hidden_units = 8)
+  suppressMessages(train(classifier, steps = 3))
+  expect_identical(levels(predict(classifier, newdata = iris)$.pred_class), levels(iris$Species))
+  both <- dnn_linear_combined_regressor(x, mtcars$mpg, dnn_hidden_units = 4)
+  suppressMessages(train(both, steps = 2))
+  expect_length(predict(both, newdata = x)$.pred, 32)
+  # a column that has the name of the response
+  odd <- linear_regressor(data.frame(y = mtcars$wt), mtcars$mpg)
+  expect_identical(as.character(formula(odd)[[2]]), ".y")
+})
+
+test_that("x without y, and y of other rows, are refused in words", {
+  expect_error(linear_regressor(mtcars["wt"]), "formula")
+  expect_error(linear_regressor(x = mtcars["wt"]), "together")
+  expect_error(linear_regressor(mtcars["wt"], y = 1:3), "together")
+  expect_error(linear_regressor(mpg ~ wt, mtcars, y = mtcars$mpg), "together")
+})
+
+test_that("a recipe is kept, and prepares whatever the model reads later", {
+  skip_if_not_installed("recipes")
+  data <- mtcars
+  data$cyl <- factor(data$cyl)
+  recipe <- recipes::recipe(mpg ~ wt + cyl + hp, data)
+  recipe <- recipes::step_log(recipe, hp)
+  recipe <- recipes::step_center(recipe, wt)
+  recipe <- recipes::step_dummy(recipe, cyl)
+  model <- linear_regressor(recipe, data)
+  suppressMessages(train(model))
+  reference <- stats::lm(mpg ~ wt + cyl + log(hp), data)
+  expect_equal(predict(model, newdata = data)$.pred, unname(stats::fitted(reference)), tolerance = 1e-3)
+  # without data: those that are prepared already
+  expect_equal(predict(model), predict(model, newdata = data))
+  expect_equal(unname(fitted(model)), unname(stats::fitted(reference)), tolerance = 1e-3)
+  expect_equal(summary(model)$measures, summary(model)$measures)
+  expect_equal(evaluate(model, data)$average_loss, mean(stats::residuals(reference)^2), tolerance = 1e-3)
+  expect_equal(evaluate(model), evaluate(model, data))
+  # raw data of a later training are prepared, too
+  suppressMessages(train(model, data, steps = 1))
+  expect_equal(predict(model)$.pred, predict(model, newdata = data)$.pred)
+  interval <- predict(model, newdata = data[1:3, ], interval = "confidence")
+  expect_equal(interval$.pred, unname(stats::fitted(reference)[1:3]), tolerance = 1e-3)
+  read <- unserialize(serialize(model, NULL))
+  expect_equal(predict(read, newdata = data), predict(model, newdata = data))
+  expect_error(predict(model, newdata = data["wt"]), "recipe")
+  expect_error(linear_regressor(recipes::recipe(~ wt, data), data), "one outcome")
+  prepared <- dnn_regressor(recipes::prep(recipe), data, hidden_units = 3)
+  suppressMessages(train(prepared, steps = 2))
+  expect_length(predict(prepared, newdata = data)$.pred, 32)
+})
+
+test_that("terms() and model.frame() are those of lm()", {
+  model <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars)
+  reference <- stats::lm(mpg ~ log(wt) + factor(cyl), mtcars)
+  expect_identical(attr(terms(model), "term.labels"), attr(terms(reference), "term.labels"))
+  expect_equal(model.frame(model), model.frame(reference), ignore_attr = TRUE)
+  expect_error(terms(linear_regressor(column_numeric("wt"))), "formula")
+})
+
+test_that("packages that look at models by their formula and data do", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars)
+  suppressMessages(train(model))
+  # what they call
+  expect_identical(eval(model$call$data), mtcars)
+  expect_identical(all.vars(formula(model)), c("mpg", "wt", "hp"))
+  skip_if_not_installed("insight")
+  expect_identical(insight::find_response(model), "mpg")
+  expect_setequal(insight::find_predictors(model, flatten = TRUE), c("wt", "hp"))
+})

@@ -1,0 +1,113 @@
+# Terms of formulas beside those of lm() and glm(): coefficients, predictions, intervals.
+
+own_square <- function(x) x^2 / 10
+cutoff <- 3
+
+terms_data <- function() {
+  data <- transform(mtcars, gear = factor(gear), cyl = factor(cyl), strokes = letters[carb])
+  data$exposure <- seq(1, 3, length.out = 32)
+  data
+}
+
+# Largest distance, of a number or of its size.
+distance <- function(ours, theirs) {
+  max(abs(unname(ours) - unname(theirs)) / pmax(1, abs(theirs)), na.rm = TRUE)
+}
+
+expect_as_lm <- function(formula, data = terms_data(), few = data[c(3, 1), ]) {
+  info <- paste(deparse(formula), collapse = "")
+  model <- linear_regressor(formula, data, model_dir = withr::local_tempdir())
+  train(model)
+  theirs <- lm(formula, data)
+  ours <- coef(model)
+  expect_identical(names(ours), names(coef(theirs)), info = info)
+  expect_identical(is.na(ours), is.na(coef(theirs)), info = info)
+  expect_lt(distance(ours, coef(theirs)), 1e-3)
+  expect_lt(distance(predict(model, newdata = few)$.pred, predict(theirs, few)), 1e-3)
+  interval <- predict(model, newdata = few, interval = "confidence")
+  expected <- predict(theirs, few, interval = "confidence")
+  expect_lt(distance(as.matrix(interval), expected), 1e-3)
+}
+
+test_that("terms are what model.frame() makes of them", {
+  formulas <- list(
+    mpg ~ sin(wt * pi), mpg ~ own_square(wt) + I(hp > cutoff * 40), mpg ~ (wt + hp + cyl)^2,
+    mpg ~ cyl / wt, mpg ~ cyl + wt %in% cyl, mpg ~ cyl + am %in% cyl, mpg ~ C(cyl, sum) + wt,
+    mpg ~ C(cyl, contr.helmert) * wt, mpg ~ factor(letters[carb]) + wt,
+    mpg ~ wt + I(LETTERS[gear] == "C"), mpg ~ factor(month.name[carb], levels = month.name[1:8]),
+    mpg ~ (wt + hp + qsec)^2 - wt:hp, mpg ~ cyl:gear, mpg ~ wt + ordered(cyl),
+    mpg ~ splines::ns(wt, 3), mpg ~ scale(wt) + hp, mpg ~ interaction(vs, am)
+  )
+  for (formula in formulas) suppressWarnings(expect_as_lm(formula))
+  local({
+    shift <- 2
+    within <- function(x) x - shift
+    expect_as_lm(mpg ~ within(wt) + hp)
+  })
+})
+
+test_that("offset() is added without a weight", {
+  for (formula in list(
+    mpg ~ wt + offset(hp / 100), log(mpg) ~ cyl + offset(-wt / 10), mpg ~ wt + offset(hp) + offset(qsec),
+    mpg ~ offset(1e6 + hp) + wt * cyl
+  )) expect_as_lm(formula)
+  data <- terms_data()
+  counts <- linear_estimator(
+    poisson_regression_head(), carb ~ wt + offset(log(exposure)), data,
+    model_dir = withr::local_tempdir()
+  )
+  train(counts)
+  theirs <- glm(carb ~ wt + offset(log(exposure)), poisson, data)
+  expect_lt(distance(coef(counts), coef(theirs)), 1e-3)
+  expect_lt(distance(sqrt(diag(vcov(counts))), sqrt(diag(vcov(theirs)))), 1e-2)
+  expect_equal(deviance(counts), deviance(theirs), tolerance = 1e-5)
+  classes <- linear_classifier(
+    am ~ wt + offset(wt^2 / 10), data, normalize = FALSE, model_dir = withr::local_tempdir()
+  )
+  train(classes)
+  theirs <- glm(am ~ wt + offset(wt^2 / 10), binomial, data)
+  expect_lt(distance(coef(classes), coef(theirs)), 1e-2)
+  # made again on its folder, exported, and beside a deep part
+  again <- linear_estimator(
+    poisson_regression_head(), carb ~ wt + offset(log(exposure)), data[1:20, ],
+    model_dir = model_dir(counts)
+  )
+  expect_equal(predict(again, newdata = data), predict(counts, newdata = data))
+  path <- suppressMessages(export_savedmodel(counts, withr::local_tempdir()))
+  expect_true(file.exists(file.path(path, "saved_model.pb")))
+  wide <- dnn_linear_combined_regressor(
+    mpg ~ wt + offset(hp), data, dnn_hidden_units = 4, model_dir = withr::local_tempdir()
+  )
+  train(wide, steps = 5)
+  shifted <- transform(data, hp = hp + 10)
+  expect_equal(
+    predict(wide, newdata = shifted)$.pred, predict(wide, newdata = data)$.pred + 10, tolerance = 1e-3
+  )
+  refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
+  refused(dnn_regressor(4, mpg ~ wt + offset(hp), data), "linear part")
+  refused(linear_classifier(cyl ~ wt + offset(hp), data), "two classes; there are 3")
+  refused(linear_regressor(mpg ~ wt + offset(strokes), data), "must be a number of each row")
+  refused(linear_regressor(mpg ~ offset(hp), data), "no features")
+  data$hp[2] <- NA
+  refused(linear_regressor(mpg ~ wt + offset(hp), data), "have NA|has NA")
+})
+
+test_that("the response on the right side is dropped, as lm() drops it", {
+  expect_warning(
+    model <- linear_regressor(mpg ~ mpg + wt, mtcars, model_dir = withr::local_tempdir()),
+    class = "runhooks_warning_response"
+  )
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt, mtcars)), tolerance = 1e-4)
+  expect_error(suppressWarnings(linear_regressor(mpg ~ mpg, mtcars)), "no features")
+})
+
+test_that("only columns that the formula has read are missed in later data", {
+  data <- terms_data()
+  model <- linear_regressor(mpg ~ C(cyl, sum) + sin(pi * wt), data, model_dir = withr::local_tempdir())
+  train(model)
+  expect_error(
+    predict(model, newdata = data["cyl"]), "feature of the model: \"wt\"", fixed = TRUE,
+    class = "runhooks_error_not_found"
+  )
+})

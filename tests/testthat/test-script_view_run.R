@@ -1,0 +1,116 @@
+skip_if_not_installed("dygraphs")
+
+# Without the libraries in its head, which are long.
+page_of <- function(path) {
+  lines <- readLines(path, encoding = "UTF-8")
+  lines <- lines[nchar(lines, "bytes") < 20000]
+  head <- grep("http-equiv|<title>", lines)
+  body <- grep("^</head><body>", lines)
+  paste(lines[c(head, body:length(lines))], collapse = "\n")
+}
+
+# The data of the charts by their tags.
+charts_of <- function(page) {
+  lines <- strsplit(page, "\n", fixed = TRUE)[[1]]
+  json <- grep("<script type=\"application/json\" data-for=", lines, value = TRUE)
+  widgets <- lapply(json, function(text) {
+    text <- sub("</script>.*$", "", sub("^.*?<script[^>]*>", "", text))
+    jsonlite::fromJSON(text, simplifyVector = FALSE)$x
+  })
+  titles <- grep("<h3>", lines, value = TRUE)
+  stats::setNames(widgets, sub("</h3>.*", "", sub("^.*<h3>", "", titles)))
+}
+
+run_to_see <- function(folder, rate = 0.1, hooks = NULL, steps = 40) {
+  model <- dnn_regressor(
+    mpg ~ wt + hp, mtcars, hidden_units = 4, model_dir = folder, learning_rate = rate,
+    config = run_config(tf_random_seed = 1, save_summary_steps = 10, save_checkpoints_steps = 20)
+  )
+  suppressMessages(train(
+    model, mtcars[1:24, ], validation = mtcars[25:32, ], steps = steps, hooks = hooks
+  ))
+  model
+}
+
+test_that("the page of a run has its curves, runs, checkpoints, times and graph", {
+  folder <- withr::local_tempdir()
+  model <- run_to_see(folder, hooks = hook_profiler(save_steps = 20, output_dir = folder))
+  path <- view_run(model, open = FALSE)
+  expect_equal(path, file.path(model_dir(model), "run.html"))
+  page <- page_of(path)
+  charts <- charts_of(page)
+  events <- read_events(folder)
+  expect_true(all(unique(events$tag) %in% names(charts)))
+  loss <- charts[["average_loss"]]
+  expect_equal(unlist(loss$attrs$labels), c("step", "training", "validation"))
+  shown <- vapply(loss$data[[2]], function(x) if (is.null(x)) NA_real_ else as.numeric(x), 0)
+  own <- events$value[events$tag == "average_loss"]
+  expect_equal(shown[!is.na(shown)], own, tolerance = 1e-6)
+  for (word in c("Checkpoints", "newest", "InMemoryEvaluatorHook", "learning_rate|rows", "MatMul",
+                 "<details><summary>dnn", "ended|steps")) {
+    expect_match(page, word)
+  }
+  # nothing is fetched from elsewhere
+  expect_no_match(page, "(src|href)=\"?(https?:)?//")
+  expect_no_match(page, "http-equiv=\"refresh\"")
+})
+
+test_that("names of a run are text on its page", {
+  name <- "<script>alert(1)</script>"
+  folder <- file.path(withr::local_tempdir(), gsub("/", "", name, fixed = TRUE))
+  model <- run_to_see(folder)
+  evaluate(model, mtcars, name = "<b>x")
+  page <- page_of(view_run(folder, open = FALSE))
+  expect_no_match(page, "<script>alert", fixed = TRUE)
+  expect_match(page, "&lt;script&gt;alert", fixed = TRUE)
+  labels <- unlist(charts_of(page)[["loss"]]$attrs$labels)
+  expect_true("&lt;b&gt;x" %in% labels)
+})
+
+test_that("several runs stand side by side with what differs", {
+  dir <- withr::local_tempdir()
+  run_to_see(file.path(dir, "slow"), rate = 0.01)
+  run_to_see(file.path(dir, "fast"), steps = 60)
+  dir.create(file.path(dir, "other"))
+  page <- page_of(view_runs(dir, file = file.path(dir, "both.html"), open = FALSE))
+  labels <- unlist(charts_of(page)[["average_loss"]]$attrs$labels)
+  expect_setequal(
+    labels[-1], c("slow: training", "slow: validation", "fast: training", "fast: validation")
+  )
+  differs <- regmatches(page, regexpr("(?s)What differs.*?</table>", page, perl = TRUE))
+  expect_match(differs, "<td>steps</td><td>60</td><td>40</td>")
+  expect_no_match(differs, "batch_size")
+})
+
+test_that("a hook writes the page while the run goes on, and last of all when it is recorded", {
+  folder <- withr::local_tempdir()
+  seen <- character()
+  watch <- session_run_hook(after_run = function(context, values) {
+    path <- file.path(folder, "run.html")
+    if (file.exists(path)) seen <<- c(seen, page_of(path))
+  })
+  run_to_see(folder, hooks = list(hook_view_run(every_n_secs = 1e-6), watch), steps = 5)
+  expect_gt(length(seen), 1)
+  expect_match(seen[[1]], "http-equiv=\"refresh\"")
+  expect_match(seen[[1]], "running")
+  last <- page_of(file.path(folder, "run.html"))
+  expect_no_match(last, "http-equiv=\"refresh\"")
+  expect_match(last, "5 steps were asked for")
+  # an error ends it as well
+  stops <- session_run_hook(after_run = function(context, values) stop("enough"))
+  expect_error(run_to_see(folder, hooks = list(hook_view_run(1e-6), stops)), "enough")
+  expect_match(page_of(file.path(folder, "run.html")), "enough")
+  expect_equal(list.files(folder, "run[.]html"), "run.html")
+})
+
+test_that("what has no page is an error", {
+  empty <- withr::local_tempdir()
+  expect_error(view_run(empty), "Nothing was trained", class = "runhooks_error_not_found")
+  expect_error(view_run(file.path(empty, "x")), "no folder", class = "runhooks_error_not_found")
+  expect_error(view_runs(empty), "trained model", class = "runhooks_error_not_found")
+  expect_error(view_run(5), "folder or a model", class = "runhooks_error_invalid_argument")
+  expect_error(hook_view_run(0), "positive", class = "runhooks_error_invalid_argument")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  suppressMessages(train(model))
+  expect_error(evaluate(model, mtcars, hooks = hook_view_run()), "train", class = "runhooks_error")
+})
