@@ -761,6 +761,10 @@ cpp_estimator_trees <- function(spec, checkpoint) {
     .Call(`_runhooks_cpp_estimator_trees`, spec, checkpoint)
 }
 
+cpp_estimator_planned_steps <- function(spec) {
+    .Call(`_runhooks_cpp_estimator_planned_steps`, spec)
+}
+
 cpp_near_names <- function(name, known) {
     .Call(`_runhooks_cpp_near_names`, name, known)
 }

@@ -231,6 +231,12 @@ model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) made_model(estimator)$labels
 }
 
+# The global step at which a model ends a training by itself; NULL of most.
+model_planned_steps <- function(object) {
+  if (is_custom(object) || !model_traits(object$spec$type)$ends_itself) return(NULL)
+  cpp_estimator_planned_steps(core_spec(object))
+}
+
 # What the family of an estimator says of itself: its words, parts, optimizers with their rates.
 model_traits <- function(type) {
   if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)

@@ -46,7 +46,9 @@ formula_arguments <- function(settled, folder, call) {
   blueprint <- frame$blueprint
   if (length(terms) == 1) blueprint$labels <- attr(terms[[1]], "labels")
   blueprint <- add_basis(blueprint, frame, wants$is_whitened)
-  blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response)
+  # what asks whether a number is below another can do with numbers as they are
+  by_gradients <- length(trained_parts(settled$traits)) > 0
+  blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)

@@ -2,12 +2,12 @@
 # They are numbers in the columns and in the head, so the graph takes the data as they are; the
 # model's folder remembers them, for a model that is made again of other data.
 
-add_scales <- function(blueprint, frame, is_scaled, scales_labels) {
+add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms = TRUE) {
   known <- blueprint$known
   blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
-    if (!is_scaled || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
+    if (!is_scaled || !scales_terms || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {
       # a weight for each word can do without the mean where each word has a bias, too

@@ -19,9 +19,18 @@ describe_formula_model <- function(object) {
   }
   c(
     paste0(words, ": ", paste(deparse(object$formula, 500), collapse = " ")),
-    paste0("  optimizer: ", optimizer_words(object)),
+    model_lines(object),
     paste0("  ", trained),
     paste0("  folder: ", folder)
+  )
+}
+
+# What trains it, and of trees how many there are and what they ask.
+model_lines <- function(object) {
+  traits <- model_traits(object$spec$type)
+  c(
+    if (length(trained_parts(traits))) paste0("  optimizer: ", optimizer_words(object)),
+    if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) paste0("  trees: ", tree_words(object))
   )
 }
 

@@ -125,3 +125,16 @@ node_depths <- function(table) {
   }
   unname(depth)
 }
+
+# "20, of 74 leaves; asked most: wt (74%), hp (26%)"
+tree_words <- function(object) {
+  nodes <- trees_of(object, "print")$nodes
+  done <- nodes$is_finished
+  parts <- utils::head(feature_importances(object, normalize = TRUE), 3)
+  parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
+  asked <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
+  paste0(
+    length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
+    if (length(asked)) paste0("; asked most: ", paste(asked, collapse = ", "))
+  )
+}

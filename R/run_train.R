@@ -107,6 +107,8 @@ train.tf_estimator <- function(
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
+  own_end <- model_planned_steps(object)
+  if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
     reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
@@ -114,7 +116,8 @@ train.tf_estimator <- function(
   if (ends_itself) hooks <- with_convergence(hooks)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop), folder = current_folder(object)$path
+    may_stop = ends_itself || !is.null(stop) || !is.null(own_end),
+    folder = current_folder(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(

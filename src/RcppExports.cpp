@@ -2100,6 +2100,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_estimator_planned_steps
+double cpp_estimator_planned_steps(SEXP spec);
+RcppExport SEXP _runhooks_cpp_estimator_planned_steps(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_planned_steps(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_near_names
 SEXP cpp_near_names(Text name, Texts known);
 RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
@@ -2353,6 +2363,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_update", (DL_FUNC) &_runhooks_cpp_timer_update, 2},
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_estimator_trees", (DL_FUNC) &_runhooks_cpp_estimator_trees, 2},
+    {"_runhooks_cpp_estimator_planned_steps", (DL_FUNC) &_runhooks_cpp_estimator_planned_steps, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},

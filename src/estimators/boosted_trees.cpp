@@ -8,6 +8,7 @@
 #include "estimators/trees_in_memory.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
+#include "session/uncounted_steps.h"
 #include "trees/ensemble_resource.h"
 #include "trees/growth.h"
 #include "trees/quantile_resource.h"
@@ -22,45 +23,6 @@ const char* const kTrees = "boosted_trees";
 // --- arguments
 
 double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
-
-ModelTraits trees_traits() {
-  ModelTraits traits;
-  traits.family = "trees";
-  traits.words = "boosted trees";
-  traits.name = "BoostedTrees";
-  traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
-  traits.wants_all_rows = true;
-  traits.trees = [](const Args& args, const std::string& checkpoint) {
-    const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
-    return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
-                      str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
-  };
-  traits.arguments = {
-      "head",
-      "dense_feature_columns",
-      "n_batches_per_layer = 1L: count. After how many batches a layer of a tree grows: as many as "
-      "are in the data.",
-      "model_dir",
-      "labels",
-      "n_trees = 100L: count. How many trees there are to be; [train()] ends with the last.",
-      "max_depth = 6L: whole number in [1, 20]. How many layers a tree has.",
-      "learning_rate = 0.1: plain number in (0, Inf). What part of its best value a leaf gets.",
-      "l1_regularization = 0: plain number in [0, Inf). What the absolute value of a leaf costs.",
-      "l2_regularization = 0: plain number in [0, Inf). What half the square of a leaf costs.",
-      "tree_complexity = 0: plain number in [0, Inf). What a leaf costs; with `pruning_mode`.",
-      "min_node_weight = 0: plain number in [0, Inf). The least sum of hessians of a node that is "
-      "split.",
-      "config",
-      "center_bias = FALSE: flag; kept. Begin with a bias for which the predictions have the mean "
-      "of the labels, before the first tree grows?",
-      "pruning_mode = 'none': one of 'none', 'pre', 'post'. Whether splits that gain less than "
-      "`tree_complexity` are made (`\"none\"`), not made (`\"pre\"`), or taken back when the tree is "
-      "finished (`\"post\"`).",
-      "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
-      "by which numbers are put into buckets: there are `1 / epsilon` of them.",
-      "formula", "explains = FALSE: flag"};
-  return traits;
-}
 
 struct GrowthArguments {
   int64_t batches_per_layer, n_trees, max_depth;
@@ -92,6 +54,59 @@ struct GrowthArguments {
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
 
+ModelTraits trees_traits() {
+  ModelTraits traits;
+  traits.family = "trees";
+  traits.words = "boosted trees";
+  traits.name = "BoostedTrees";
+  traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
+  traits.wants_all_rows = true;
+  traits.trees = [](const Args& args, const std::string& checkpoint) {
+    const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
+    return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
+                      str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
+  };
+  traits.planned_steps = [](const Args& args) {
+    const GrowthArguments by(args);
+    return by.n_trees * by.max_depth * by.batches_per_layer;
+  };
+  traits.arguments = {
+      "head",
+      "dense_feature_columns",
+      "n_batches_per_layer = 1L: count. After how many batches a layer of a tree grows: as many as "
+      "are in the data.",
+      "model_dir",
+      "labels",
+      "n_trees = 100L: count. How many trees there are to be; [train()] ends with the last.",
+      "max_depth = 6L: whole number in [1, 20]. How many layers a tree has.",
+      "learning_rate = 0.1: plain number in (0, Inf). What part of its best value a leaf gets.",
+      "l1_regularization = 0: plain number in [0, Inf). What the absolute value of a leaf costs.",
+      "l2_regularization = 0: plain number in [0, Inf). What half the square of a leaf costs.",
+      "tree_complexity = 0: plain number in [0, Inf). What a leaf costs; with `pruning_mode`.",
+      "min_node_weight = 0: plain number in [0, Inf). The least sum of hessians of a node that is "
+      "split.",
+      "config",
+      "center_bias = FALSE: flag; kept. Begin with a bias for which the predictions have the mean "
+      "of the labels, before the first tree grows?",
+      "pruning_mode = 'none': one of 'none', 'pre', 'post'. Whether splits that gain less than "
+      "`tree_complexity` are made (`\"none\"`), not made (`\"pre\"`), or taken back when the tree is "
+      "finished (`\"post\"`).",
+      "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
+      "by which numbers are put into buckets: there are `1 / epsilon` of them.",
+      "formula", "explains = FALSE: flag"};
+  return traits;
+}
+
+// What a step may change, true or not.
+VariablePtr add_flag(Graph& graph, const std::string& name, bool value) {
+  VariableOptions options;
+  options.dtype = DType::kBool;
+  options.trainable = false;
+  options.use_resource = true;
+  const Output begin = graph.constant(Tensor::scalar<bool>(value), name + "/value");
+  return make_variable(graph, begin, name, options);
+}
+
 // --- the model while it grows
 
 class Growing {
@@ -117,13 +132,7 @@ class Growing {
     stamp_ = states->output(0);
     last_layer_ = states->output(4);
     summarize(states);
-    VariableOptions flag;
-    flag.dtype = DType::kBool;
-    flag.trainable = false;
-    flag.use_resource = true;
-    center_needed_ = make_variable(
-        graph, graph.constant(Tensor::scalar<bool>(by.centers_bias), "center_bias_needed/value"),
-        "center_bias_needed", flag);
+    center_needed_ = add_flag(graph, "center_bias_needed", by.centers_bias);
   }
 
   // The logits of a batch, and the nodes that its examples are in.
@@ -220,9 +229,6 @@ class Growing {
     const ControlDependencies after(g, {op});
     return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
   }
-  static std::vector<Output> nothing(Graph& g) {
-    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(false), "waits")})};
-  }
 
   // A layer, or the bias before the first one.
   Operation* learn(Graph& g) {
@@ -264,7 +270,9 @@ class Growing {
       }
       return done(f, use(f, means));
     };
-    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) { return nothing(f); };
+    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) {
+      return done(f, f.op("NoOp"));
+    };
     return add_cond(g, g.op("GreaterEqual", {count, wanted}), take, wait, name)[0].op;
   }
 
@@ -499,13 +507,7 @@ struct TreeModel {
                            .attr("num_features", streams);
       for (int i = 0; i < all->num_outputs(); ++i) boundaries.push_back(all->output(i));
     }
-    VariableOptions flag;
-    flag.dtype = DType::kBool;
-    flag.trainable = false;
-    flag.use_resource = true;
-    const VariablePtr ready = make_variable(
-        graph, graph.constant(Tensor::scalar<bool>(streams == 0), "are_boundaries_ready/value"),
-        "are_boundaries_ready", flag);
+    const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
     const NameScope transform(graph, "transform_features");
     input = tree_input(graph, given, columns, boundaries);
     input.quantiles = quantiles;
@@ -529,6 +531,18 @@ std::string link_of(const Head& head) {
          head.logits_dimension(), " logits.");
   }
   return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
+}
+
+// In the units of the labels, where these were standardized.
+Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t columns) {
+  const Args args = given.has("head") ? given.args("head") : given;
+  if (!args.has("label_scale")) return parts;
+  std::vector<float> center(static_cast<size_t>(columns) + 1, 0.0f);
+  center[0] = static_cast<float>(args.numbers("label_center").at(0));
+  const double scale = args.numbers("label_scale").at(0);
+  const Output scaled =
+      graph.op("Mul", {parts, graph.scalar(DType::kFloat32, scale, "label_scale")});
+  return graph.op("AddV2", {scaled, graph.constant(Tensor::vector<float>(center), "label_center")});
 }
 
 Output contributions(Graph& graph, const TreeModel& model, const std::string& link) {
@@ -557,10 +571,14 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       }
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
-        spec.predictions.emplace_back("contributions", contributions(graph, model, link_of(*head)));
+        const Output parts = contributions(graph, model, link_of(*head));
+        const int64_t columns = parts.shape().dim(1) - 1;
+        spec.predictions.emplace_back("contributions",
+                                      in_label_units(graph, parts, arguments, columns));
       }
       return spec;
     }
+    if (model.input.quantiles) say_steps_may_not_count(graph);
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
@@ -574,7 +592,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     spec.training_hooks.push_back(
-        stop_at_trees(model.ensemble, checked.n_trees, checked.max_depth));
+        stop_at_trees(model.ensemble, {checked.n_trees, checked.max_depth,
+                                       checked.batches_per_layer}));
     return spec;
   };
 }

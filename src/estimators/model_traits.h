@@ -62,6 +62,8 @@ struct ModelTraits {
   // The trees that a checkpoint has of a model of these arguments; missing where it has none.
   std::function<std::shared_ptr<const TreesInside>(const Args&, const std::string& checkpoint)>
       trees;
+  // The global step at which such a model ends a training by itself; missing where it does not.
+  std::function<int64_t(const Args&)> planned_steps;
   // Lines as ArgSpec has them, in the order of TensorFlow's signatures; see model_lines().
   std::vector<std::string> arguments;
 };

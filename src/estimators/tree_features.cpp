@@ -1,6 +1,8 @@
 #include "estimators/tree_features.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "columns/bucketed_column.h"
 
@@ -38,6 +40,16 @@ void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into)
 
 }  // namespace
 
+// As short as it can be and still the same float.
+static std::string shortest(float x) {
+  char text[32];
+  for (int digits = 6; digits <= 9; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(x));
+    if (std::strtof(text, nullptr) == x) break;
+  }
+  return text;
+}
+
 std::string TreeFeature::question(int32_t threshold) const {
   if (group == Group::kWords) return str_cat(source, " is not ", element_name);
   const std::string what =
@@ -45,7 +57,7 @@ std::string TreeFeature::question(int32_t threshold) const {
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
   const char* compared = group == Group::kNumbers ? " <= " : " < ";
-  return str_cat(what, compared, edges[static_cast<size_t>(threshold)]);
+  return str_cat(what, compared, shortest(edges[static_cast<size_t>(threshold)]));
 }
 
 int64_t quantile_buckets(double epsilon) {

@@ -4,6 +4,7 @@
 #include "base/log_first.h"
 #include "data/input_progress.h"
 #include "hooks/hook_registry.h"
+#include "session/uncounted_steps.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -26,6 +27,7 @@ class StepCounterHook : public RunHook {
     trigger_.reset();
     has_last_step_ = false;
     step_.find(graph, name());
+    may_stand_ = steps_may_not_count(graph);
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
@@ -40,7 +42,7 @@ class StepCounterHook : public RunHook {
       if (elapsed.is_known) record(elapsed, step, context.session());
       meter_.start(context.session());
     }
-    if (has_last_step_ && stale == last_step_) warn_stuck(stale);
+    if (has_last_step_ && stale == last_step_ && !may_stand_) warn_stuck(stale);
     last_step_ = stale;
     has_last_step_ = true;
   }
@@ -89,6 +91,7 @@ class StepCounterHook : public RunHook {
   std::shared_ptr<EventFileWriter> writer_;
   InputMeter meter_;
   bool has_last_step_ = false;
+  bool may_stand_ = false;  // the model has a first pass over the data, which learns nothing
   int64_t last_step_ = 0;
 };
 

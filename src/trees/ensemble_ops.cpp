@@ -157,9 +157,12 @@ class EnsembleSaveable : public StateSaveable {
           g.op("BoostedTreesSerializeEnsemble", {g.operation(handle)->output(0)}).build();
       return std::vector<Output>{trees->output(0), trees->output(1)};
     };
-    ops.restore = [handle](Graph& g, const std::vector<Output>& values) -> Operation* {
+    // TensorFlow's takes what has been created only
+    const std::string create = create_->name();
+    ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       return g.op("BoostedTreesDeserializeEnsemble",
-                  {g.operation(handle)->output(0), values[0], values[1]});
+                  {g.operation(handle)->output(0), values[0], values[1]})
+          .after({g.operation(create)});
     };
     return ops;
   }

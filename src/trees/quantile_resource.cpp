@@ -85,7 +85,7 @@ void QuantileStreams::check(int64_t num_features) const {
 void QuantileStreams::flush(int64_t num_buckets, bool generate_quantiles) {
   for (size_t i = 0; i < streams_.size(); ++i) {
     const QuantileSummary all = streams_[i].take();
-    boundaries_[i] = generate_quantiles ? all.quantiles(num_buckets) : all.boundaries(num_buckets);
+    boundaries_[i] = generate_quantiles ? all.quantiles(num_buckets - 1) : all.boundaries(num_buckets);
   }
 }
 
@@ -200,10 +200,14 @@ class BoundariesSaveable : public StateSaveable {
       for (int64_t i = 0; i < n; ++i) values.push_back(read->output(static_cast<int>(i)));
       return values;
     };
-    ops.restore = [handle](Graph& g, const std::vector<Output>& values) -> Operation* {
+    // TensorFlow's takes what has been created only
+    const std::string create = create_->name();
+    ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       std::vector<Output> inputs = {g.operation(handle)->output(0)};
       inputs.insert(inputs.end(), values.begin(), values.end());
-      return g.op("BoostedTreesQuantileStreamResourceDeserialize", inputs);
+      return g.op("BoostedTreesQuantileStreamResourceDeserialize", inputs)
+          .attr("num_streams", static_cast<int64_t>(values.size()))
+          .after({g.operation(create)});
     };
     return ops;
   }

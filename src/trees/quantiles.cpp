@@ -148,11 +148,14 @@ void QuantileStream::add(float value, float weight) {
   if (buffer_.size() >= buffer_size_) flush_buffer();
 }
 
-void QuantileStream::add(const QuantileSummary& summary) { propagate(summary); }
+void QuantileStream::add(QuantileSummary summary) {
+  summary.compress(block_size_, epsilon_);
+  propagate(std::move(summary));
+}
 
 void QuantileStream::flush_buffer() {
   if (buffer_.empty()) return;
-  propagate(QuantileSummary::of(std::move(buffer_)));
+  add(QuantileSummary::of(std::move(buffer_)));
   buffer_.clear();
 }
 
@@ -181,7 +184,6 @@ QuantileSummary QuantileStream::take() {
   flush_buffer();
   QuantileSummary all;
   for (const QuantileSummary& level : levels_) all.merge(level);
-  all.compress(block_size_, epsilon_);
   levels_.clear();
   return all;
 }

@@ -51,7 +51,7 @@ class QuantileStream {
   // `max_elements` are expected at most; more only make it less exact.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
-  void add(const QuantileSummary& summary);
+  void add(QuantileSummary summary);
   // All that was added; the stream is empty afterwards.
   QuantileSummary take();
   // The same as a state: what has been added so far, level by level.

@@ -9,51 +9,89 @@ namespace {
 
 class StopAtTreesHook : public RunHook {
  public:
-  StopAtTreesHook(const Output& ensemble, int64_t n_trees, int64_t max_depth)
-      : handle_(ensemble.op->name()), n_trees_(n_trees), most_layers_(2 * n_trees * max_depth) {}
+  StopAtTreesHook(const Output& ensemble, const TreesWanted& wanted)
+      : handle_(ensemble.op->name()),
+        wanted_(wanted),
+        most_layers_(2 * wanted.n_trees * wanted.max_depth) {}
   std::string name() const override { return "StopAtTreesHook"; }
 
   void after_create_session(Session& session, Coordinator& coordinator) override {
     const TreeEnsemble* trees = trees_in(session);
-    if (!trees || !is_done(*trees)) return;
+    if (!trees) return;
+    layers_before_ = trees->num_layers_attempted;
+    steps_ = 0;
+    if (!is_done(*trees)) return;
     log_always(LogLevel::kInfo,
                str_cat("No step is made: the model has ", words(*trees),
                        " already. Ask for more with a larger `n_trees`."));
     coordinator.request_stop();
   }
   void after_run(RunContext& context, const RunValues&) override {
+    ++steps_;
     const TreeEnsemble* trees = trees_in(context.session());
     if (!trees || !is_done(*trees)) return;
-    if (trees->num_finalized_trees() < n_trees_) {
-      log_always(LogLevel::kWarn,
+    if (trees->num_finalized_trees() < wanted_.n_trees) {
+      warn("trees",
                  str_cat("Training ends with ", words(*trees),
                          ": no split has lowered the loss by more than it costs. "
                          "A smaller `tree_complexity` or other features would help."));
     }
     context.request_stop();
   }
+  void end(Session& session) override {
+    const TreeEnsemble* trees = trees_in(session);
+    if (!trees || steps_ == 0) return;
+    if (trees->num_layers_attempted == layers_before_) {
+      log_always(LogLevel::kInfo,
+                 str_cat("No layer has grown: a layer takes ", wanted_.batches_per_layer,
+                         " batches (n_batches_per_layer), and so does a first look at numbers; the "
+                         "training has ended after ",
+                         steps_, ". What was seen is in the checkpoint, where the next one goes on."));
+    } else if (!has_gained(*trees)) {
+      warn("trees",
+                 "No split of the trees has gained anything: no feature tells the labels apart. Are "
+                 "they constant?");
+    }
+  }
 
  private:
+  // A split that sends all examples to one side adds nothing to the other.
+  static bool has_gained(const TreeEnsemble& trees) {
+    for (const Tree& tree : trees.trees) {
+      for (const TreeNode& node : tree.nodes) {
+        if (node.is_leaf()) continue;
+        const float before = leaf_value(node.original_leaf, 0);
+        if (said(tree, node.left_id) != before && said(tree, node.right_id) != before) return true;
+      }
+    }
+    return false;
+  }
+  static float said(const Tree& tree, int32_t id) {
+    const TreeNode& node = tree.nodes[static_cast<size_t>(id)];
+    return leaf_value(node.is_leaf() ? node.leaf : node.original_leaf, 0);
+  }
+
   const TreeEnsemble* trees_in(Session& session) const {
     const auto* own = session.resources().find<EnsembleResource>(handle_);
     return own && own->is_initialized() ? &own->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    return trees.num_finalized_trees() >= n_trees_ || trees.num_layers_attempted > most_layers_;
+    return trees.num_finalized_trees() >= wanted_.n_trees || trees.num_layers_attempted > most_layers_;
   }
   std::string words(const TreeEnsemble& trees) const {
     const int64_t done = trees.num_finalized_trees();
-    return str_cat(done, " of ", n_trees_, " trees");
+    return str_cat(done, " of ", wanted_.n_trees, " trees");
   }
 
   std::string handle_;
-  int64_t n_trees_, most_layers_;
+  TreesWanted wanted_;
+  int64_t most_layers_, layers_before_ = 0, steps_ = 0;
 };
 
 }  // namespace
 
-HookPtr stop_at_trees(const Output& ensemble, int64_t n_trees, int64_t max_depth) {
-  return std::make_shared<StopAtTreesHook>(ensemble, n_trees, max_depth);
+HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted) {
+  return std::make_shared<StopAtTreesHook>(ensemble, wanted);
 }
 
 }  // namespace runhooks

@@ -8,8 +8,13 @@
 
 namespace runhooks {
 
+struct TreesWanted {
+  int64_t n_trees, max_depth, batches_per_layer;
+};
+
 // Ends when `n_trees` are finished, or when so many layers have been tried without success that
 // more will not help: twice those that they need. Where that is so already, no step is made.
-HookPtr stop_at_trees(const Output& ensemble, int64_t n_trees, int64_t max_depth);
+// Where a training ends without a layer, or with trees that have gained nothing, it says so.
+HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted);
 
 }  // namespace runhooks

@@ -35,6 +35,7 @@
 #include "io/proto/text_format.h"
 #include "states.h"
 #include "training/import_meta_graph.h"
+#include "trees/ensemble.h"
 
 namespace runhooks_fuzz {
 
@@ -376,6 +377,7 @@ const std::vector<Reader>& readers() {
       {"import of a GraphDef", import_graph},
       {"Example", read_example_of},
       {"PNG", [](const std::string& b) { read_png(b, 0, 1 << 20); }},
+      {"trees", [](const std::string& b) { TreeEnsemble::parse(b, "trees").serialize(); }},
       {"strings of a bundle", read_strings},
       {"bundle", read_bundle},
       {"state of an iterator", read_state_of_iterator},

@@ -157,6 +157,7 @@ SEXP cpp_model_traits(Text estimator) {
                               Rcpp::_["steps"] = static_cast<double>(traits.steps),
                               Rcpp::_["wants_all_rows"] = traits.wants_all_rows,
                               Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients),
-                              Rcpp::_["has_trees"] = static_cast<bool>(traits.trees));
+                              Rcpp::_["has_trees"] = static_cast<bool>(traits.trees),
+                              Rcpp::_["ends_itself"] = static_cast<bool>(traits.planned_steps));
   });
 }

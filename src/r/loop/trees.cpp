@@ -73,3 +73,13 @@ SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
         Rcpp::_["count"] = Rcpp::wrap(importances(*trees, Importance::kCount)));
   });
 }
+
+// The global step at which a model ends its training by itself; NA of others.
+// [[Rcpp::export(rng = false)]]
+double cpp_estimator_planned_steps(SEXP spec) {
+  return border([&] {
+    const auto args = args_from_r(spec, "the estimator");
+    const ModelTraits& traits = *registered_model(args->text("type")).traits;
+    return traits.planned_steps ? static_cast<double>(traits.planned_steps(*args)) : NA_REAL;
+  });
+}

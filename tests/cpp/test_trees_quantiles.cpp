@@ -1,0 +1,91 @@
+// Quantiles of streams: what TensorFlow 1.15 made of the same values, bounds of their error, and a
+// state that goes on.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "test.h"
+#include "trees/quantiles.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+std::vector<float> waves(int n) {
+  std::vector<float> x;
+  for (int i = 1; i <= n; ++i) {
+    x.push_back(static_cast<float>(std::nearbyint(std::sin(0.7 * i) * 1000)) / 8);
+  }
+  return x;
+}
+
+// As TensorFlow does it: a summary of each batch, and a stream of these.
+QuantileSummary of_batches(const std::vector<float>& x, size_t batches, float epsilon) {
+  QuantileStream all(epsilon, int64_t{1} << 40);
+  const size_t size = x.size() / batches;
+  for (size_t b = 0; b < batches; ++b) {
+    QuantileStream batch(epsilon, static_cast<int64_t>(size) + 1);
+    for (size_t i = 0; i < size; ++i) batch.add(x[b * size + i], 1);
+    all.add(batch.take());
+  }
+  return all.take();
+}
+
+}  // namespace
+
+TEST(trees_quantiles_are_tensorflows) {
+  CHECK(of_batches(waves(300), 1, 0.1f).boundaries(10) ==
+        (std::vector<float>{-125, -113.125f, -94.875f, -59.75f, -22.25f, 10.5f, 43.25f, 82.125f,
+                            103.375f, 118.875f, 125}));
+  CHECK(of_batches(waves(2000), 4, 0.05f).boundaries(20) ==
+        (std::vector<float>{-125,    -121.5f, -116.125f, -106.5f, -91.25f,  -79.75f,  -67.875f,
+                            -55.25f, -35.75f, -15.25f,   1.25f,   17.5f,    33.625f,  53.75f,
+                            72.125f, 84.125f, 95.375f,   106.375f, 115.375f, 122.625f, 125}));
+  CHECK(of_batches(waves(500), 2, 0.1f).quantiles(9) ==
+        (std::vector<float>{-125, -117.625f, -99, -61.625f, -28.375f, 21.625f, 65.875f, 94.5f,
+                            114.25f, 125}));
+}
+
+TEST(trees_quantiles_are_as_exact_as_they_say) {
+  std::mt19937_64 random(20261123);
+  std::normal_distribution<float> normal;
+  for (const size_t n : {10, 1000, 50000}) {
+    std::vector<float> x(n);
+    for (float& value : x) value = normal(random);
+    const std::vector<float> edges = of_batches(x, 10, 0.02f).boundaries(50);
+    CHECK(std::is_sorted(edges.begin(), edges.end()));
+    CHECK(edges.size() <= 52);
+    std::sort(x.begin(), x.end());
+    size_t before = 0;
+    for (const float edge : edges) {
+      const size_t rank = std::upper_bound(x.begin(), x.end(), edge) - x.begin();
+      CHECK(static_cast<double>(rank - before) <= 0.1 * static_cast<double>(n) + 1);
+      before = rank;
+    }
+    CHECK_EQ(before, n);
+  }
+}
+
+TEST(trees_quantiles_ignore_what_is_missing_and_weightless) {
+  QuantileStream stream(0.1, 100);
+  for (const float x : {1.0f, NAN, 2.0f}) stream.add(x, 1);
+  stream.add(3, 0);
+  CHECK(stream.take().boundaries(10) == (std::vector<float>{1, 2}));
+  CHECK(stream.take().boundaries(10).empty());
+}
+
+TEST(trees_quantiles_go_on_from_a_state) {
+  const std::vector<float> x = waves(900);
+  QuantileStream whole(0.05, 1 << 20), first(0.05, 1 << 20), second(0.05, 1 << 20);
+  const auto add = [&x](QuantileStream& stream, size_t from, size_t to) {
+    QuantileStream batch(0.05, static_cast<int64_t>(to - from) + 1);
+    for (size_t i = from; i < to; ++i) batch.add(x[i], 1);
+    stream.add(batch.take());
+  };
+  for (size_t i = 0; i < 900; i += 100) add(whole, i, i + 100);
+  for (size_t i = 0; i < 400; i += 100) add(first, i, i + 100);
+  second.set_levels(first.levels());
+  for (size_t i = 400; i < 900; i += 100) add(second, i, i + 100);
+  CHECK(second.take().boundaries(20) == whole.take().boundaries(20));
+}

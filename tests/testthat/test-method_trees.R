@@ -1,0 +1,105 @@
+# A look into models of trees: importances, nodes, contributions.
+
+small_trees <- function(...) {
+  set.seed(71)
+  data <- data.frame(x = rnorm(60), z = runif(60), f = factor(sample(c("a", "b", "c"), 60, TRUE)))
+  data$y <- sin(2 * data$x) + (data$f == "b") + 0.1 * rnorm(60)
+  model <- boosted_trees_regressor(
+    y ~ x + z + f, data, n_trees = 6L, max_depth = 3L, model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...
+  )
+  suppressMessages(train(model))
+  list(model = model, data = data)
+}
+
+test_that("importances are what nodes have gained", {
+  fit <- small_trees()
+  nodes <- as.data.frame(fit$model)
+  gains <- tapply(nodes$gain * nodes$weight, nodes$feature, sum)
+  shown <- feature_importances(fit$model)
+  expect_named(shown, c("feature", "importance"))
+  expect_equal(shown$importance[match(names(gains), shown$feature)], as.vector(gains))
+  expect_false(is.unsorted(-shown$importance))
+  expect_setequal(shown$feature, c("x", "z", "f"))
+  expect_equal(sum(feature_importances(fit$model, normalize = TRUE)$importance), 1)
+  counts <- feature_importances(fit$model, by = "count")
+  expect_equal(sum(counts$importance), sum(!nodes$is_leaf))
+  expect_error(feature_importances(fit$model, by = "weight"))
+  expect_error(feature_importances(fit$model, normalize = NA), class = "runhooks_error_invalid_argument")
+})
+
+test_that("nodes are those of trees: depths, children, leaves that predictions are sums of", {
+  fit <- small_trees()
+  nodes <- as.data.frame(fit$model)
+  expect_equal(max(nodes$tree[nodes$is_finished]), 6)
+  expect_lte(max(nodes$depth), 3)
+  expect_true(all(is.na(nodes$question) == nodes$is_leaf))
+  expect_match(nodes$question[nodes$feature %in% "f"], "^f is not [abc]$")
+  expect_match(nodes$question[nodes$feature %in% "x"], "^x <= -?[0-9.e-]+$")
+  for (tree in unique(nodes$tree)) {
+    own <- nodes[nodes$tree == tree, ]
+    children <- c(own$left, own$right)
+    expect_setequal(children[!is.na(children)], setdiff(own$node, 0))
+  }
+  # who goes the way of the questions arrives where the model does
+  walk <- function(row, tree) {
+    own <- nodes[nodes$tree == tree, ]
+    at <- 0
+    repeat {
+      node <- own[own$node == at, ]
+      if (node$is_leaf) return(node$value * node$weight)
+      question <- node$question
+      yes <- if (grepl(" is not ", question)) {
+        row$f != sub(".* is not ", "", question)
+      } else {
+        row[[sub(" <= .*", "", question)]] <= as.numeric(sub(".* <= ", "", question)) + 1e-7
+      }
+      at <- if (yes) node$left else node$right
+    }
+  }
+  rows <- lapply(1:10, function(i) lapply(fit$data[i, ], function(v) if (is.factor(v)) as.character(v) else v))
+  sums <- vapply(rows, function(row) sum(vapply(unique(nodes$tree), walk, 0, row = row)), 0)
+  scale <- fit$model$spec[c("label_center", "label_scale")]
+  expected <- predict(fit$model, newdata = fit$data[1:10, ])$.pred
+  sums <- sums * unlist(scale$label_scale) + unlist(scale$label_center)
+  expect_equal(sums, expected, tolerance = 1e-5)
+})
+
+test_that("contributions add up to predictions", {
+  fit <- small_trees(center_bias = TRUE)
+  parts <- predict(fit$model, newdata = fit$data, type = "contributions")
+  expect_setequal(names(parts), c(".bias", "x", "z", "f"))
+  expect_equal(rowSums(parts), predict(fit$model, newdata = fit$data)$.pred, tolerance = 1e-5)
+
+  data <- transform(fit$data, y = ifelse(y > 0.5, "high", "low"))
+  model <- boosted_trees_classifier(y ~ x + z + f, data, n_trees = 4L, max_depth = 2L)
+  suppressMessages(train(model))
+  parts <- predict(model, newdata = data, type = "contributions")
+  expect_equal(rowSums(parts), predict(model, newdata = data, type = "prob")$.pred_low, tolerance = 1e-5)
+  rows <- experimental_predict_with_explanations(model, data[1:3, ])
+  expect_length(rows, 3)
+  expect_equal(rows[[2]]$bias + sum(rows[[2]]$dfc), as.vector(rows[[2]]$probabilities[[2]]), tolerance = 1e-5)
+  expect_false(is.unsorted(-abs(rows[[2]]$dfc)))
+  expect_null(rows[[2]]$contributions)
+})
+
+test_that("models without trees, or of several logits, say so", {
+  linear <- linear_regressor(mpg ~ wt, mtcars)
+  suppressMessages(train(linear))
+  expect_error(feature_importances(linear), class = "runhooks_error_invalid_argument")
+  expect_error(as.data.frame(linear), class = "runhooks_error_invalid_argument")
+  expect_error(predict(linear, mtcars, type = "contributions"), class = "runhooks_error_invalid_argument")
+  expect_error(feature_importances(1), class = "runhooks_error_invalid_argument")
+  untrained <- boosted_trees_regressor(mpg ~ wt, mtcars)
+  expect_error(feature_importances(untrained), class = "runhooks_error_failed_precondition")
+  classes <- boosted_trees_classifier(Species ~ Sepal.Length, iris, n_trees = 2L, max_depth = 2L)
+  suppressMessages(train(classes))
+  expect_error(
+    predict(classes, newdata = iris, type = "contributions"), class = "runhooks_error_unimplemented"
+  )
+  expect_true(all(c("value_1", "value_2", "value_3") %in% names(as.data.frame(classes))))
+})
+
+test_that("a formula's model prints its trees", {
+  fit <- small_trees()
+  expect_output(print(fit$model), "trees: 6, of [0-9]+ leaves; asked most: x")
+})

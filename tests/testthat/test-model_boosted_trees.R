@@ -1,0 +1,159 @@
+# Boosted trees in the loop: where they end, how they go on, what they refuse.
+
+tree_data <- function(n = 80) {
+  set.seed(71)
+  data <- data.frame(x = rnorm(n), z = runif(n), c = sample(c("a", "b"), n, TRUE))
+  data$y <- sin(2 * data$x) + data$z + (data$c == "a") + 0.1 * rnorm(n)
+  data
+}
+
+tree_input <- function(data = tree_data(), batch_size = 20, ..., features = c("x", "z", "c")) {
+  input_fn(
+    data, features = tidyselect::all_of(features), response = "y", batch_size = batch_size,
+    num_epochs = NULL, shuffle = FALSE, ...
+  )
+}
+
+words_c <- function() column_categorical_with_vocabulary_list("c", vocabulary_list = c("a", "b"))
+
+tree_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...,
+                       config = run_config(tf_random_seed = 1)) {
+  boosted_trees_regressor(
+    list(column_numeric("x"), column_bucketized(column_numeric("z"), c(0.25, 0.5, 0.75)),
+      column_indicator(words_c())
+    ),
+    model_dir = model_dir, config = config, n_trees = 3, max_depth = 3, n_batches_per_layer = 4, ...
+  )
+}
+
+serialized_trees <- function(model) variable_value(model, "boosted_trees:0_serialized")[[1]]
+
+quietly <- function(x) suppressMessages(suppressWarnings(x))
+
+test_that("training ends with the last tree, and a finished model is left alone", {
+  model <- tree_model()
+  expect_no_message(expect_no_warning(train(model, tree_input(), steps = 1000)))
+  # 4 batches of a first look do not count
+  expect_equal(variable_value(model, "global_step")[[1]], 3 * 3 * 4)
+  before <- serialized_trees(model)
+  said <- capture.output(train(model, tree_input(), steps = 10), type = "message")
+  expect_match(paste(said, collapse = " "), "3 of 3 trees")
+  expect_identical(serialized_trees(model), before)
+  expect_equal(variable_value(model, "global_step")[[1]], 36)
+  expect_equal(tail(run_history(model_dir(model))$steps, 1), 0)
+})
+
+test_that("a training in pieces, in the middle of a layer and of the first look, is the same to the bit", {
+  whole <- tree_model(center_bias = TRUE)
+  input <- tree_input()
+  quietly(train(whole, input))
+  config <- run_config(tf_random_seed = 1, checkpoint_input_pipeline = TRUE)
+  pieces <- tree_model(center_bias = TRUE, config = config)
+  stop_after <- function(n) {
+    runs <- 0
+    session_run_hook(after_run = function(context, values) {
+      runs <<- runs + 1
+      if (runs == n) context$request_stop()
+    })
+  }
+  for (n in c(3, 2, 7, 5, 1)) quietly(train(pieces, tree_input(), hooks = stop_after(n)))
+  quietly(train(pieces, tree_input()))
+  expect_identical(serialized_trees(pieces), serialized_trees(whole))
+  expect_identical(
+    variable_value(pieces, "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0"),
+    variable_value(whole, "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0")
+  )
+})
+
+test_that("a training that sees no whole layer says so and keeps what it has seen", {
+  model <- tree_model()
+  stop_after <- session_run_hook(after_run = function(context, values) context$request_stop())
+  said <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
+  expect_match(paste(said, collapse = " "), "No layer has grown")
+})
+
+test_that("features that say nothing get a warning", {
+  data <- transform(tree_data(), x = 1, z = 0, c = "a")
+  expect_warning(train(tree_model(), tree_input(data)), "No split of the trees has gained anything")
+})
+
+test_that("columns that cannot be split are named", {
+  refused <- function(columns, words) {
+    model <- boosted_trees_regressor(columns, model_dir = withr::local_tempdir())
+    expect_error(
+      train(model, tree_input(), steps = 1), words, class = "runhooks_error_invalid_argument"
+    )
+  }
+  refused(words_c(), "cannot split column 'c', which is categorical")
+  refused(column_embedding(words_c(), 2), "cannot split column 'c_embedding'")
+})
+
+test_that("arguments that do not hold are refused", {
+  refused <- function(..., words) {
+    expect_error(
+      boosted_trees_regressor(column_numeric("x"), ...), words,
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+  refused(n_batches_per_layer = 0, words = "n_batches_per_layer")
+  refused(n_trees = 0, words = "n_trees")
+  refused(max_depth = 21, words = "max_depth")
+  refused(learning_rate = 0, words = "learning_rate")
+  refused(l2_regularization = -1, words = "l2_regularization")
+  refused(pruning_mode = "some", words = "pruning_mode")
+  refused(quantile_sketch_epsilon = 0.5, words = "quantile_sketch_epsilon")
+  refused(tree_complexity = 0.1, words = "nothing without pruning")
+  refused(optimizer = "SGD", words = "no argument")
+  expect_error(boosted_trees_classifier(column_numeric("x"), n_classes = 1), "n_classes")
+})
+
+test_that("a damaged checkpoint is an error, and nothing of it is used", {
+  model <- tree_model()
+  quietly(train(model, tree_input()))
+  file <- paste0(latest_checkpoint(model_dir(model)), ".data-00000-of-00001")
+  bytes <- readBin(file, "raw", 1e6)
+  at <- length(bytes) %/% 2
+  bytes[[at]] <- xor(bytes[[at]], as.raw(0xff))
+  writeBin(bytes, file)
+  input <- input_fn(tree_data(), features = c("x", "z", "c"), response = "y")
+  expect_warning(evaluate(model, input), "'boosted_trees:0_serialized' does not match its checksum")
+  expect_error(feature_importances(model), class = "runhooks_error_data_loss")
+})
+
+test_that("a folder of other trees is refused", {
+  dir <- withr::local_tempdir()
+  quietly(train(tree_model(dir), tree_input()))
+  other <- boosted_trees_regressor(column_numeric("x"), model_dir = dir)
+  expect_error(train(other, tree_input()), "another model", class = "runhooks_error_failed_precondition")
+})
+
+test_that("early stopping drops the trees after the best", {
+  data <- tree_data(60)
+  noise <- transform(data, y = rev(data$y))
+  model <- boosted_trees_regressor(y ~ x + z, data, n_trees = 40L, max_depth = 4L, learning_rate = 1)
+  quietly(train(
+    model, data, validation = noise,
+    stop = early_stopping("loss", patience = 3, every_n_steps = 4L)
+  ))
+  expect_lt(length(unique(as.data.frame(model)$tree)), 30)
+})
+
+test_that("heads of several logits, counts and quantiles grow trees", {
+  data <- tree_data()
+  data$k <- rpois(80, exp(data$z))
+  for (head in list(poisson_regression_head(), multi_class_head(3))) {
+    labels <- if (head$type == "multi_class_head") pmin(data$k, 2) else data$k
+    model <- boosted_trees_estimator(head, column_numeric("x"), n_trees = 3, max_depth = 2)
+    input <- input_fn(
+      transform(data, y = labels), features = "x", response = "y", batch_size = 80, num_epochs = NULL
+    )
+    first <- NULL
+    losses <- c()
+    record <- session_run_hook(
+      before_run = function(context) session_run_args("loss"),
+      after_run = function(context, values) losses <<- c(losses, values$results[[1]])
+    )
+    quietly(train(model, input, hooks = record))
+    expect_lt(losses[[length(losses)]], losses[[1]])
+  }
+})
