@@ -19,8 +19,6 @@ namespace {
 
 const char* const kTrees = "boosted_trees";
 
-// --- arguments
-
 double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
 
 struct GrowthArguments {
@@ -572,9 +570,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     EstimatorSpec spec = head->create_estimator_spec(
         graph, input, mode, logits,
         [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
-    spec.training_hooks.push_back(
-        stop_at_trees(model.ensemble, {checked.n_trees, checked.max_depth,
-                                       checked.batches_per_layer}));
+    const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer};
+    spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
     return spec;
   };
 }
