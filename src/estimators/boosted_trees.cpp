@@ -20,8 +20,6 @@ namespace {
 
 const char* const kTrees = "boosted_trees";
 
-// --- arguments
-
 double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
 
 struct GrowthArguments {
@@ -591,9 +589,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         graph, input, mode, logits,
         [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
-    spec.training_hooks.push_back(
-        stop_at_trees(model.ensemble, {checked.n_trees, checked.max_depth,
-                                       checked.batches_per_layer}));
+    const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer};
+    spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
     return spec;
   };
 }

@@ -1,0 +1,35 @@
+# Trees of models, and predictions that say where they come from.
+
+# The trees of the newest checkpoint, with the columns that they ask.
+trees_of <- function(object, what, call = parent.frame()) {
+  check_estimator(object, call = call)
+  checkpoint <- trained_checkpoint(object, what, call)
+  trees <- if (!is_custom(object)) cpp_estimator_trees(core_spec(object), checkpoint)
+  if (is.null(trees)) stop_no_trees(what, call)
+  trees
+}
+
+stop_no_trees <- function(what, call) {
+  stop_runhooks(
+    c(
+      "{.fn {what}} is for models of trees.",
+      i = "{.fn boosted_trees_regressor} and {.fn boosted_trees_classifier} make such models."
+    ),
+    call = call
+  )
+}
+
+# The same model, whose predictions say where they come from.
+explaining <- function(object) {
+  object$spec$explains <- TRUE
+  object
+}
+
+predict_contributions <- function(object, newdata, checkpoint_path, hooks, call) {
+  columns <- trees_of(object, "predict", call)$columns
+  data <- check_new_data(bake_newdata(object, newdata, call), call)
+  values <- predicted_rows(
+    explaining(object), data, "contributions", checkpoint_path, hooks, call
+  )[[1]]
+  quick_tibble(prediction_columns(values, c(".bias", columns)), nrow(values))
+}
