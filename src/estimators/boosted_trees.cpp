@@ -48,6 +48,9 @@ struct GrowthArguments {
                   {"Give `pruning_mode = \"pre\"` or `\"post\"`."});
     }
   }
+  TreesInMemory::Rules rules() const {
+    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning};
+  }
   // The nodes of the layers that may be split.
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
@@ -135,11 +138,7 @@ class Growing {
 
   // The logits of a batch, and the nodes that its examples are in.
   Output predict() {
-    if (in_memory_) {
-      const Output ready = graph_.op("ReadVariableOp", {input_.boundaries_ready})
-                               .attr("dtype", DType::kBool);
-      return logits_tensor_ = in_memory_->logits(graph_, ready);
-    }
+    if (in_memory_) return logits_tensor_ = in_memory_->logits(graph_, ready(graph_));
     const Output ids = input_.buckets.front();
     const Output zeros = graph_.op("ZerosLike", {ids});
     const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
@@ -322,11 +321,7 @@ class Growing {
   Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
 
   Operation* layer(Graph& g) {
-    if (in_memory_) {
-      return in_memory_->grow(g, gradients_, hessians_,
-                              {by_.l1, by_.l2, by_.complexity, by_.min_node_weight, by_.rate,
-                               by_.max_depth, by_.pruning});
-    }
+    if (in_memory_) return in_memory_->grow(g, gradients_, hessians_, by_.rules());
     std::vector<Output> of_batch;
     for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
     return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
