@@ -33,6 +33,10 @@
 #' feature_importances(model)
 #' head(as.data.frame(model))
 #' predict(model, mtcars[1:3, ], type = "contributions")
+#'
+#' # in TensorFlow's words, a list for each row
+#' explained <- experimental_predict_with_explanations(model, input_fn(mpg ~ wt + hp, mtcars))
+#' explained[[1]]$dfc
 feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
   check_flag(normalize)
   by <- match.arg(by)

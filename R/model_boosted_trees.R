@@ -37,6 +37,16 @@
 #' model <- boosted_trees_regressor(columns, n_batches_per_layer = 1, n_trees = 20, max_depth = 3)
 #' train(model, input_fn(mpg ~ wt + hp, mtcars, batch_size = 32, num_epochs = NULL))
 #' evaluate(model, input_fn(mpg ~ wt + hp, mtcars))
+#'
+#' # from a formula: a step is a layer of a tree
+#' species <- boosted_trees_classifier(Species ~ ., iris, n_trees = 5, max_depth = 2)
+#' train(species)
+#' predict(species, newdata = iris[c(1, 51, 101), ])
+#'
+#' counts <- boosted_trees_estimator(
+#'   columns, n_batches_per_layer = 1, head = poisson_regression_head(), n_trees = 5
+#' )
+#' train(counts, input_fn(carb ~ wt + hp, mtcars, batch_size = 32, num_epochs = NULL))
 boosted_trees_regressor <- builtin_estimator("boosted_trees_regressor")
 
 #' @rdname boosted_trees_regressor

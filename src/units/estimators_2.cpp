@@ -17,6 +17,7 @@
 #include "estimators/running_training.cpp"
 #include "estimators/threshold_metrics.cpp"
 #include "estimators/tree_features.cpp"
+#include "estimators/tree_model.cpp"
 #include "estimators/trees_in_memory.cpp"
 #include "estimators/trees_inside.cpp"
 #include "estimators/vocab_remap.cpp"

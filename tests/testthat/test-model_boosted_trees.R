@@ -112,7 +112,8 @@ test_that("a damaged checkpoint is an error, and nothing of it is used", {
   quietly(train(model, tree_input()))
   file <- paste0(latest_checkpoint(model_dir(model)), ".data-00000-of-00001")
   bytes <- readBin(file, "raw", 1e6)
-  at <- length(bytes) %/% 2
+  trees <- variable_value(model, "boosted_trees:0_serialized")[[1]]
+  at <- grepRaw(trees, bytes, fixed = TRUE) + length(trees) %/% 2
   bytes[[at]] <- xor(bytes[[at]], as.raw(0xff))
   writeBin(bytes, file)
   input <- input_fn(tree_data(), features = c("x", "z", "c"), response = "y")

@@ -1,8 +1,9 @@
 # Trees whose input holds all rows in each step grow on bins in memory (src/trees/layer_grower.h).
 # Where the rows come in another order each time, TensorFlow's ops do it: both give the same trees.
 
+# Of so few values that quantiles are the same in any order of the rows.
 some_rows <- function(n = 400) {
-  data <- data.frame(a = rnorm(n), b = round(runif(n), 1), c = sample(c("x", "y", "z"), n, TRUE))
+  data <- data.frame(a = round(rnorm(n), 1), b = round(runif(n), 1), c = sample(c("x", "y", "z"), n, TRUE))
   data$y <- as.integer(runif(n) < plogis(data$a * (data$c == "x") + data$b))
   data
 }

@@ -1,0 +1,83 @@
+// The ensemble, its features and its answers as ops of a graph, in all modes alike.
+#include "estimators/tree_model.h"
+
+#include <algorithm>
+
+#include "trees/ensemble_resource.h"
+#include "trees/quantile_resource.h"
+
+namespace runhooks {
+
+TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon)
+    : columns(sorted_columns(make_columns(args.list("feature_columns")))),
+      features(tree_features(columns, epsilon)) {
+  ensemble = add_ensemble(graph, kTrees).handle;
+  const NameScope scope(graph, str_cat(kTrees, "/"));
+  int64_t streams = 0;
+  for (const TreeFeature& feature : features) streams = std::max(streams, feature.stream + 1);
+  std::vector<Output> boundaries;
+  Output quantiles;
+  if (streams > 0) {
+    quantiles =
+        add_quantiles(graph, str_cat(kTrees, "/QuantileAccumulator"), epsilon, streams).handle;
+    Operation* all = graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
+                         .attr("num_features", streams);
+    for (int i = 0; i < all->num_outputs(); ++i) boundaries.push_back(all->output(i));
+  }
+  const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
+  const NameScope transform(graph, "transform_features");
+  input = tree_input(graph, given, columns, boundaries);
+  input.quantiles = quantiles;
+  input.boundaries_ready = ready->handle;
+}
+
+VariablePtr add_flag(Graph& graph, const std::string& name, bool value) {
+  VariableOptions options;
+  options.dtype = DType::kBool;
+  options.trainable = false;
+  options.use_resource = true;
+  const Output begin = graph.constant(Tensor::scalar<bool>(value), name + "/value");
+  return make_variable(graph, begin, name, options);
+}
+
+Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
+  std::vector<Output> inputs = {model.ensemble};
+  inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  return graph.op("BoostedTreesPredict", inputs)
+      .attr("num_bucketized_features", static_cast<int64_t>(model.features.size()))
+      .attr("logits_dimension", logits);
+}
+
+std::string link_of(const Head& head) {
+  const std::string family = head.labels().family;
+  if (head.logits_dimension() != 1) {
+    fail(Code::kUnimplemented, "Contributions are those to one number, and the model has ",
+         head.logits_dimension(), " logits.");
+  }
+  return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
+}
+
+Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t columns) {
+  const Args args = given.has("head") ? given.args("head") : given;
+  if (!args.has("label_scale")) return parts;
+  std::vector<float> center(static_cast<size_t>(columns) + 1, 0.0f);
+  center[0] = static_cast<float>(args.numbers("label_center").at(0));
+  const double scale = args.numbers("label_scale").at(0);
+  const Output scaled =
+      graph.op("Mul", {parts, graph.scalar(DType::kFloat32, scale, "label_scale")});
+  return graph.op("AddV2", {scaled, graph.constant(Tensor::vector<float>(center), "label_center")});
+}
+
+Output contributions(Graph& graph, const TreeModel& model, const std::string& link) {
+  TreesInside inside;
+  inside.features = model.features;
+  std::vector<Output> inputs = {model.ensemble};
+  inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  return graph.op("TreeContributions", inputs)
+      .attr("num_features", static_cast<int64_t>(model.features.size()))
+      .attr("columns", inside.column_of_feature())
+      .attr("num_columns", static_cast<int64_t>(inside.columns().size()))
+      .attr("link", link);
+}
+
+}  // namespace runhooks
