@@ -135,7 +135,8 @@ answer_problems <- function(path, kind, case) {
   problems <- character()
   for (key in names(answers)) {
     actual <- predict(loaded, data, key)
-    if (!setequal(names(actual), names(answers[[key]]))) problems <- c(problems, paste(key, "keys"))
+    keys <- setdiff(names(actual), ".pred_class")
+    if (!setequal(keys, names(answers[[key]]))) problems <- c(problems, paste(key, "keys"))
     found <- vapply(names(answers[[key]]), function(output) {
       answer_problem(actual[[output]], answers[[key]][[output]])
     }, "")
