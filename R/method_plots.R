@@ -195,3 +195,9 @@ weights_ggplot2 <- function(data) {
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator_history <- function(object, ...) plot(object, method = "ggplot2", ...)
+
+# What plotmo::plotmo() asks: it takes a column by `[, i]`, which of a tibble is a tibble.
+#' @exportS3Method plotmo::plotmo.predict
+plotmo.predict.tf_estimator <- function(object, newdata, type, ..., TRACE) {
+  as.data.frame(predict(object, newdata = newdata, type = type, ...))
+}

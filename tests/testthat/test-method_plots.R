@@ -49,3 +49,18 @@ test_that("each plot is drawn by both", {
   expect_error(plot(cars, wich = 1), "wich", class = "runhooks_error_invalid_argument")
   expect_error(ggplot2::autoplot(cars, 1:2), "one plot", class = "runhooks_error_invalid_argument")
 })
+
+test_that("plotmo draws the model's curves", {
+  skip_if_not_installed("plotmo")
+  withr::local_pdf(NULL)
+  cars <- linear_regressor(mpg ~ wt + hp, mtcars)
+  suppressMessages(train(cars))
+  drawn <- plotmo::plotmo(cars, trace = -1)
+  expect_equal(names(drawn), c("wt", "hp"))
+  curve <- plotmo.predict.tf_estimator(cars, mtcars[1:3, ], "response")
+  expect_identical(class(curve), "data.frame")
+  expect_equal(curve[, 1], predict(cars, newdata = mtcars[1:3, ])$.pred)
+  classes <- linear_classifier(am ~ wt + hp, mtcars)
+  suppressMessages(train(classes, steps = 20))
+  expect_error(plotmo::plotmo(classes, trace = -1), NA)
+})
