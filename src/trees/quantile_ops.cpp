@@ -190,7 +190,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesMakeQuantileSummaries")
     .summary("The values of a batch with their weights and ranks.")
-    .example("f[4] f[4] f[1] f{0.1} | num_features=2");
+    .example("e[4] e[4] e[4] e | num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceAddSummaries")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -256,6 +256,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesBucketize")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesBucketize")
     .summary("The bucket of each value.")
-    .example("f[4] f[4] f{-1,0,1} f{} | num_features=2");
+    .example("e[4] e[4] e[1] e[0] | num_features=2");
 
 }  // namespace runhooks

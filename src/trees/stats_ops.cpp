@@ -341,7 +341,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeStatsSummary")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesMakeStatsSummary")
     .summary("The sums of gradients and hessians by feature, node and bucket.")
-    .example("i{0,1,0} f[3,1] f[3,1] i{0,1,2} i{1,0,0} | max_splits=2 num_buckets=3 "
+    .example("i{0,1,0} e[3,1] e[3,1] i{0,1,2} i{1,0,0} | max_splits=2 num_buckets=3 "
              "num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
@@ -362,7 +362,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
     .endpoint("raw_ops.BoostedTreesAggregateStats")
     .summary("The sums of gradients and hessians of a feature by node, column and bucket; the "
              "last bucket has what is missing.")
-    .example("i{0,1,0} f[3,2] f[3,4] i[3,1]{0,-1,2} | max_splits=2 num_buckets=3");
+    .example("i{0,1,0} e[3,2] e[3,4] i[3,1]{0,-1,2} | max_splits=2 num_buckets=3");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestGainsPerFeature")
     .input("node_id_range: int32, vector")
@@ -388,7 +388,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestGainsPerFeature")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesCalculateBestGainsPerFeature")
     .summary("The best split of each node by each feature.")
-    .example("i{0,1} f[2,3,2] f[2,2,2] f f f f | max_splits=2 num_features=2");
+    .example("i{0,1} e[2,3,2] e[2,2,2] e e e e | max_splits=2 num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestFeatureSplit")
     .input("node_id_range: int32, vector")
@@ -416,6 +416,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestFeatureSplit")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesCalculateBestFeatureSplit")
     .summary("The best split of each node by a feature, and where what is missing goes.")
-    .example("i{0,1} f[2,1,4,2] f f f f | logits_dimension=1");
+    .example("i{0,1} e[2,1,4,2] e e e e | logits_dimension=1");
 
 }  // namespace runhooks

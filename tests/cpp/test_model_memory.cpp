@@ -190,9 +190,9 @@ TEST(a_family_has_three_tasks_with_the_arguments_of_their_labels) {
   };
   CHECK(names("toy_regressor") ==
         "feature_columns label_dimension weight_column levels optimizer noise model_dir");
-  CHECK(
-      names("toy_classifier") ==
-      "feature_columns n_classes weight_column label_vocabulary levels optimizer noise model_dir");
+  CHECK_EQ(names("toy_classifier"),
+           "feature_columns n_classes weight_column label_vocabulary levels optimizer noise "
+           "model_dir class_weights");
   CHECK(names("toy_estimator") == "head feature_columns levels optimizer noise model_dir");
   CHECK(registered_model("toy_classifier").traits->family == "toy");
   CHECK_THROWS(registered_model("toy_ranker"), Code::kInvalidArgument,

@@ -101,20 +101,26 @@ TEST(a_training_within_a_training_goes_on) {
 
 TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
   const std::string folder = fresh_folder("carried"), other = fresh_folder("elsewhere");
-  CHECK(files_to_carry(folder).empty());
+  CHECK(files_to_carry(folder, UINT64_MAX).empty());
   for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.index", "model.ckpt-2.meta",
                            "model.ckpt-2.data-00000-of-00001", "secret", kRecordName}) {
     write_bytes(folder + "/" + name, name);
   }
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-2", {}, true));
-  write_carried_files(other, files_to_carry(folder));
+  write_carried_files(other, files_to_carry(folder, UINT64_MAX), folder);
   CHECK_EQ(names_in(other),
            "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
   CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
+  // values that are too many stay where they are until they are asked for
+  const Files light = files_to_carry(folder, 3);
+  for (const auto& file : light) CHECK(file.first != "model.ckpt-2.data-00000-of-00001");
+  const std::string later = fresh_folder("later");
+  write_carried_files(later, light, folder);
+  CHECK_EQ(names_in(later), names_in(other));
   for (const char* name : {"../x.index", "/x.index", "a/b.index", "..\\x.index", "c:x.index",
                            ".index", "", "x", "..", ".Rprofile", "runhooks.rds"}) {
     const std::string fresh = fresh_folder("refused");
-    CHECK_THROWS(write_carried_files(fresh, {{"model.ckpt-1.index", "x"}, {name, "x"}}),
+    CHECK_THROWS(write_carried_files(fresh, {{"model.ckpt-1.index", "x"}, {name, "x"}}, ""),
                  Code::kInvalidArgument, name);
     CHECK_EQ(names_in(fresh), "");
   }

@@ -324,10 +324,11 @@ TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
                                   doubled(rows_of(20), 1, true));
   const Output handle = make_iterator_op(graph, dataset->dtypes(), dataset->shapes(), dataset);
   graph.add_to_collection("iterators", handle);
-  graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})
-      .attr("dtype", DType::kFloat32)
-      .named("noise");
-  keep_run_resumable(graph, OnOtherData::kStop);
+  const Output noise = graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})
+                           .attr("dtype", DType::kFloat32)
+                           .named("noise");
+  keep_random_positions(graph, {noise.op});
+  keep_input_positions(graph, OnOtherData::kStop);
   ResourceManager resources;
   assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
   const std::vector<SaveablePtr> all = saveables_in(graph);

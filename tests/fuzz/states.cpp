@@ -53,10 +53,12 @@ class Run {
                                           doubled(rows_of(20), 1, true));
     handle_ = make_iterator_op(graph_, dataset->dtypes(), dataset->shapes(), dataset);
     graph_.add_to_collection("iterators", handle_);
-    graph_.op("RandomUniform", {graph_.constant(Tensor::vector<int32_t>({2}))})
-        .attr("dtype", DType::kFloat32)
-        .named("noise");
-    keep_run_resumable(graph_, OnOtherData::kStop);
+    const Output noise =
+        graph_.op("RandomUniform", {graph_.constant(Tensor::vector<int32_t>({2}))})
+            .attr("dtype", DType::kFloat32)
+            .named("noise");
+    keep_random_positions(graph_, {noise.op});
+    keep_input_positions(graph_, OnOtherData::kStop);
     all = saveables_in(graph_);
     HookSaveable::Calls calls;
     calls.save = [this](NamedTensors* state) {
