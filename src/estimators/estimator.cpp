@@ -304,14 +304,13 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
     ~NoteEnd() { recorded.note_end(session.ender(), !was_asked); }
   } note_end{recorded, session, was_asked};
   run_block(session, [&] {
-    const bool is_over = session.should_stop();  // a hook has said why
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
       result.made_steps = true;
       keep_value(run.result(1), &result.loss);
     }
     was_asked = true;
-    if (!result.made_steps && !is_over) {
+    if (!result.made_steps) {
       warn("no_steps",
            "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }

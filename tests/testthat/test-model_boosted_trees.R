@@ -36,7 +36,9 @@ test_that("training ends with the last tree, and a finished model is left alone"
   # 4 batches of a first look do not count
   expect_equal(variable_value(model, "global_step")[[1]], 3 * 3 * 4)
   before <- serialized_trees(model)
-  said <- capture.output(train(model, tree_input(), steps = 10), type = "message")
+  said <- capture.output(type = "message", expect_warning(
+    train(model, tree_input(), steps = 10), "made no steps", class = "runhooks_warning_no_steps"
+  ))
   expect_match(paste(said, collapse = " "), "3 of 3 trees")
   expect_identical(serialized_trees(model), before)
   expect_equal(variable_value(model, "global_step")[[1]], 36)
