@@ -775,6 +775,10 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
+cpp_when_collected <- function(object, then) {
+    invisible(.Call(`_runhooks_cpp_when_collected`, object, then))
+}
+
 cpp_part_of <- function(owner, object) {
     .Call(`_runhooks_cpp_part_of`, owner, object)
 }

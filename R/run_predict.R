@@ -155,7 +155,7 @@ prediction_iterator <- function(start, by_example, finish = identity) {
     if (is.null(pointer)) {
       pointer <<- start()
       # runs before the core's own, which is older
-      reg.finalizer(pointer, close_when_collected)
+      cpp_when_collected(pointer, close_when_collected)
     }
     if (taken == length(waiting)) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))

@@ -2130,6 +2130,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_when_collected
+void cpp_when_collected(SEXP object, SEXP then);
+RcppExport SEXP _runhooks_cpp_when_collected(SEXP objectSEXP, SEXP thenSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type then(thenSEXP);
+    cpp_when_collected(object, then);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_part_of
 SEXP cpp_part_of(SEXP owner, SEXP object);
 RcppExport SEXP _runhooks_cpp_part_of(SEXP ownerSEXP, SEXP objectSEXP) {
@@ -2366,6 +2376,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_estimator_planned_steps", (DL_FUNC) &_runhooks_cpp_estimator_planned_steps, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_when_collected", (DL_FUNC) &_runhooks_cpp_when_collected, 2},
     {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},

@@ -11,6 +11,7 @@
 #include "r/values/checked.cpp"
 #include "r/values/conditions.cpp"
 #include "r/values/convert.cpp"
+#include "r/values/finalizers.cpp"
 #include "r/values/handles.cpp"
 #include "r/values/plain_objects.cpp"
 #include "r/values/r_function.cpp"

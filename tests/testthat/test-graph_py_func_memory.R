@@ -66,6 +66,34 @@ test_that("a function stays as long as a session can call it", {
   monitored$close()
 })
 
+test_that("what others finalize while it is held keeps nothing back", {
+  # R forgets what a finalizer registers where that of an older object runs after it
+  gone <- FALSE
+  session <- local({
+    big <- new.env()
+    reg.finalizer(big, function(e) gone <<- TRUE)
+    with_graph(tf$Graph(), {
+      tf$py_func(function() if (is.environment(big)) 7, list(), "float64", name = "seven")
+      tf$train$SingularMonitoredSession()
+    })
+  })
+  for (i in 1:3) {
+    older <- new.env()
+    reg.finalizer(older, function(e) NULL)
+    gc() # R makes the core look, which leaves the next object that makes it look
+    rm(older)
+    gc()
+  }
+  expect_equal(session$run("seven:0"), 7)
+  session$close()
+  rm(session)
+  for (i in 1:5) gc()
+  expect_true(gone)
+  expect_equal(released(function(big) {
+    with_graph(tf$Graph(), tf$py_func(function() is.environment(big), list(), "bool"))
+  }), 3)
+})
+
 test_that("what functions and generators of datasets see goes with the datasets", {
   on_elements <- function(big, read) {
     d <- range_dataset(0, 3)

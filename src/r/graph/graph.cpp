@@ -10,6 +10,7 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/kept_function.h"
 #include "r/values/convert.h"
+#include "r/values/finalizers.h"
 
 namespace runhooks {
 namespace r {
@@ -101,18 +102,13 @@ constexpr int kFullGraph = 4, kLightGraph = 1;
 int graphs_since_collection = 0;
 bool waits_for_collection = false;
 
-// An object that nobody holds: R lets go of it when it collects, which it then does on its own.
 void await_collection() {
   if (waits_for_collection) return;
   waits_for_collection = true;
-  Rcpp::Shield<SEXP> sentinel(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
-  R_RegisterCFinalizerEx(
-      sentinel,
-      [](SEXP) {
-        graphs_since_collection = 0;
-        waits_for_collection = false;
-      },
-      FALSE);
+  at_next_collection([] {
+    graphs_since_collection = 0;
+    waits_for_collection = false;
+  });
 }
 
 // Of what R has made last; how often it looks at all that it holds, which takes longer than many a

@@ -6,6 +6,7 @@
 #include "data/element_graph.h"
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/values/finalizers.h"
 
 namespace runhooks {
 namespace r {
@@ -26,19 +27,14 @@ Graph& outermost(Graph& graph) {
 
 bool looks_at_next_collection = false;
 
-// R calls the finalizer of what nobody holds when it collects: the moment to look again.
 void look_again_at_collection() {
   if (looks_at_next_collection) return;
   looks_at_next_collection = true;
-  Rcpp::Shield<SEXP> sentinel(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
-  R_RegisterCFinalizerEx(
-      sentinel,
-      [](SEXP) {
-        looks_at_next_collection = false;
-        let_go_of_functions();
-        if (!held_functions().empty()) look_again_at_collection();
-      },
-      FALSE);
+  at_next_collection([] {
+    looks_at_next_collection = false;
+    let_go_of_functions();
+    if (!held_functions().empty()) look_again_at_collection();
+  });
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// What is done once R has collected an object.
+#include "r/values/finalizers.h"
+
+#include <map>
+#include <utility>
+
+#include "r/values/border.h"
+#include "r/values/handles.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+struct Awaited {
+  std::function<void(SEXP)> then;
+  Held newer;  // an object with a weak reference, younger than the finalizer
+};
+
+std::map<SEXP, Awaited>& awaited() {
+  static auto* all = new std::map<SEXP, Awaited>;
+  return *all;
+}
+
+SEXP new_sentinel() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue); }
+
+// Nobody is there to hear of an error, or to be interrupted: R collects in the midst of anything.
+void collected(SEXP object) {
+  const auto found = awaited().find(object);
+  const Awaited mine = std::move(found->second);
+  awaited().erase(found);
+  try {
+    mine.then(object);
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+void when_collected(SEXP object, std::function<void(SEXP)> then) {
+  R_RegisterCFinalizerEx(object, collected, FALSE);
+  Rcpp::Shield<SEXP> newer(new_sentinel());
+  Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));
+  awaited()[object] = {std::move(then), Held(newer)};
+}
+
+void at_next_collection(std::function<void()> then) {
+  Rcpp::Shield<SEXP> sentinel(new_sentinel());
+  when_collected(sentinel, [then = std::move(then)](SEXP) { then(); });
+}
+
+}  // namespace r
+}  // namespace runhooks
+
+using namespace runhooks::r;
+
+// Calls the function `then` with `object`, an environment or an external pointer, once R has let go
+// of it; `then` takes care of its errors. As with reg.finalizer(), it must not see `object`.
+// [[Rcpp::export(rng = false)]]
+void cpp_when_collected(SEXP object, SEXP then) {
+  border([&] {
+    when_collected(object, [function = Held(then)](SEXP gone) {
+      Rcpp::Shield<SEXP> call(Rf_lang2(function.get(), gone));
+      eval_r(call, R_BaseEnv);
+    });
+  });
+}
