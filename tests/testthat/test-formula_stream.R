@@ -125,6 +125,51 @@ test_that("rows with NA are treated as those of a frame", {
   expect_message(train(models$stream, steps = 2), class = "runhooks_message_omitted")
 })
 
+test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for others", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  cars <- mtcars
+  cars$g <- rep(c("a", "b"), 16)
+  cars$wt[3] <- NA
+  cars$cyl[5] <- NA
+  cars$g[7] <- NA
+  write.csv(cars, file, row.names = FALSE, na = "")
+  expected <- coef(lm(mpg ~ wt + cyl + g, cars))
+  spec <- csv_record_spec(file)
+  expect_identical(unname(setNames(spec$types, spec$names)[c("wt", "cyl")]), c("float32", "int32"))
+  sources <- list(
+    lines = text_line_dataset(file, record_spec = spec),
+    behind = dataset_shuffle(dataset_take(text_line_dataset(file, record_spec = spec), 32), 5),
+    decoded = dataset_decode_delim(dataset_skip(text_line_dataset(file), 1), spec),
+    csv = make_csv_dataset(file, 5, label_name = "mpg", num_epochs = 1),
+    ahead = make_csv_dataset(file, 5, num_epochs = 1, prefetch_buffer_size = 2, shuffle = FALSE)
+  )
+  for (name in names(sources)) {
+    source <- sources[[name]]
+    for (most in c(1e6, 0)) {
+      withr::local_options(runhooks.values_in_memory = most)
+      error <- expect_error(linear_regressor(mpg ~ wt + cyl + g, source), info = name)
+      expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
+    }
+    withr::local_options(runhooks.values_in_memory = 1e6)
+    model <- linear_regressor(
+      mpg ~ wt + cyl + g, source, na.action = na.omit, model_dir = withr::local_tempdir()
+    )
+    train(model)
+    expect_equal(coef(model), expected, tolerance = 1e-4, info = name)
+  }
+  collected <- dataset_collect(sources$ahead, 1)[[1]]
+  expect_identical(c(collected$wt[3], collected$cyl[5]), c(0, 0))
+  # what the user has said
+  own <- csv_record_spec(file, defaults = as.list(ifelse(spec$types == "string", "b", 3)))
+  model <- linear_regressor(
+    mpg ~ wt + cyl + g, text_line_dataset(file, record_spec = own), model_dir = withr::local_tempdir()
+  )
+  train(model)
+  cars[is.na(cars)] <- 3
+  cars$g[7] <- "b"
+  expect_equal(coef(model), coef(lm(mpg ~ wt + cyl + g, cars)), tolerance = 1e-4)
+})
+
 test_that("what a stream cannot give is refused in words", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)
