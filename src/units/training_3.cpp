@@ -1,0 +1,12 @@
+// Written by tools/units.R: what an install compiles together; do not edit.
+#include "trees/in_memory_ops.cpp"
+#include "trees/in_memory_trees.cpp"
+#include "trees/layer_grower.cpp"
+#include "trees/predict_ops.cpp"
+#include "trees/quantile_ops.cpp"
+#include "trees/quantile_resource.cpp"
+#include "trees/quantiles.cpp"
+#include "trees/split_finder.cpp"
+#include "trees/stats_ops.cpp"
+#include "trees/stop_at_trees_hook.cpp"
+#include "trees/threshold_search.cpp"
