@@ -59,6 +59,14 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 void cpp_when_collected(SEXP object, SEXP then) {
   border([&] {
+    if (TYPEOF(object) != ENVSXP && TYPEOF(object) != EXTPTRSXP) {
+      runhooks::invalid_argument("An environment or an external pointer is expected, not an object "
+                                 "of type ", Rf_type2char(TYPEOF(object)), ".");
+    }
+    if (!Rf_isFunction(then)) {
+      runhooks::invalid_argument("A function is expected, not an object of type ",
+                                 Rf_type2char(TYPEOF(then)), ".");
+    }
     when_collected(object, [function = Held(then)](SEXP gone) {
       Rcpp::Shield<SEXP> call(Rf_lang2(function.get(), gone));
       eval_r(call, R_BaseEnv);
