@@ -1,5 +1,7 @@
 // Boosted trees of feature columns (tf.estimator.BoostedTreesRegressor and its relatives): a layer
 // of a tree whenever n_batches_per_layer batches have been seen.
+#include <numeric>
+
 #include "autodiff/gradients.h"
 #include "control/control_flow.h"
 #include "estimators/canned.h"
@@ -164,8 +166,6 @@ class Growing {
     return g.op("ReadVariableOp", {input_.boundaries_ready}).attr("dtype", DType::kBool);
   }
 
-  // TensorFlow goes through the words first, then through numbers and what was in buckets: of equal
-  // gains the first one stays.
   void add_group(TreeFeature::Group kind) {
     FeatureGroup group;
     for (size_t i = 0; i < features_.size(); ++i) {
@@ -347,17 +347,21 @@ class Growing {
     }
   }
 
-  Output feature_ids(Graph& g) const {
-    std::vector<int32_t> ids;
-    for (const FeatureGroup& group : groups_) {
-      ids.insert(ids.end(), group.ids.begin(), group.ids.end());
-    }
-    return g.constant(Tensor::vector<int32_t>(ids), "feature_ids");
-  }
-
+  // The lists in the order of features, whatever groups these are in: of equal gains the first one
+  // stays, as in TensorFlow.
   std::vector<Output> update_inputs(Graph& g, const std::vector<std::vector<Output>>& lists) const {
-    std::vector<Output> inputs = {ensemble_, feature_ids(g)};
-    for (const auto& list : lists) inputs.insert(inputs.end(), list.begin(), list.end());
+    std::vector<size_t> place(features_.size());
+    size_t next = 0;
+    for (const FeatureGroup& group : groups_) {
+      for (const int32_t id : group.ids) place[static_cast<size_t>(id)] = next++;
+    }
+    std::vector<int32_t> ids(place.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<Output> inputs = {ensemble_,
+                                  g.constant(Tensor::vector<int32_t>(ids), "feature_ids")};
+    for (const auto& list : lists) {
+      for (const size_t at : place) inputs.push_back(list[at]);
+    }
     inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.max_depth), "max_depth"));
     inputs.push_back(g.scalar(DType::kFloat32, by_.rate, "learning_rate"));
     return inputs;

@@ -10,16 +10,11 @@ const char* const kSameRows = "same_rows";
 bool has_same_rows(const Graph& graph) { return !endpoint(graph, kSameRows).empty(); }
 
 Output TreesInMemory::logits(Graph& graph, const Output& ready) {
-  std::vector<int64_t> groups, order;
+  std::vector<int64_t> groups;
   for (const TreeFeature& feature : features_) {
     // the number of the first word of its column
     const auto number = static_cast<int64_t>(groups.size()) - feature.element;
     groups.push_back(feature.group == TreeFeature::Group::kWords ? number : -1);
-  }
-  for (const auto group : {TreeFeature::Group::kNumbers, TreeFeature::Group::kBucketized}) {
-    for (size_t i = 0; i < features_.size(); ++i) {
-      if (features_[i].group == group) order.push_back(static_cast<int64_t>(i));
-    }
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   std::vector<Output> inputs = {data_, ready};
@@ -27,8 +22,7 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready) {
   // before the logits: in a step that has both they are in this order
   fill_ = graph.op("BoostedTreesInMemoryFill", inputs)
               .attr("num_features", static_cast<int64_t>(features_.size()))
-              .attr("groups", groups)
-              .attr("order", order);
+              .attr("groups", groups);
   return graph.op("BoostedTreesInMemoryLogits",
                   {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
 }

@@ -151,12 +151,14 @@ Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output log
   const NameScope scope(graph, "logistic_loss");
   // Chosen by comparison and not by Relu and Abs: so the gradient at 0 is that of a smooth
   // function.
+  // In this order, by which gradients are added up as TensorFlow adds them, to the bit.
+  const Output product = multiply(graph, logits, labels);
   const Output zeros = zeros_of(graph, logits);
   const Output is_positive = graph.op("GreaterEqual", {logits, zeros});
-  const Output relu = graph.op("SelectV2", {is_positive, logits, zeros}).named("Select");
   const Output below =
-      graph.op("SelectV2", {is_positive, negative(graph, logits), logits}).named("Select");
-  const Output linear = subtract(graph, relu, multiply(graph, logits, labels));
+      graph.op("SelectV2", {is_positive, negative(graph, logits), logits}).named("Select_1");
+  const Output relu = graph.op("SelectV2", {is_positive, logits, zeros}).named("Select");
+  const Output linear = subtract(graph, relu, product);
   return graph.op("AddV2", {linear, graph.op("Softplus", {below})}).named(scope.name());
 }
 

@@ -55,6 +55,7 @@ class BinnedMatrix {
   const BinnedColumn& column(size_t i) const { return columns_[i]; }
   Place place(size_t column) const { return places_[column]; }
   std::vector<Group>& groups() { return groups_; }
+  const std::vector<Group>& groups() const { return groups_; }
   // The column of a feature; -1 where no column has it.
   int32_t column_of_feature(int32_t feature) const;
 

@@ -28,17 +28,11 @@ class ColumnsOfFeatures {
       }
       features_.push_back(c.input(i).data<int32_t>());
     }
-    // in the order in which TensorFlow goes through them: words, then the others
     for (size_t i = 0; i < groups.size();) {
       size_t end = i + 1;
       while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
-      if (groups[i] >= 0) add_words(i, end);
+      groups[i] >= 0 ? add_words(i, end) : add_feature(i);
       i = end;
-    }
-    for (const auto& wanted : c.op().attr<std::vector<int64_t>>("order")) {
-      const auto feature = static_cast<size_t>(wanted);
-      if (feature >= features_.size()) invalid_argument("There is no feature ", wanted, ".");
-      if (groups[feature] < 0) add_feature(feature);
     }
   }
 
@@ -171,7 +165,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .input("are_boundaries_ready: bool, scalar")
     .input("bucketized_features: num_features * int32, vector")
     .attr("groups: list(int)")
-    .attr("order: list(int)")
     .attr("num_features: int >= 1")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "trees/float_splits.h"
 
 namespace runhooks {
 
@@ -33,7 +34,7 @@ void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to) {
   if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
   is_on_way_ = true;
   grower_->follow(tree);
-  grower_->each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first) {
+  grower_->each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
     const float leaf = tree.weight * leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
     const float* from = before_.data() + first;
     float* sums = to->data() + first;
@@ -59,6 +60,21 @@ const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees) {
   return logits_;
 }
 
+std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,
+                                                   const float* gradients,
+                                                   const float* hessians,
+                                                   const SplitCosts& costs) {
+  const int32_t begin = ensemble.last_layer_node_start, end = ensemble.last_layer_node_end;
+  if (!can_sum_floats(grower_->matrix())) {
+    return grower_->best_splits(begin, end, gradients, hessians, ensemble.num_layers_attempted,
+                                costs);
+  }
+  const auto number = [](double x) { return static_cast<float>(x); };
+  const SplitRules rules = {{number(costs.l1), number(costs.l2)},
+                            number(costs.tree_complexity), number(costs.min_node_weight)};
+  return float_splits(*grower_, begin, end, gradients, hessians, rules);
+}
+
 void InMemoryTrees::grow(EnsembleResource& trees,
                          const float* gradients,
                          const float* hessians,
@@ -67,9 +83,7 @@ void InMemoryTrees::grow(EnsembleResource& trees,
                          float learning_rate) {
   logits(trees);
   TreeEnsemble& ensemble = trees.ensemble();
-  const std::vector<LayerSplit> found =
-      grower_->best_splits(ensemble.last_layer_node_start, ensemble.last_layer_node_end, gradients,
-                           hessians, ensemble.num_layers_attempted, costs);
+  const std::vector<LayerSplit> found = best_splits(ensemble, gradients, hessians, costs);
   BestSplits best;
   for (const LayerSplit& own : found) {
     Split split;

@@ -36,6 +36,10 @@ class InMemoryTrees : public StatefulResource {
 
  private:
   void begin();
+  std::vector<LayerSplit> best_splits(const TreeEnsemble& ensemble,
+                                      const float* gradients,
+                                      const float* hessians,
+                                      const SplitCosts& costs);
   // Into `to`, what the tree adds to the sums before it.
   void add_tree(const Tree& tree, std::vector<float>* to);
 

@@ -48,7 +48,8 @@ class LayerGrower {
                                       int64_t layer,
                                       const SplitCosts& costs);
 
-  // run(node, rows of it, how many, their first row) for pieces of all rows, on several threads.
+  // run(node, rows of it, how many, what they count from, their first place) for pieces of all
+  // rows, on several threads.
   template <typename Run>
   void each_piece(const Run& run) const;
 
@@ -80,7 +81,8 @@ void LayerGrower::each_piece(const Run& run) const {
   each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
     const int64_t first = chunk * BinnedMatrix::kChunkRows;
     for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
-      run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first);
+      run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first,
+          first + segment.begin);
     }
   });
 }

@@ -5,6 +5,7 @@
 
 #include "graph/op_registry.h"
 #include "trees/gains.h"
+#include "trees/threshold_search.h"
 
 namespace runhooks {
 
@@ -31,18 +32,21 @@ class MakeStatsSummaryKernel : public Kernel {
     const auto* nodes = c.input(0).data<int32_t>();
     const auto *gradients = c.input(1).data<float>(), *hessians = c.input(2).data<float>();
     auto* out = c.output(0).data<float>();
-    std::fill(out, out + c.output(0).num_elements(), 0.0f);
     check_rows(c, rows);
     for (int64_t row = 0; row < rows; ++row) check_node_fits(nodes[row], max_splits, row);
-    for (int i = 3; i < c.num_inputs(); ++i, out += max_splits * num_buckets * 2) {
+    // as in TensorFlow, where sums of floats decide between gains that are nearly equal
+    std::vector<double> sums(static_cast<size_t>(max_splits * num_buckets * 2));
+    for (int i = 3; i < c.num_inputs(); ++i, out += sums.size()) {
+      std::fill(sums.begin(), sums.end(), 0.0);
       const auto* buckets = c.input(i).data<int32_t>();
       for (int64_t row = 0; row < rows; ++row) {
         const int32_t bucket = buckets[row];
         if (bucket < 0 || bucket >= num_buckets) fail_bucket(i - 3, bucket, num_buckets, row);
-        float* at = out + (nodes[row] * num_buckets + bucket) * 2;
-        at[0] += gradients[row];
-        at[1] += hessians[row];
+        double* at = sums.data() + (nodes[row] * num_buckets + bucket) * 2;
+        at[0] += static_cast<double>(gradients[row]);
+        at[1] += static_cast<double>(hessians[row]);
       }
+      std::transform(sums.begin(), sums.end(), out, [](double x) { return static_cast<float>(x); });
     }
   }
 
@@ -98,11 +102,6 @@ struct NodeRange {
   int32_t first, end;
 };
 
-struct SplitRules {
-  Regularization by;
-  float tree_complexity = 0, min_node_weight = 0;
-};
-
 // Inputs from `first` on: l1, l2, tree_complexity, min_node_weight.
 SplitRules rules_at(const KernelContext& c, int first) {
   const auto number = [&c](int i) { return *c.input(i).data<float>(); };
@@ -142,31 +141,13 @@ class BestGainsPerFeatureKernel : public Kernel {
   };
 
   void best_of(int32_t node, const float* stats, int64_t buckets, Found* found) const {
-    float g = 0, h = 0;
-    for (int64_t b = 0; b < buckets; ++b) {
-      g += stats[b * 2];
-      h += stats[b * 2 + 1];
-    }
-    if (h <= rules_.min_node_weight || buckets == 0) return;
-    float best_gain = std::numeric_limits<float>::lowest(), left_g = 0, left_h = 0;
-    LeafWorth best_left, best_right;
-    int32_t threshold = 0;
-    for (int64_t b = 0; b < buckets; ++b) {
-      left_g += stats[b * 2];
-      left_h += stats[b * 2 + 1];
-      const LeafWorth left = leaf_worth(left_g, left_h, rules_.by);
-      const LeafWorth right = leaf_worth(g - left_g, h - left_h, rules_.by);
-      if (!is_larger_gain(left.gain + right.gain, best_gain)) continue;
-      best_gain = left.gain + right.gain;
-      best_left = left;
-      best_right = right;
-      threshold = static_cast<int32_t>(b);
-    }
+    ThresholdSplit best;
+    if (!best_threshold(stats, buckets, rules_, &best)) return;
     found->nodes.push_back(node);
-    found->thresholds.push_back(threshold);
-    found->gains.push_back(best_gain - leaf_worth(g, h, rules_.by).gain - rules_.tree_complexity);
-    found->left.push_back(best_left.value);
-    found->right.push_back(best_right.value);
+    found->thresholds.push_back(best.threshold);
+    found->gains.push_back(best.gain);
+    found->left.push_back(best.left);
+    found->right.push_back(best.right);
   }
 
   static void write(KernelContext& c, int f, int num_features, const Found& found) {
@@ -279,7 +260,7 @@ class BestFeatureSplitKernel : public Kernel {
                       const Sums& total,
                       int32_t column,
                       Best* best) const {
-    for (const bool to_right : {true, false}) {
+    for (const bool to_right : {false, true}) {
       Sums left(width_, 0);
       if (!to_right) add(left, missing);
       for (int64_t b = 0; b < buckets_; ++b) {

@@ -18,3 +18,4 @@
 #include "trees/gains.cpp"
 #include "trees/growth.cpp"
 #include "trees/growth_ops.cpp"
+#include "trees/threshold_search.cpp"

@@ -124,19 +124,17 @@ def far(a, b):
     return a.shape != b.shape or not np.all(np.abs(a - b) <= 1e-5 + 1e-4 * np.abs(b))
 
 
-def example(case, i):
-    data = case["data"]
-    floats = {k: tf.train.Feature(float_list=tf.train.FloatList(value=[data[k][i]])) for k in "xzw"}
-    floats["c"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[data["c"][i].encode()]))
-    return tf.train.Example(features=tf.train.Features(feature=floats)).SerializeToString()
-
-
 def served(case, folder):
+    """What our export answers, which takes a tensor for each feature that its columns read."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         signatures = tf.compat.v1.saved_model.load(session, ["serve"], folder).signature_def
         signature = signatures["predict"]
         key = "probabilities" if case["is_classifier"] else "predictions"
-        feeds = {list(signature.inputs.values())[0].name: [example(case, i) for i in range(case["n"])]}
+        feeds = {}
+        for name, wanted in signature.inputs.items():
+            dims = [max(int(dim.size), 1) for dim in wanted.tensor_shape.dim[1:]]
+            values = np.array(case["data"][name], tf.as_dtype(wanted.dtype).as_numpy_dtype)
+            feeds[wanted.name] = values.reshape([-1] + dims)
         return session.run(signature.outputs[key].name, feeds)[:, -1]
 
 

@@ -281,6 +281,53 @@ test_that("a query of a database is a stream", {
   expect_error(linear_regressor(y ~ x, connection), "not the connection", fixed = TRUE)
 })
 
+test_that("NULL of a database is NA for a formula", {
+  skip_if_not_installed("RSQLite") # suggested
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
+  cars <- transform(mtcars, g = rep(c("a", "b"), 16), gear = as.integer(gear))
+  cars$wt[3] <- NA
+  cars$gear[4] <- NA
+  cars$g[5] <- NA
+  DBI::dbWriteTable(connection, "cars", cars)
+  table <- sql_dataset(connection, "SELECT * FROM cars ORDER BY rowid")
+  for (most in c(1e6, 0)) {
+    withr::local_options(runhooks.values_in_memory = most)
+    error <- expect_error(linear_regressor(mpg ~ wt + gear + g, table))
+    expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
+  }
+  expect_error(dataset_collect(table), "NULL in row 4", fixed = TRUE)
+  withr::local_options(runhooks.values_in_memory = 1e6)
+  model <- linear_regressor(
+    mpg ~ wt + gear + g, table, na.action = na.omit, model_dir = withr::local_tempdir()
+  )
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt + gear + g, cars)), tolerance = 1e-4)
+})
+
+test_that("a table of dbplyr's is a stream, with what is to be done to it", {
+  skip_if_not_installed("RSQLite") # suggested
+  skip_if_not_installed("dbplyr") # suggested
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
+  DBI::dbWriteTable(connection, "cars", mtcars)
+  table <- dplyr::mutate(
+    dplyr::filter(dplyr::tbl(connection, "cars"), hp > 100), heavy = wt * 1000
+  )
+  strong <- transform(mtcars[mtcars$hp > 100, ], heavy = wt * 1000)
+  model <- linear_regressor(mpg ~ heavy + factor(cyl), table, model_dir = withr::local_tempdir())
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ heavy + factor(cyl), strong)), tolerance = 1e-4)
+  expect_equal(predict(model, table), predict(model, newdata = strong))
+  expect_equal(evaluate(model, table)$average_loss, evaluate(model, strong)$average_loss)
+  withr::local_options(runhooks.values_in_memory = 0)
+  rows <- suppressMessages(
+    linear_regressor(mpg ~ heavy + factor(cyl), table, model_dir = withr::local_tempdir())
+  )
+  suppressMessages(train(rows, steps = 5))
+  expect_equal(nrow(predict(rows, table)), nrow(strong))
+})
+
 test_that("training goes on in a stream where it stopped", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)

@@ -47,6 +47,20 @@ inline void share_elements(int64_t n, F f) {
     for_elements<T>(n, f);
   }
 }
+// f(i) in whole vectors of TensorFlow's, eight floats, rest(i) for what is left of them: there it
+// computes one by one, with other last bits.
+template <typename F, typename Rest>
+inline void share_vectors(int64_t n, F f, Rest rest) {
+  constexpr int64_t kVector = 8;
+  share_range(n, [f, rest](int64_t first, int64_t count) {  // pieces begin with a vector
+    int64_t i = first;
+    for (; i + kVector <= first + count; i += kVector) {
+      RUNHOOKS_INDEPENDENT
+      for (int64_t k = 0; k < kVector; ++k) f(i + k);
+    }
+    for (; i < first + count; ++i) rest(i);
+  });
+}
 template <typename T>
 inline bool shares_elements(int64_t n) {
   return std::is_floating_point_v<T> && is_worth_sharing(n);

@@ -25,7 +25,6 @@ RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? wrapping_negative(x) : x);
 RUNHOOKS_UNARY_FN(SignFn, static_cast<T>((x > 0) - (x < 0)));
 RUNHOOKS_UNARY_FN(SqrtFn, std::sqrt(x));
 RUNHOOKS_UNARY_FN(RsqrtFn, T(1) / std::sqrt(x));
-RUNHOOKS_UNARY_FN(ExpFn, std::exp(x));
 RUNHOOKS_UNARY_FN(LogFn, std::log(x));
 RUNHOOKS_UNARY_FN(Log1pFn, std::log1p(x));
 RUNHOOKS_UNARY_FN(ReciprocalFn, T(1) / x);
@@ -146,6 +145,32 @@ std::unique_ptr<Kernel> make_cast_kernel(const Operation& op) {
 
 }  // namespace
 
+float exp_of_vector(float x) { return std::fabs(x) <= 87.0f ? exp_of_small(x) : std::exp(x); }
+double exp_of_vector(double x) { return std::exp(x); }
+
+template <typename T>
+class ExpKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return shares_elements<T>(n_); }
+  void prepare(KernelContext& c) override {
+    x_ = c.input(0).data<T>();
+    y_ = c.output(0).template data<T>();
+    n_ = c.input(0).num_elements();
+  }
+  void compute(KernelContext&) override {
+    const T* x = x_;
+    T* y = y_;
+    share_vectors(
+        n_, [=](int64_t i) { y[i] = exp_of_vector(x[i]); },
+        [=](int64_t i) { y[i] = std::exp(x[i]); });
+  }
+
+ private:
+  const T* x_ = nullptr;
+  T* y_ = nullptr;
+  int64_t n_ = 0;
+};
+
 #define RUNHOOKS_UNARY_OP(type) \
   RUNHOOKS_REGISTER_OP(type).input("x: T").output("y: T").shape(unchanged_shape)
 
@@ -232,7 +257,7 @@ RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
 
 RUNHOOKS_UNARY_OP("Exp")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<ExpFn>())
+    .kernel(kernel_by_type<ExpKernel, float, double>())
     .gradient(times([](Graph&, Output, Output y) { return y; }))
     .summary("e to the power of x, elementwise.")
     .example("f[2,3]");

@@ -16,9 +16,9 @@
 
 namespace runhooks {
 
-// e^x for x <= 0, within two units of the last place; what would be below the smallest normal
-// number is 0. Argument reduction and polynomial are those of Cephes (Moshier).
-RUNHOOKS_INLINE float exp_nonpositive(float x) {
+// e^x for |x| <= 87, within two units of the last place. Argument reduction and polynomial are those
+// of Cephes (Moshier), in the order of TensorFlow's vectors: the same bits.
+RUNHOOKS_INLINE float exp_of_small(float x) {
   const float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
   const float shifted = x * 1.44269504088896341f + kRound;
   uint32_t bits;
@@ -31,12 +31,15 @@ RUNHOOKS_INLINE float exp_nonpositive(float x) {
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
+  p = p * (r * r) + r + 1.0f;
   const uint32_t scale_bits = (bits << 23) + 0x3f800000u;
   float scale;
   std::memcpy(&scale, &scale_bits, sizeof scale);
-  return x < -87.0f ? 0.0f : p * scale;
+  return p * scale;
 }
+
+// e^x for x <= 0; what would be below the smallest normal number is 0.
+RUNHOOKS_INLINE float exp_nonpositive(float x) { return x < -87.0f ? 0.0f : exp_of_small(x); }
 inline double exp_nonpositive(double x) { return std::exp(x); }
 
 // log(1 + e) for e in [0, 1], by the series of the inverse hyperbolic tangent.
@@ -58,6 +61,14 @@ RUNHOOKS_INLINE T sigmoid_of(T x) {
   const T e = exp_nonpositive(x < 0 ? x : -x);
   const T s = T(1) / (T(1) + e);
   return x < 0 ? e * s : s;
+}
+
+// a * sigmoid(x), with the e^x of x <= 0 and the order in which TensorFlow differentiates
+// log(1 + e^x): trees whose splits gain as much are parted by the last bit.
+template <typename T>
+RUNHOOKS_INLINE T sigmoid_times(T a, T x, T e) {
+  const T part = a * (T(1) / (T(1) + e));
+  return x < 0 ? part * e : part;
 }
 
 template <typename T>

@@ -46,7 +46,6 @@ RUNHOOKS_BINARY_FN(ReluGradFn, a*(b > T(0) ? T(1) : T(0)));
 RUNHOOKS_BINARY_FN(Relu6GradFn, a*(b > T(0) && b < T(6) ? T(1) : T(0)));
 RUNHOOKS_BINARY_FN(EluGradFn, b < T(0) ? a * (b + T(1)) : a);
 RUNHOOKS_BINARY_FN(SeluGradFn, b < T(0) ? a * (b + T(kSeluScaleAlpha)) : a * T(kSeluScale));
-RUNHOOKS_BINARY_FN(SoftplusGradFn, a* sigmoid_of(b));
 RUNHOOKS_BINARY_FN(SoftsignGradFn,
                    a / ((T(1) + (b < T(0) ? -b : b)) * (T(1) + (b < T(0) ? -b : b))));
 RUNHOOKS_BINARY_FN(SigmoidGradFn, b* a*(T(1) - a));
@@ -128,10 +127,39 @@ Gradient where_negative(Graph& g, Operation& op, Output d) {
   return g.op("SelectV2", {is_negative, product, g.op("ZerosLike", {product})});
 }
 
+// As TensorFlow differentiates log(1 + e^x) twice, to the bit.
 Gradient softplus_curvature(Graph& g, Operation& op, Output d) {
-  const Output s = g.op("Sigmoid", {op.input(1)});
-  return g.op("SigmoidGrad", {s, multiply(g, d, op.input(0))});
+  const Output a = op.input(0), e = g.op("Exp", {negative(g, g.op("Abs", {op.input(1)}))});
+  const Output part = g.op("Reciprocal", {add(g, e, number(g, e, 1))});
+  const Output by_part = multiply(g, a, multiply(g, d, e));
+  const Output by_e = multiply(g, d, multiply(g, a, part));
+  return multiply(g, add(g, by_e, g.op("ReciprocalGrad", {part, by_part})), e);
 }
+
+template <typename T>
+class SoftplusGradKernel : public Kernel {
+ public:
+  bool uses_threads() const override { return shares_elements<T>(n_); }
+  void prepare(KernelContext& c) override {
+    a_ = c.input(0).data<T>();
+    x_ = c.input(1).data<T>();
+    y_ = c.output(0).template data<T>();
+    n_ = c.output(0).num_elements();
+  }
+  void compute(KernelContext&) override {
+    const T *a = a_, *x = x_;
+    T* y = y_;
+    const auto one = [=](int64_t i, T e) { y[i] = sigmoid_times(a[i], x[i], e); };
+    share_vectors(
+        n_, [=](int64_t i) { one(i, exp_nonpositive(x[i] < 0 ? x[i] : -x[i])); },
+        [=](int64_t i) { one(i, std::exp(x[i] < 0 ? x[i] : -x[i])); });
+  }
+
+ private:
+  const T *a_ = nullptr, *x_ = nullptr;
+  T* y_ = nullptr;
+  int64_t n_ = 0;
+};
 
 Gradient softsign_curvature(Graph& g, Operation& op, Output d) {
   const Output x = op.input(1);
@@ -208,7 +236,7 @@ RUNHOOKS_ACTIVATION("Softplus")
     .endpoint("math.softplus")
     .summary("log(exp(x) + 1), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("SoftplusGrad", "features")
-    .kernel(binary<SoftplusGradFn>())
+    .kernel(kernel_by_type<SoftplusGradKernel, float, double>())
     .gradient(again("SoftplusGrad", softplus_curvature))
     .summary("The gradient of Softplus.");
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "r/values/border.h"
-#include "r/values/handles.h"
+#include "r/values/held_together.h"
 
 namespace runhooks {
 namespace r {
@@ -38,6 +38,7 @@ void collected(SEXP object) {
 }  // namespace
 
 void when_collected(SEXP object, std::function<void(SEXP)> then) {
+  const HeldTogether::Scope apart(nullptr);
   R_RegisterCFinalizerEx(object, collected, FALSE);
   Rcpp::Shield<SEXP> newer(new_sentinel());
   Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));

@@ -1,0 +1,128 @@
+// What lives here: histograms of few rows by feature, summed row after row.
+// Who may use it: float_splits.h.
+// What it must not know: losses, graphs.
+#include "trees/float_splits.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "trees/parallel.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr int64_t kFewRows = 8192;
+
+class Sums {
+ public:
+  Sums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
+      : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), g_(g), h_(h) {
+    places_.resize(static_cast<size_t>(rows.rows()));
+    node_.resize(places_.size(), -1);
+    rows.each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+      for (int64_t i = 0; i < n; ++i) {
+        const auto row = static_cast<size_t>(first + ids[i]);
+        places_[row] = at + i;
+        if (node >= begin && node < end) node_[row] = node - begin;
+      }
+    });
+  }
+
+  // Candidates of one column, by node.
+  std::vector<LayerSplit> of_column(size_t number, const SplitRules& rules) const {
+    const BinnedColumn& column = matrix_.column(number);
+    const bool by_category = column.kind == BinnedColumn::Kind::kCategories;
+    const int64_t buckets = by_category ? 2 : column.bins;
+    const std::vector<int32_t> bins = bins_of(number);
+    std::vector<LayerSplit> best(static_cast<size_t>(nodes_));
+    std::vector<double> sums(static_cast<size_t>(nodes_ * buckets * 2));
+    std::vector<float> stats(sums.size());
+    for (int32_t feature = 0; feature < column.features; ++feature) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (size_t row = 0; row < bins.size(); ++row) {
+        if (node_[row] < 0) continue;
+        const int32_t bucket = by_category ? bins[row] == feature : bins[row];
+        double* at = sums.data() + (node_[row] * buckets + bucket) * 2;
+        at[0] += static_cast<double>(g_[row]);
+        at[1] += static_cast<double>(h_[row]);
+      }
+      std::transform(sums.begin(), sums.end(), stats.begin(),
+                     [](double x) { return static_cast<float>(x); });
+      for (int32_t node = 0; node < nodes_; ++node) {
+        ThresholdSplit found;
+        if (!best_threshold(stats.data() + node * buckets * 2, buckets, rules, &found)) continue;
+        LayerSplit& so_far = best[static_cast<size_t>(node)];
+        if (so_far.column >= 0 && !beats(found.gain, so_far)) continue;
+        so_far.node = begin_ + node;
+        so_far.column = static_cast<int32_t>(number);
+        so_far.feature = column.first_feature + feature;
+        so_far.threshold = found.threshold;
+        so_far.gain = static_cast<double>(found.gain);
+        so_far.left = {found.left};
+        so_far.right = {found.right};
+      }
+    }
+    return best;
+  }
+
+  static bool beats(float gain, const LayerSplit& than) {
+    return is_larger_gain(gain, static_cast<float>(than.gain));
+  }
+
+ private:
+  // By row.
+  std::vector<int32_t> bins_of(size_t number) const {
+    const BinnedMatrix::Place place = matrix_.place(number);
+    const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];
+    std::vector<int32_t> bins(places_.size());
+    for (size_t row = 0; row < bins.size(); ++row) {
+      const uint8_t* of_row = group.bytes.data() + places_[row] * kBinRowBytes;
+      bins[row] = group.is_wide ? reinterpret_cast<const uint16_t*>(of_row)[place.slot]
+                                : of_row[place.slot];
+    }
+    return bins;
+  }
+
+  const BinnedMatrix& matrix_;
+  const int32_t begin_, nodes_;
+  const float *g_, *h_;
+  std::vector<int64_t> places_;  // where a row is now
+  std::vector<int32_t> node_;    // -1: not in this layer
+};
+
+}  // namespace
+
+bool can_sum_floats(const BinnedMatrix& matrix) {
+  return matrix.rows() <= kFewRows &&
+         std::none_of(matrix.columns().begin(), matrix.columns().end(),
+                      [](const BinnedColumn& column) { return column.has_missing; });
+}
+
+std::vector<LayerSplit> float_splits(const LayerGrower& rows,
+                                     int32_t begin,
+                                     int32_t end,
+                                     const float* gradients,
+                                     const float* hessians,
+                                     const SplitRules& rules) {
+  const Sums sums(rows, begin, end, gradients, hessians);
+  const size_t columns = rows.matrix().columns().size();
+  std::vector<std::vector<LayerSplit>> by_column(columns);
+  each_on_threads(static_cast<int64_t>(columns), [&](int64_t i) {
+    const auto column = static_cast<size_t>(i);
+    by_column[column] = sums.of_column(column, rules);
+  });
+  std::vector<LayerSplit> best;
+  for (size_t node = 0; node < static_cast<size_t>(end - begin); ++node) {
+    LayerSplit found;
+    for (std::vector<LayerSplit>& splits : by_column) {
+      LayerSplit& own = splits[node];
+      if (own.column < 0) continue;
+      if (found.column < 0 || Sums::beats(static_cast<float>(own.gain), found)) found = own;
+    }
+    if (found.column >= 0) best.push_back(std::move(found));
+  }
+  return best;
+}
+
+}  // namespace runhooks

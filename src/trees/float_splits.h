@@ -1,0 +1,26 @@
+// What lives here: float_splits(), the best splits of a layer whose sums are TensorFlow's to the bit.
+// Who may use it: trees in memory that have few rows.
+// What it must not know: losses, graphs, R.
+#pragma once
+
+#include <vector>
+
+#include "trees/layer_grower.h"
+#include "trees/threshold_search.h"
+
+namespace runhooks {
+
+// Histograms are of floats that are sums of doubles in the order of rows: gains that are equal but
+// for rounding fall as they do in TensorFlow. It takes longer than whole numbers do, and knows
+// nothing of missing values.
+bool can_sum_floats(const BinnedMatrix& matrix);
+
+// Of each leaf [begin, end), with gradients and hessians by row.
+std::vector<LayerSplit> float_splits(const LayerGrower& rows,
+                                     int32_t begin,
+                                     int32_t end,
+                                     const float* gradients,
+                                     const float* hessians,
+                                     const SplitRules& rules);
+
+}  // namespace runhooks
