@@ -59,10 +59,8 @@ vocabulary_columns <- function(x) {
 
 # A model with more weights than rows may know these by heart, and nothing says so where it is never
 # shown others.
-note_few_rows <- function(object, rows) {
-  if (is_custom(object) || !is_number(rows)) return(invisible())
-  weights <- cpp_model_num_weights(core_model(object))
-  if (weights <= rows) return(invisible())
+note_few_rows <- function(object, weights, rows) {
+  if (is_custom(object) || !is_number(rows) || weights <= rows) return(invisible())
   count <- function(n) format(n, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(

@@ -124,9 +124,9 @@ train.tf_estimator <- function(
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
-    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop))
+    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
+    notes_few_rows = is.null(validation)
   )
-  if (!folder$has_checkpoint && is.null(validation)) note_few_rows(object, attr(input, "about")$rows)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)
@@ -143,11 +143,12 @@ with_convergence <- function(hooks) {
 
 # What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
 # `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself;
-# `asked`: further arguments, for the record of the run.
+# `asked`: further arguments, for the record of the run; `notes_few_rows`: of a new model.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, asked = list(),
-                         call = parent.frame()) {
+                         notes_few_rows = FALSE, call = parent.frame()) {
   folder <- current_folder(object)
+  notes_few_rows <- notes_few_rows && !folder$has_checkpoint
   check_model_dir(folder, call)
   check_folder_memory(object, "train", call)
   note_lost_folder(object, folder)
@@ -174,6 +175,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   is_done <- TRUE
   if (result$was_skipped) say_skipped(folder, max_steps)
   history <- history(result$global_step, result$history)
+  if (notes_few_rows) note_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {
     if (!result$was_skipped) remember_model(object, folder)
     note_training(object, input_fn, folder)

@@ -367,6 +367,8 @@ SEXP cpp_estimator_train(SEXP spec,
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped,
                               Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
+                              // of the graph that was built for it
+                              Rcpp::_["num_weights"] = *model->num_weights,
                               Rcpp::_["history"] = history);
   });
 }
@@ -502,10 +504,4 @@ SEXP cpp_estimator_coefficients(SEXP spec) {
     const Coefficients names = traits.coefficients(make_columns(args->list(columns)));
     return Rcpp::List::create(Rcpp::_["bias"] = names.bias, Rcpp::_["weights"] = names.weights);
   });
-}
-
-// How many weights the model has, once a graph of it has been built.
-// [[Rcpp::export(rng = false)]]
-double cpp_model_num_weights(SEXP model) {
-  return border([&] { return *model_from_r(model)->num_weights; });
 }
