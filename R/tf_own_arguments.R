@@ -13,20 +13,23 @@ own_argument_tests <- list(
   "a whole number" = function(x) is_whole(x),
   "whole numbers" = function(x) are_whole(x),
   "a number" = function(x) is_number(x),
-  "a number or a tensor" = function(x) is_number(x) || is_graph_element(x),
+  "a number or a tensor" = function(x) is_number(x) || has_value(x),
+  "numbers or a tensor" = function(x) is.numeric(x) && length(x) > 0 || has_value(x),
   "a single string" = function(x) is_string(x),
   "strings" = function(x) all(vapply(as_plain_list(x), is_string, NA)) && !is.environment(x),
   "TRUE or FALSE" = function(x) is_flag(x),
-  "TRUE, FALSE or a tensor" = function(x) is_flag(x) || is_graph_element(x),
-  "a tensor" = function(x) is_graph_element(x),
+  "TRUE, FALSE or a tensor" = function(x) is_flag(x) || has_value(x),
+  "a tensor" = function(x) has_value(x),
   "a function" = function(x) is.function(x),
   "a list of functions" = function(x) is.list(x) && all(vapply(x, is_null_or_function, NA)),
   "a list or a vector" = function(x) is.list(x) || is.atomic(x) && !is.null(x),
-  "whole numbers or a tensor" = function(x) are_whole(x) || is_graph_element(x),
+  "whole numbers or a tensor" = function(x) are_whole(x) || has_value(x),
   "a number or a string" = function(x) is_number(x) || is_string(x),
   "a session" = function(x) is_session(x)
 )
 
+# An operation has none.
+has_value <- function(x) is_tensor(x) || is_variable(x)
 are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
 is_null_or_function <- function(x) is.null(x) || is.function(x)
 # What is neither a list nor a vector has one element, itself.
@@ -42,6 +45,7 @@ own_argument_kinds <- function() {
   xavier <- c(uniform = true_or_false)
   summaries <- c(summarizer = "a function")
   resize <- c(size = size_or_tensor, method = "a number or a string")
+  numbers <- "numbers or a tensor"
   examples <- c(value = list_or_vector)
   list(
     sort = order, argsort = order,
@@ -59,6 +63,7 @@ own_argument_kinds <- function() {
       record_defaults = list_or_vector, field_delim = single_string, na_value = single_string,
       select_cols = whole_numbers
     ),
+    image.adjust_gamma = c(gamma = numbers, gain = numbers),
     image.resize = resize, image.resize_images = resize,
     image.crop_to_bounding_box = boxes, image.pad_to_bounding_box = boxes,
     image.resize_image_with_crop_or_pad = boxes[3:4], image.resize_with_crop_or_pad = boxes[3:4],

@@ -237,3 +237,23 @@ test_that("names that scripts look at are there", {
   expect_error(stop(tf$train$NanLossDuringTrainingError()), class = "runhooks_error_nan_loss")
   expect_identical(tf$estimator$NanLossDuringTrainingError, tf$train$NanLossDuringTrainingError)
 })
+
+test_that("numbers of R's own functions are numbers or tensors, and an operation has none", {
+  image <- array(4, c(1, 1, 3))
+  expect_error(
+    tf$image$adjust_gamma(image, gamma = mtcars), "`gamma` must be numbers or a tensor",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_error(
+    tf$image$adjust_gamma(image, gain = tf$no_op()), "`gain` must be numbers or a tensor",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_error(
+    tf$contrib$layers$dropout(1, keep_prob = tf$no_op()), "`keep_prob` must be a number or a tensor",
+    class = "runhooks_error_invalid_argument"
+  )
+  with(tf$Session() %as% session, {
+    brighter <- tf$image$adjust_gamma(image, tf$constant(2), c(1, 2, 3))
+    expect_equal(session$run(brighter), array(c(16, 32, 48), c(1, 1, 3)))
+  })
+})

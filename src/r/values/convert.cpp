@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.h"
 #include "r/values/text_element.h"
 #include "r/values/values.h"
 
@@ -174,6 +175,12 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
+// What is large is converted piece by piece, and the user may stop between two.
+void ask_at_times(int64_t i) {
+  constexpr int64_t kPiece = int64_t{1} << 16;
+  if (i % kPiece == kPiece - 1) check_interrupt_at_times();
+}
+
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
@@ -197,11 +204,15 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
   CodesByAddress codes(*tensor.dictionary());
   auto* out = tensor.data<int32_t>();
   if (is_line(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) out[i] = codes.code(STRING_ELT(x, i));
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      ask_at_times(i);
+      out[i] = codes.code(STRING_ELT(x, i));
+    }
     return tensor;
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    ask_at_times(i);
     out[i] = codes.code(STRING_ELT(x, at.position()));
   }
   return tensor;
@@ -257,6 +268,7 @@ template <typename T>
 void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kBlock = 32;
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    check_interrupt_at_times();
     const int64_t r1 = std::min(rows, r0 + kBlock);
     for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
       const int64_t c1 = std::min(columns, c0 + kBlock);
@@ -273,8 +285,12 @@ void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
-    std::transform(from, from + tensor.num_elements(), tensor.data<T>(),
-                   [](double x) { return static_cast<T>(x); });
+    constexpr int64_t kPiece = int64_t{1} << 20;
+    for (int64_t i = 0; i < tensor.num_elements(); i += kPiece) {
+      if (i > 0) check_interrupt_at_times();
+      std::transform(from + i, from + std::min(i + kPiece, tensor.num_elements()),
+                     tensor.data<T>() + i, [](double x) { return static_cast<T>(x); });
+    }
     return true;
   }
   if (tensor.shape().rank() != 2) return false;
@@ -309,6 +325,7 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    ask_at_times(i);
     set_number(tensor, i, number_in(x, at.position()));
   }
   return tensor;
@@ -381,6 +398,7 @@ Tensor side_by_side(const RList& parts, DType wanted) {
   Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
   constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    check_interrupt_at_times();
     const int64_t r1 = std::min(rows, r0 + kBlock);
     for (int64_t c = 0; c < width; ++c) {
       const Column& column = columns[static_cast<size_t>(c)];
@@ -454,10 +472,14 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
   }
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
   if (is_line(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) set_element(out, i, tensor, i);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      ask_at_times(i);
+      set_element(out, i, tensor, i);
+    }
   } else {
     RowMajor at(shape);
     for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+      ask_at_times(i);
       set_element(out, at.position(), tensor, i);
     }
   }
