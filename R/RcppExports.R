@@ -601,6 +601,10 @@ cpp_estimator_coefficients <- function(spec) {
     .Call(`_runhooks_cpp_estimator_coefficients`, spec)
 }
 
+cpp_model_num_weights <- function(model) {
+    .Call(`_runhooks_cpp_model_num_weights`, model)
+}
+
 cpp_exporter <- function(type, args, owner) {
     .Call(`_runhooks_cpp_exporter`, type, args, owner)
 }

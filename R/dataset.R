@@ -59,8 +59,26 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
   }
   if ("dataset" %in% names(args)) check_dataset(args$dataset, "dataset", call)
   form <- if (is_dataset(args$dataset)) args$dataset$form else 1L
-  args <- lapply(args, function(x) if (is_dataset(x)) x$handle else x)
-  tf_dataset(cpp_dataset(type, args, paste0(fun, "()")), form)
+  handles <- lapply(args, function(x) if (is_dataset(x)) x$handle else x)
+  made <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
+  gaps <- attr(args$dataset, "gaps")
+  if (is.null(gaps)) return(made)
+  with_gaps(made, function() {
+    args$dataset <- gaps()
+    new_dataset(type, fun, args, call)
+  })
+}
+
+# A dataset whose source puts something in the place of what is missing. `gaps` makes the same
+# dataset with NA there, for who knows what to do about it.
+with_gaps <- function(dataset, gaps) {
+  attr(dataset, "gaps") <- gaps
+  dataset
+}
+
+as_read_with_gaps <- function(dataset) {
+  gaps <- attr(dataset, "gaps")
+  if (is.null(gaps)) dataset else gaps()
 }
 
 # --- elements: nested lists of components

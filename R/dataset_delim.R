@@ -13,7 +13,9 @@
 #'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`; or one word of their first letters,
 #'   such as `"ddic"`. `NULL`: the smallest of these five that holds all fields seen.
 #' @param defaults What stands for an empty field, in a list with an element for each column;
-#'   `NULL`: 0 and `""`. A type in the place of a value (`tf$float32`) makes an empty field an error.
+#'   `NULL`: 0 and `""`, but for models of a formula, to which the dataset is given as it is: there an
+#'   empty field is NA, see `na.action` in [linear_regressor()]. A type in the place of a value
+#'   (`tf$float32`) makes an empty field an error.
 #' @param delim What stands between fields, one character.
 #' @return A specification, for [text_line_dataset()] and [dataset_decode_delim()].
 #' @section Errors: `runhooks_error_invalid_argument` where rows have other numbers of fields than
@@ -134,7 +136,9 @@ check_per_column <- function(x, names, arg, call) {
 # Defaults as text, the names of columns that have none, and types that were given instead.
 column_defaults <- function(defaults, types, names, call) {
   if (is.null(defaults)) {
-    return(list(defaults = ifelse(types == "string", "", "0"), required = character()))
+    return(list(
+      defaults = ifelse(types == "string", "", "0"), required = character(), are_ours = TRUE
+    ))
   }
   check_per_column(defaults, names, "defaults", call)
   required <- vapply(defaults, is_dtype, NA)
@@ -178,7 +182,27 @@ csv_arguments <- function(spec) {
 csv_dataset <- function(fun, args, spec) {
   own <- list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header))
   made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
-  tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
+  made <- tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
+  with_csv_gaps(made, spec, function(spec) csv_dataset(fun, args, spec))
+}
+
+# `make` makes the dataset of another specification. Where the user has said what stands for empty
+# fields that holds for everybody.
+with_csv_gaps <- function(dataset, spec, make) {
+  if (!isTRUE(spec$are_ours)) return(dataset)
+  force(make)
+  with_gaps(dataset, function() make(spec_with_gaps(spec)))
+}
+
+# An empty field is what R reads as NA; int64 has nothing that it does, there an empty field is an error.
+spec_with_gaps <- function(spec) {
+  spec$are_ours <- FALSE
+  spec$defaults <- c(
+    int32 = "-2147483648", int64 = "0", float32 = "NaN", float64 = "NaN", string = ""
+  )[spec$types]
+  spec$defaults <- unname(spec$defaults)
+  spec$required <- spec$names[spec$types == "int64"]
+  spec
 }
 
 #' Lines of delimited text as records
@@ -207,7 +231,9 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
   args <- c(list(dataset = dataset), csv_arguments(record_spec))
   made <- new_dataset("DecodeDelimDataset", "dataset_decode_delim", args)
   form <- setNames(as.list(seq_along(record_spec$names)), record_spec$names)
-  made <- tf_dataset(made$handle, form)
+  made <- with_csv_gaps(tf_dataset(made$handle, form), record_spec, function(spec) {
+    dataset_decode_delim(dataset, spec)
+  })
   if (is.null(parallel_records)) made else dataset_prefetch(made, parallel_records)
 }
 
@@ -219,8 +245,8 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
 #' @param batch_size How many rows a batch has; batches run on across files.
 #' @param column_names Names of all columns; `NULL`: those of the first file's header.
 #' @param column_defaults A list with what stands for an empty field of each column that is read: a
-#'   value, whose type is the column's, or a type, where a field must not be empty. `NULL`: types as
-#'   in [csv_record_spec()], and 0 or `""`.
+#'   value, whose type is the column's, or a type, where a field must not be empty. `NULL`: types and
+#'   what stands for an empty field as in [csv_record_spec()].
 #' @param label_name Name of the column that is the label: elements are then tuples of a record and
 #'   the label.
 #' @param select_columns Names or numbers of the columns to be read; `NULL`: all.
@@ -268,24 +294,28 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
   )
   spec <- select_spec_columns(spec, select_columns, column_defaults)
   label <- label_component(spec, label_name)
-  reader <- function(filenames) {
-    args <- list(
-      filenames = filenames, compression_type = compression_type, on_error = on_error
-    )
-    csv_dataset("make_csv_dataset", args, spec)
+  reader <- function(spec) {
+    function(filenames) {
+      args <- list(
+        filenames = filenames, compression_type = compression_type, on_error = on_error
+      )
+      csv_dataset("make_csv_dataset", args, spec)
+    }
   }
-  if (!shuffle && num_parallel_reads == 1) {
-    rows <- reader(as.list(files))
-  } else {
-    listed <- new_dataset("FileListDataset", "make_csv_dataset", list(filenames = as.list(files)))
-    if (shuffle) listed <- dataset_shuffle(listed, length(files), seed = shuffle_seed)
-    rows <- dataset_interleave(listed, reader, num_parallel_reads)
-    if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_size, seed = shuffle_seed)
+  batches <- function(spec) {
+    if (!shuffle && num_parallel_reads == 1) {
+      rows <- reader(spec)(as.list(files))
+    } else {
+      listed <- new_dataset("FileListDataset", "make_csv_dataset", list(filenames = as.list(files)))
+      if (shuffle) listed <- dataset_shuffle(listed, length(files), seed = shuffle_seed)
+      rows <- dataset_interleave(listed, reader(spec), num_parallel_reads)
+      if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_size, seed = shuffle_seed)
+    }
+    if (is.null(num_epochs) || num_epochs != 1) rows <- dataset_repeat(rows, num_epochs)
+    rows <- tf_dataset(dataset_batch(rows, batch_size)$handle, label)
+    if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
   }
-  if (is.null(num_epochs) || num_epochs != 1) rows <- dataset_repeat(rows, num_epochs)
-  rows <- dataset_batch(rows, batch_size)
-  rows <- tf_dataset(rows$handle, label)
-  if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
+  with_csv_gaps(batches(spec), spec, batches)
 }
 
 csv_file_spec <- function(file, delim, names, header, compression_type, use_quotes, na_value, rows,
@@ -328,6 +358,7 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   own <- column_defaults(defaults, spec$types, spec$names, call)
   spec$defaults <- own$defaults
   spec$required <- own$required
+  spec$are_ours <- own$are_ours
   spec
 }
 

@@ -17,8 +17,8 @@
 #' @return A dataset, see [datasets]: integers are int32, `integer64` int64, doubles float64,
 #'   logicals bool, words strings.
 #' @section Errors: `runhooks_error_invalid_argument` with column and row for NULL in a column that
-#'   is not of doubles (in these it is NaN), and for columns of other kinds: convert them in the
-#'   query. `runhooks_error_failed_precondition` where the query gives other rows than before.
+#'   is not of doubles (in these it is NaN; a model of a formula takes NULL of integers and strings as
+#'   NA, too), and for columns of other kinds: convert them in the query. `runhooks_error_failed_precondition` where the query gives other rows than before.
 #' @family datasets
 #' @export
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
@@ -35,7 +35,15 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   check_string(query)
   check_positive_whole(chunk_size)
   types <- query_types(connection, query)
-  chunks_dataset(types, function() sql_stream(connection, query, chunk_size, types), query)
+  rows <- function(types, has_gaps) {
+    open <- function() sql_stream(connection, query, chunk_size, types, has_gaps)
+    chunks_dataset(types, open, query)
+  }
+  with_gaps(rows(types, FALSE), function() {
+    # of these, NA is one
+    types[types == "int64"] <- "float64"
+    rows(types, TRUE)
+  })
 }
 
 # Records of chunks of rows: data frames, or named lists of columns of equal length. Rows are taken
@@ -70,7 +78,7 @@ send_query <- function(connection, query) {
 
 # A stream of the rows of a query. Its position is how many chunks have been fetched, and a hash of
 # all of them.
-sql_stream <- function(connection, query, chunk_size, types) {
+sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
   result <- NULL
   fetched <- 0
   hash <- ""
@@ -114,7 +122,7 @@ sql_stream <- function(connection, query, chunk_size, types) {
     chunk <- fetch()
     if (is.null(chunk)) return(finish())
     withCallingHandlers(
-      unname(sql_columns(chunk, types, before)), error = function(e) finish()
+      unname(sql_columns(chunk, types, before, has_gaps)), error = function(e) finish()
     )
   }
   list(draw = draw, rewind = begin, save = save, restore = restore)
@@ -153,13 +161,15 @@ sql_type <- function(x) {
   )
 }
 
-# A chunk with the types that the first row has shown; `before` rows came before it.
-sql_columns <- function(chunk, types, before) {
+# A chunk with the types that the first row has shown; `before` rows came before it. `has_gaps`: NULL is
+# what R reads as NA, a word that is missing the empty one.
+sql_columns <- function(chunk, types, before, has_gaps) {
   columns <- list()
   for (name in names(types)) {
     values <- chunk[[name]]
     fits <- identical(sql_type(values), types[[name]]) ||
-      (types[[name]] == "float64" && sql_type(values) == "int32") || all(is.na(values))
+      (types[[name]] == "float64" && sql_type(values) %in% c("int32", if (has_gaps) "int64")) ||
+      all(is.na(values))
     if (!fits) {
       stop_runhooks(
         "Column {.val {name}} is {.val {sql_type(values)}} in rows from {before + 1} on; it began as
@@ -168,14 +178,20 @@ sql_columns <- function(chunk, types, before) {
       )
     }
     missing <- which(is.na(values))
-    if (length(missing) && types[[name]] != "float64") {
+    if (has_gaps && types[[name]] == "string") values[missing] <- ""
+    if (has_gaps && types[[name]] == "int32") {
+      values <- as.double(values)
+      values[missing] <- -2^31 # which R reads as NA
+    }
+    can_lack <- c("float64", if (has_gaps) c("int32", "string"))
+    if (length(missing) && !types[[name]] %in% can_lack) {
       stop_runhooks(
         "Column {.val {name}} is NULL in row {before + missing[[1]]}, which {.val {types[[name]]}}
          cannot be.",
         kind = "invalid_argument"
       )
     }
-    if (types[[name]] == "int64") values <- exact_int64(values, name)
+    if (inherits(values, "integer64")) values <- exact_int64(values, name)
     if (types[[name]] == "float64") values <- as.double(values)
     columns[[name]] <- np_array(values, types[[name]])
   }
@@ -184,7 +200,7 @@ sql_columns <- function(chunk, types, before) {
 
 exact_int64 <- function(x, name) {
   numbers <- as.double(x)
-  if (any(abs(numbers) > 2^53)) {
+  if (any(abs(numbers) > 2^53, na.rm = TRUE)) {
     stop_runhooks(
       "Column {.val {name}} has integers beyond 2^53, which R cannot hand over exactly.",
       kind = "invalid_argument"

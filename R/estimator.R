@@ -186,7 +186,10 @@ core_model <- function(object) made_model(object)$pointer
 # What the core needs of an estimator.
 core_spec <- function(object) {
   if (is_custom(object)) {
-    return(list(model_fn = custom_model(object), warm_start_from = object$warm_start_from))
+    return(structure(
+      list(model_fn = custom_model(object), warm_start_from = object$warm_start_from),
+      metric_fns = object$metric_fns
+    ))
   }
   spec <- object$spec
   structure(

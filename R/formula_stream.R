@@ -16,7 +16,7 @@ streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
-  if (!is_dataset(x)) x <- arrow_dataset(x)
+  x <- as_read_with_gaps(if (is_dataset(x)) x else arrow_dataset(x))
   form <- record_form(x, response, call)
   info <- cpp_dataset_info(x$handle)
   if (info$is_endless) {
@@ -399,7 +399,7 @@ formula_batches <- function(dataset, features, response, model) {
   function() {
     mode <- the$mode
     if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
-    batches <- tf_dataset(dataset$handle, form)
+    batches <- tf_dataset(as_read_with_gaps(dataset)$handle, form)
     batch <- next_batch(feature_batches(batches, columns, model, mode))
     if (identical(mode, "infer")) return(batch)
     last <- length(batch)

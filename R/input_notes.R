@@ -56,3 +56,21 @@ vocabulary_columns <- function(x) {
   if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
   unlist(lapply(unname(fields), vocabulary_columns), recursive = FALSE)
 }
+
+# A model with more weights than rows may know these by heart, and nothing says so where it is never
+# shown others.
+note_few_rows <- function(object, rows) {
+  if (is_custom(object) || !is_number(rows)) return(invisible())
+  weights <- cpp_model_num_weights(core_model(object))
+  if (weights <= rows) return(invisible())
+  count <- function(n) format(n, big.mark = ",", scientific = FALSE) # nolint: used by cli
+  cli::cli_inform(
+    c(
+      "The model has more weights ({count(weights)}) than there are rows ({count(rows)}): it may come to
+       know them by heart.",
+      i = "How it does on others {.code train(validation = )} shows, and {.code stop = early_stopping()}
+           stops in time."
+    ),
+    class = "runhooks_message_few_rows"
+  )
+}

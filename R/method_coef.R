@@ -59,6 +59,8 @@ formula.tf_estimator <- function(x, ...) {
 #' @export
 terms.tf_estimator <- function(x, ...) {
   if (is.null(x$formula)) stop_no_formula("terms")
+  known <- setdiff(names(formals(stats::terms.formula)), c("x", "data", "..."))
+  refuse_more("terms", list(...)[setdiff(...names(), known)], known)
   stats::terms(x$formula, data = kept_data(x), ...)
 }
 

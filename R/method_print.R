@@ -44,7 +44,7 @@ optimizer_words <- function(object) {
 part_optimizer_words <- function(optimizer, part) {
   if (is.function(optimizer)) return("by a function")
   if (is.null(optimizer)) return(part$missing)
-  name <- optimizer_type(optimizer)
+  name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
   if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
   rate <- if (is_optimizer(optimizer)) {
     optimizer$learning_rate

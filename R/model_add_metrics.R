@@ -8,7 +8,8 @@
 #'
 #' @param estimator A model, such as [linear_regressor()].
 #' @param metric_fn A function of one or more of the arguments `features` (the tensors by name),
-#'   `labels` (of the shape that the input function gives them, `[batch]`), `predictions` (the tensors
+#'   `labels` (of the shape that the input function gives them, `[batch]`; float64 as the float32 of the
+#'   predictions), `predictions` (the tensors
 #'   by name: those of [predict()][predict.tf_estimator], of a regressor `[batch, 1]`) and `config`. It returns a named list of what functions of `tf$metrics` give.
 #' @return The model with these metrics; it has the same folder.
 #' @section Errors: `runhooks_error_invalid_argument` for a function of other arguments, and in
@@ -42,14 +43,41 @@ add_metrics <- function(estimator, metric_fn) {
   given <- if ("..." %in% own) possible else intersect(possible, own)
   config <- unclass(estimator$estimator)$config
   call <- function(features, labels, predictions) {
+    labels <- as_precise_as(labels, predictions)
     all <- list(features = features, labels = labels, predictions = predictions, config = config)
     before <- length(tf$get_default_graph()$get_operations())
-    metrics <- do.call(metric_fn, all[given])
+    metrics <- withCallingHandlers(
+      as_users_code(do.call(metric_fn, all[given], quote = TRUE)),
+      error = function(e) {
+        if (is.null(steering_kind(e))) stop(add_note(e, metric_input_words(labels, predictions)))
+      }
+    )
     if (is_tensor(labels)) warn_outer_labels(labels, before)
     as_metric_pairs(metrics)
   }
   estimator$metric_fns <- c(estimator$metric_fns, list(call))
   estimator
+}
+
+# Labels of a data frame are float64 beside predictions in float32: they are what heads make of them.
+as_precise_as <- function(labels, predictions) {
+  if (is.list(labels)) return(lapply(labels, as_precise_as, predictions))
+  types <- vapply(Filter(is_tensor, as.list(predictions)), function(x) x$dtype$name, "")
+  is_single <- "float32" %in% types && !"float64" %in% types
+  if (is_tensor(labels) && labels$dtype$name == "float64" && is_single) {
+    labels <- tf$cast(labels, tf$float32)
+  }
+  labels
+}
+
+metric_input_words <- function(labels, predictions) {
+  words <- function(x) if (is_tensor(x)) paste(x$dtype$name, x$shape$text) else "no tensor"
+  each <- vapply(as.list(predictions), words, "")
+  paste0(
+    "in metric_fn of add_metrics(): `labels` is ",
+    if (is_tensor(labels)) words(labels) else kind_of(labels),
+    ", predictions are ", paste0(names(each), ": ", each, collapse = ", ")
+  )
 }
 
 # Labels are [batch] as an input function gives them, predictions [batch, 1]: `labels - predictions` is

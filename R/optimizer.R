@@ -7,6 +7,7 @@ optimizer_symbols <- function() {
   for (specs in registered("optimizer")) {
     symbols[endpoints_of(specs)] <- list(optimizer_constructor(specs))
   }
+  symbols$train.Optimizer <- own_optimizer
   symbols
 }
 
@@ -80,7 +81,7 @@ optimizers_rd <- function() {
 #'
 #' @section Errors: `runhooks_error_invalid_argument` for a hyperparameter out of its range or an
 #'   unknown name; the message lists the known ones.
-#' @seealso The classes of these names in TensorFlow 1.x.
+#' @seealso [own_optimizers] for a rule of one's own; the classes of these names in TensorFlow 1.x.
 #' @name optimizers
 #' @family optimizers
 #' @examples
@@ -116,15 +117,16 @@ NULL
       given <- unclass(x)$name
       if (is.null(given)) sub("Optimizer$", "", class(x)[[1]]) else given
     },
-    unclass(x)[[name]]
+    hyperparameters_in(x)[[name]]
   )
 }
 
 #' @export
 print.runhooks_optimizer <- function(x, ...) {
-  numbers <- Filter(is_number, unclass(x))
-  shown <- paste(names(numbers), "=", vapply(numbers, format, ""), collapse = ", ")
-  cat(attr(x, "owner"), " with ", shown, "\n", sep = "") # lint: allow stdout
+  numbers <- Filter(is_number, hyperparameters_in(x))
+  shown <- sprintf("%s = %s", names(numbers), vapply(numbers, format, ""))
+  more <- if (length(numbers)) paste(" with", paste(shown, collapse = ", "))
+  cat(attr(x, "owner"), more, "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
 

@@ -49,7 +49,8 @@
 #'   Copies of an object in one process (`copy <- model`) are the same model.
 #' @section Random numbers: Where dropout and all that a step draws stand is in every checkpoint: a
 #'   training in parts draws what one in a piece does.
-#' @section Messages: `runhooks_message_other_data` where data in memory are others than those that
+#' @section Messages: `runhooks_message_few_rows` where a new model has more weights than rows and no
+#'   `validation`; `runhooks_message_other_data` where data in memory are others than those that
 #'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`.
 #' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
 #'   told how long to train has not come to the least loss in 200 steps, with the norm of the gradient.
@@ -125,6 +126,7 @@ train.tf_estimator <- function(
     watched$record,
     asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop))
   )
+  if (!folder$has_checkpoint && is.null(validation)) note_few_rows(object, attr(input, "about")$rows)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
   invisible(history)

@@ -1678,6 +1678,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_model_num_weights
+double cpp_model_num_weights(SEXP model);
+RcppExport SEXP _runhooks_cpp_model_num_weights(SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_num_weights(model));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_exporter
 SEXP cpp_exporter(Text type, SEXP args, Text owner);
 RcppExport SEXP _runhooks_cpp_exporter(SEXP typeSEXP, SEXP argsSEXP, SEXP ownerSEXP) {
@@ -2333,6 +2343,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
+    {"_runhooks_cpp_model_num_weights", (DL_FUNC) &_runhooks_cpp_model_num_weights, 1},
     {"_runhooks_cpp_exporter", (DL_FUNC) &_runhooks_cpp_exporter, 3},
     {"_runhooks_cpp_exporter_wants", (DL_FUNC) &_runhooks_cpp_exporter_wants, 5},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},

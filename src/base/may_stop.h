@@ -3,6 +3,9 @@
 // What it must not know: what is computed, who asks.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/interrupt.h"
 
 namespace runhooks {
@@ -24,6 +27,23 @@ class MayStopWithin {
 };
 inline void check_interrupt_within() {
   if (MayStopWithin::may()) check_interrupt();
+}
+// By the clock, where pieces are many and their lengths differ.
+inline void check_interrupt_within_at_times() {
+  if (MayStopWithin::may()) check_interrupt_at_times();
+}
+
+// run(first, last) for 0..n, of which each takes about `work` operations: in rounds between which
+// the user may stop what takes long, else in one.
+template <typename Run>
+void in_rounds(int64_t n, int64_t work, const Run& run) {
+  constexpr int64_t kWorkOfRound = 1 << 24;
+  const int64_t most = std::max<int64_t>(1, kWorkOfRound / std::max<int64_t>(1, work));
+  const int64_t round = MayStopWithin::may() ? most : n;
+  for (int64_t first = 0; first < n; first += round) {
+    if (first > 0) check_interrupt_within();
+    run(first, std::min(n, first + round));
+  }
 }
 
 }  // namespace runhooks

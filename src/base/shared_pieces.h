@@ -31,17 +31,15 @@ inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedE
 template <typename Run>
 void share_range(int64_t n, const Run& run) {
   if (!is_worth_sharing(n) || (kernel_threads() < 2 && !MayStopWithin::may())) return run(0, n);
-  constexpr int64_t kMostPieces = 1 << 10, kRound = 1 << 20;
+  constexpr int64_t kMostPieces = 1 << 10, kWorkOfElement = 16;
   const int64_t piece = std::max(kSharedElements, (n / kMostPieces + 64) / 64 * 64);
   const int64_t pieces = (n + piece - 1) / piece;
-  const int64_t round = MayStopWithin::may() ? std::max<int64_t>(1, kRound / piece) : pieces;
-  for (int64_t first = 0; first < pieces; first += round) {
-    if (first > 0) check_interrupt_within();
-    share_each(std::min(round, pieces - first), [&](int64_t i) {
+  in_rounds(pieces, piece * kWorkOfElement, [&](int64_t first, int64_t last) {
+    share_each(last - first, [&](int64_t i) {
       const int64_t at = (first + i) * piece;
       run(at, std::min(piece, n - at));
     });
-  }
+  });
 }
 
 }  // namespace runhooks

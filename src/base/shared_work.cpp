@@ -17,6 +17,7 @@
 #include "base/denormals.h"
 #include "base/may_stop.h"
 #include "base/threads.h"
+#include "base/while_waiting.h"
 #include "base/without_signals.h"
 
 namespace runhooks {
@@ -76,6 +77,7 @@ class Helpers {
         pause();
       } else {
         std::this_thread::yield();
+        WhileWaiting::call();
       }
     }
     busy_.store(false, std::memory_order_release);

@@ -14,13 +14,7 @@ class CyclicColumn : public DenseColumn {
       : key_(args.text("key")), period_(args.number("period")) {}
 
   std::string name() const override { return key_ + "_cyclic"; }
-  std::vector<FeatureRead> reads() const override {
-    FeatureRead read(key_, DType::kFloat32);
-    read.has_shape = true;
-    read.shape = Shape{1};
-    read.is_normalized = true;
-    return {read};
-  }
+  std::vector<FeatureRead> reads() const override { return {FeatureRead::one_number(key_)}; }
   Shape variable_shape() const override { return Shape{2}; }
 
   // In float64, so that a time in seconds since 1970 keeps its place.

@@ -37,6 +37,14 @@ struct FeatureRead {
       : key(std::move(feature)),
         dtype(type),
         example_dtype(is_integer(type) ? DType::kInt64 : type) {}
+  // One number of each example, computed from what it gives.
+  static FeatureRead one_number(std::string feature) {
+    FeatureRead read(std::move(feature), DType::kFloat32);
+    read.has_shape = true;
+    read.shape = Shape{1};
+    read.is_normalized = true;
+    return read;
+  }
   std::string key;
   DType dtype;  // strings, integers or float32
   // In a serialized example: numbers of one shape, with a value where it is missing, or (without

@@ -14,13 +14,7 @@ class OffsetColumn : public FixedColumn {
         standardization_(args, "center", "scale", static_cast<int64_t>(args.numbers("scale").size())) {}
 
   std::string name() const override { return key_; }
-  std::vector<FeatureRead> reads() const override {
-    FeatureRead read(key_, DType::kFloat32);
-    read.has_shape = true;
-    read.shape = Shape{1};
-    read.is_normalized = true;
-    return {read};
-  }
+  std::vector<FeatureRead> reads() const override { return {FeatureRead::one_number(key_)}; }
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     const Output column = graph.op("Reshape", {cache.feature(key_), graph.int_vector({-1, 1})});

@@ -94,29 +94,6 @@ class PaddedBatchDataset : public Transformation {
   Components values_;
 };
 
-// The shape that holds component k of all elements.
-Shape common_shape(const std::vector<Components>& elements, size_t k, const Shape& wanted) {
-  Shape shape = elements[0][k].shape();
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const Shape& own = elements[i][k].shape();
-    if (own.rank() != shape.rank()) {
-      invalid_argument(
-          "All elements in a batch must have the same rank when padding; element 0 "
-          "has shape ",
-          shape, ", element ", static_cast<unsigned long>(i), " ", own, ".");
-    }
-    for (int d = 0; d < shape.rank(); ++d) {
-      const bool is_fixed = wanted.has_rank() && wanted.dim(d) != Shape::kUnknownDim;
-      if (is_fixed && own.dim(d) > wanted.dim(d)) {
-        fail(Code::kDataLoss, "Attempted to pad to a smaller size than the input element: element ",
-             static_cast<unsigned long>(i), " has shape ", own, ", the batch ", wanted, ".");
-      }
-      shape.set_dim(d, is_fixed ? wanted.dim(d) : std::max(shape.dim(d), own.dim(d)));
-    }
-  }
-  return shape;
-}
-
 // Copies an element of shape `own` into the corner of a place of shape `shape`, T by T.
 template <typename T>
 void copy_corner(const T* from, const Shape& own, T* to, const Shape& shape, int d = 0) {
@@ -134,81 +111,157 @@ void copy_corner(const T* from, const Shape& own, T* to, const Shape& shape, int
   }
 }
 
-template <typename T>
-void copy_padded(const std::vector<Components>& elements,
-                 size_t k,
-                 const Tensor& value,
-                 const Shape& shape,
-                 Tensor& batch) {
-  T* to = batch.data<T>();
-  const int64_t size = shape.num_elements();
-  std::fill(to, to + batch.num_elements(), *value.data<T>());
-  for (const Components& element : elements) {
-    if (element[k].num_elements() > 0) {
-      copy_corner(element[k].data<T>(), element[k].shape(), to, shape);
-    }
-    to += size;
+// One component of the elements of a batch as they come. Their bytes lie in blocks: of very many
+// small tensors each would have memory of its own, which takes long to let go of.
+class Column {
+ public:
+  explicit Column(DType dtype) : dtype_(dtype) {
+    if (dtype == DType::kString) dictionary_ = std::make_shared<StringDictionary>();
   }
-}
+  void add(const Tensor& element) {
+    if (runs_.empty() || runs_.back().shape != element.shape()) {
+      runs_.push_back({element.shape(), 0});
+    }
+    ++runs_.back().count;
+    if (!dictionary_) return add_bytes(element.raw(), element.num_bytes());
+    codes_.clear();
+    for (int64_t i = 0; i < element.num_elements(); ++i) {
+      codes_.push_back(dictionary_->code(element.string_at(i)));
+    }
+    add_bytes(codes_.data(), codes_.size() * sizeof(int32_t));
+  }
 
-// Strings get codes of one dictionary.
-void copy_padded_strings(const std::vector<Components>& elements,
-                         size_t k,
-                         const Tensor& value,
-                         const Shape& shape,
-                         Tensor& batch) {
-  const auto dictionary = std::make_shared<StringDictionary>();
-  batch.set_dictionary(dictionary);
-  std::vector<Components> coded;
-  for (const Components& element : elements) {
-    Tensor codes(DType::kInt32, element[k].shape());
-    for (int64_t i = 0; i < codes.num_elements(); ++i) {
-      codes.data<int32_t>()[i] = dictionary->code(element[k].string_at(i));
+  // The shape that holds all of them.
+  Shape common_shape(const Shape& wanted) const {
+    Shape shape = runs_[0].shape;
+    int64_t element = 0;
+    for (const Run& run : runs_) {
+      check_run(run.shape, element, shape, wanted);
+      for (int d = 0; d < shape.rank(); ++d) {
+        const bool is_fixed = wanted.has_rank() && wanted.dim(d) != Shape::kUnknownDim;
+        shape.set_dim(d, is_fixed ? wanted.dim(d) : std::max(shape.dim(d), run.shape.dim(d)));
+      }
+      element += run.count;
     }
-    coded.push_back({codes});
+    return shape;
   }
-  const Tensor padding = Tensor::scalar(dictionary->code(value.string_at(0)));
-  copy_padded<int32_t>(coded, 0, padding, shape, batch);
-}
+
+  // All of them, each in the corner of a place of shape `shape` that is otherwise `padding`.
+  void put(const Tensor& padding, const Shape& shape, Tensor& batch) const {
+    if (dictionary_) {
+      batch.set_dictionary(dictionary_);
+      return put_as<int32_t>(dictionary_->code(padding.string_at(0)), shape, batch);
+    }
+    switch (dtype_size(dtype_)) {
+      case 1:
+        return put_as<uint8_t>(*padding.data<uint8_t>(), shape, batch);
+      case 2:
+        return put_as<uint16_t>(*padding.data<uint16_t>(), shape, batch);
+      case 4:
+        return put_as<uint32_t>(*padding.data<uint32_t>(), shape, batch);
+      default:  // 8
+        return put_as<uint64_t>(*padding.data<uint64_t>(), shape, batch);
+    }
+  }
+
+ private:
+  // Elements of one shape that follow each other.
+  struct Run {
+    Shape shape;
+    int64_t count;
+  };
+  // Of whole elements.
+  struct Block {
+    std::unique_ptr<char[]> bytes;
+    size_t size, used;
+  };
+
+  static void check_run(const Shape& own,
+                        int64_t element,
+                        const Shape& shape,
+                        const Shape& wanted) {
+    if (own.rank() != shape.rank()) {
+      invalid_argument(
+          "All elements in a batch must have the same rank when padding; element 0 "
+          "has shape ",
+          shape, ", element ", element, " ", own, ".");
+    }
+    for (int d = 0; wanted.has_rank() && d < own.rank(); ++d) {
+      if (wanted.dim(d) == Shape::kUnknownDim || own.dim(d) <= wanted.dim(d)) continue;
+      fail(Code::kDataLoss, "Attempted to pad to a smaller size than the input element: element ",
+           element, " has shape ", own, ", the batch ", wanted, ".");
+    }
+  }
+  void add_bytes(const void* bytes, size_t size) {
+    constexpr size_t kFirst = size_t{1} << 10, kBlock = size_t{1} << 20;
+    if (size == 0) return;
+    if (blocks_.empty() || blocks_.back().size - blocks_.back().used < size) {
+      const size_t wanted = blocks_.empty() ? kFirst : std::min(kBlock, 2 * blocks_.back().size);
+      const size_t room = std::max(wanted, size);
+      check_memory(1, room);
+      blocks_.push_back({std::unique_ptr<char[]>(new char[room]), room, 0});
+    }
+    Block& block = blocks_.back();
+    std::memcpy(block.bytes.get() + block.used, bytes, size);
+    block.used += size;
+  }
+  template <typename T>
+  void put_as(T padding, const Shape& shape, Tensor& batch) const {
+    T* to = batch.data<T>();
+    const int64_t place = shape.num_elements();
+    std::fill(to, to + batch.num_elements(), padding);
+    InterruptPoll poll;
+    size_t block = 0, at = 0;
+    for (const Run& run : runs_) {
+      const int64_t count = run.shape.num_elements();
+      for (int64_t i = 0; i < run.count; ++i, to += place) {
+        if (count == 0) continue;
+        poll();
+        if (at == blocks_[block].used) {
+          ++block;
+          at = 0;
+        }
+        copy_corner(reinterpret_cast<const T*>(blocks_[block].bytes.get() + at), run.shape, to,
+                    shape);
+        at += static_cast<size_t>(count) * sizeof(T);
+      }
+    }
+  }
+
+  DType dtype_;
+  std::shared_ptr<StringDictionary> dictionary_;
+  std::vector<int32_t> codes_;
+  std::vector<Run> runs_;
+  std::vector<Block> blocks_;
+};
 
 class PaddedBatchIterator : public TransformationIterator<PaddedBatchDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    std::vector<Components> elements;
+    std::vector<Column> columns;
+    for (const DType dtype : dataset_->dtypes()) columns.emplace_back(dtype);
+    size_t taken = 0;
     ComponentsSink element;
     InterruptPoll poll;
-    while (elements.size() < dataset_->batch_size() && input_->next(element)) {
+    for (; taken < dataset_->batch_size() && input_->next(element); ++taken) {
       poll();
-      elements.push_back(element.take());
+      const Components components = element.take();
+      for (size_t k = 0; k < columns.size(); ++k) columns[k].add(components[k]);
     }
-    const bool is_short = elements.size() < dataset_->batch_size();
-    if (elements.empty() || (is_short && dataset_->drops_remainder())) return false;
-    for (size_t k = 0; k < elements[0].size(); ++k) put(elements, k, sink);
+    const bool is_short = taken < dataset_->batch_size();
+    if (taken == 0 || (is_short && dataset_->drops_remainder())) return false;
+    for (size_t k = 0; k < columns.size(); ++k) put(columns[k], taken, k, sink);
     return true;
   }
 
  private:
-  void put(const std::vector<Components>& elements, size_t k, ElementSink& sink) const {
-    const Tensor& value = dataset_->value(k);
-    const Shape shape = common_shape(elements, k, dataset_->padded(k));
-    Shape with_rows = {static_cast<int64_t>(elements.size())};
+  void put(const Column& column, size_t rows, size_t k, ElementSink& sink) const {
+    const Tensor& padding = dataset_->value(k);
+    const Shape shape = column.common_shape(dataset_->padded(k));
+    Shape with_rows = {static_cast<int64_t>(rows)};
     for (int d = 0; d < shape.rank(); ++d) with_rows.append(shape.dim(d));
-    Tensor& batch = sink.allocate(static_cast<int>(k), value.dtype(), with_rows);
-    if (value.dtype() == DType::kString) {
-      copy_padded_strings(elements, k, value, shape, batch);
-      return;
-    }
-    switch (dtype_size(value.dtype())) {
-      case 1:
-        return copy_padded<uint8_t>(elements, k, value, shape, batch);
-      case 2:
-        return copy_padded<uint16_t>(elements, k, value, shape, batch);
-      case 4:
-        return copy_padded<uint32_t>(elements, k, value, shape, batch);
-      default:  // 8
-        return copy_padded<uint64_t>(elements, k, value, shape, batch);
-    }
+    column.put(padding, shape, sink.allocate(static_cast<int>(k), padding.dtype(), with_rows));
   }
 };
 

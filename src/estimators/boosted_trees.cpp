@@ -6,6 +6,7 @@
 #include "control/control_flow.h"
 #include "estimators/canned.h"
 #include "estimators/head.h"
+#include "estimators/softmax_derivatives.h"
 #include "estimators/tree_features.h"
 #include "estimators/tree_model.h"
 #include "estimators/trees_in_memory.h"
@@ -145,8 +146,8 @@ class Growing {
     return logits_tensor_;
   }
 
-  Operation* step(Graph& g, Output loss) {
-    differentiate(g, loss);
+  Operation* step(Graph& g, Output loss, bool is_softmax) {
+    differentiate(g, loss, is_softmax);
     if (!input_.quantiles) return g.group({learn(g), next_step(g)}, "grow_op");
     const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
       return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
@@ -201,7 +202,7 @@ class Growing {
   }
 
   // The loss by the logits of each example, once and twice.
-  void differentiate(Graph& g, Output loss) {
+  void differentiate(Graph& g, Output loss, bool is_softmax) {
     if (by_.is_logistic) return take_logistic_gradients(g);
     const auto by_logits = [&](const Output& y, const char* name) {
       const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
@@ -216,6 +217,7 @@ class Growing {
     std::vector<Output> rows;
     Operation* each = g.op("Unpack", {gradients_}).attr("num", logits_).attr("axis", 1);
     for (int k = 0; k < logits_; ++k) rows.push_back(by_logits(each->output(k), "Hessians"));
+    if (is_softmax) restore_softmax_sums(g, logits_tensor_, &gradients_, &rows);
     rows.push_back(g.scalar(DType::kInt32, 1, "axis"));
     hessians_ = g.op("ConcatV2", rows);
   }
@@ -520,7 +522,9 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const NameScope none(graph, "");
     EstimatorSpec spec = head->create_estimator_spec(
         graph, input, mode, logits,
-        [&growing](Graph& g, Output loss) { return growing.step(g, loss); });
+        [&growing, &head](Graph& g, Output loss) {
+          return growing.step(g, loss, head->labels().family == "multinomial");
+        });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer};
     spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));

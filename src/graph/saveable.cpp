@@ -216,9 +216,13 @@ Saveable::Assign ResourceSaveable::read_state(const NamedTensors& state,
   try {
     return read_resource_state(op_, state);
   } catch (const Error& error) {
-    fail(error.code(), "The state of '", op_.name(), "' (", op_.type(), ") in checkpoint ", where,
-         " cannot be taken up: ", error.message());
+    fail(error.code(), in_words(), " in checkpoint ", where, " cannot be taken up: ",
+         error.message());
   }
+}
+
+std::string ResourceSaveable::in_words() const {
+  return str_cat("The state of '", op_.name(), "' (", op_.type(), ")");
 }
 
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state) {

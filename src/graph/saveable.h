@@ -152,11 +152,13 @@ class StateSaveable : public Saveable {
 };
 
 // What a session keeps of an operation (OpDef::resource_factory) as a part of the model, below the
-// name of its handle ("ensemble:0/"), which no variable has. Who knows more of it, such as how
-// files have it, derives from this.
+// name of its handle ("ensemble:0/"), which no variable has, or below a prefix of its own. Who knows
+// more of it, such as how files have it, derives from this.
 class ResourceSaveable : public StateSaveable {
  public:
-  explicit ResourceSaveable(const Operation& op) : StateSaveable(op.name() + ":0/"), op_(op) {}
+  explicit ResourceSaveable(const Operation& op) : ResourceSaveable(op, op.name() + ":0/") {}
+  ResourceSaveable(const Operation& op, std::string prefix)
+      : StateSaveable(std::move(prefix)), op_(op) {}
   bool is_of_model() const override { return true; }
   const Operation* op() const override { return &op_; }
 
@@ -165,6 +167,8 @@ class ResourceSaveable : public StateSaveable {
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override;
+  // For messages: "The state of 'ensemble' (...)".
+  virtual std::string in_words() const;
 
  private:
   const Operation& op_;

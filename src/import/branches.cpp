@@ -30,7 +30,10 @@ std::string with_output_index(const std::string& input) {
 }
 
 Branches::Branches(const std::vector<const NodeDef*>& order) : order_(order), all_(1) {
-  for (size_t i = 0; i < order.size(); ++i) places_[order[i]->name] = i;
+  for (size_t i = 0; i < order.size(); ++i) {
+    check_interrupt();
+    places_[order[i]->name] = i;
+  }
   for (const NodeDef* node : order) {
     check_interrupt();
     find_root(*node);

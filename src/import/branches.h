@@ -55,9 +55,9 @@ class Branches {
   std::string pred_of(const NodeDef& node) const;
 
   const std::vector<const NodeDef*>& order_;
-  std::map<std::string, size_t> places_;                // of nodes in the order, by name
-  std::unordered_map<std::string, std::string> roots_;  // of predicates
-  std::map<const NodeDef*, int> of_;
+  std::unordered_map<std::string_view, size_t> places_;  // of nodes in the order, by name
+  std::unordered_map<std::string, std::string> roots_;   // of predicates
+  std::unordered_map<const NodeDef*, int> of_;
   std::map<std::pair<int, std::string>, int> first_sides_;  // the two sides lie side by side
   std::vector<Branch> all_;
 };

@@ -83,6 +83,7 @@ std::string forbidden_act(const NodeDef& node, ImportRights rights) {
 GraphImporter::GraphImporter(Graph& graph, GraphDef def, ImportOptions options)
     : graph_(graph), def_(std::move(def)), options_(std::move(options)) {
   for (const NodeDef& node : def_.nodes) {
+    check_interrupt();
     if (node.name.empty()) {
       fail(Code::kDataLoss, "A node of the GraphDef has no name (op '", node.op, "').");
     }
@@ -100,25 +101,25 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& w
                      "', which is not there.");
   }
   std::vector<std::string> names;
-  for (const auto& entry : nodes_) names.push_back(entry.first);
+  for (const NodeDef& one : def_.nodes) names.push_back(one.name);
   throw Error(Code::kNotFound, str_cat("The GraphDef has no node '", name, "'."),
               near_hint(name, names));
 }
 
 // Inputs before what uses them, without recursion: files decide how deep it goes.
 std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::string>& names) const {
-  enum class State { kOpen, kDone };
-  std::map<const NodeDef*, State> states;
+  enum class State { kNone, kOpen, kDone };
+  std::vector<State> states(def_.nodes.size(), State::kNone);
   std::vector<const NodeDef*> order;
   std::vector<std::pair<const NodeDef*, size_t>> path;
   const auto enter = [&](const NodeDef& next) {
-    const auto state = states.find(&next);
-    if (made_.count(next.name) || (state != states.end() && state->second == State::kDone)) return;
-    if (state != states.end()) {
+    State& state = states[static_cast<size_t>(&next - def_.nodes.data())];
+    if (state == State::kDone || made_.count(next.name)) return;
+    if (state == State::kOpen) {
       fail(Code::kUnimplemented, "The GraphDef has a loop through node '", next.name, "' (",
            next.op, "); loops are not supported.");
     }
-    states[&next] = State::kOpen;
+    state = State::kOpen;
     path.emplace_back(&next, 0);
   };
   for (const std::string& name : names) {
@@ -128,7 +129,7 @@ std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::strin
       ++looks();
       const NodeDef& current = *path.back().first;
       if (path.back().second == current.inputs.size()) {
-        states[&current] = State::kDone;
+        states[static_cast<size_t>(&current - def_.nodes.data())] = State::kDone;
         order.push_back(&current);
         path.pop_back();
         continue;
@@ -145,6 +146,7 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
   std::vector<std::string> problems;
   std::set<std::string> types;
   for (const NodeDef* node : nodes) {
+    check_interrupt();
     const std::string problem = problem_of(*node);
     if (!problem.empty() && types.insert(node->op).second) problems.push_back(problem);
   }
@@ -158,6 +160,7 @@ void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const
   constexpr size_t kMostNamed = 5;
   std::vector<std::string> acts;
   for (const NodeDef* node : nodes) {
+    check_interrupt();
     const std::string act = forbidden_act(*node, options_.rights);
     if (!act.empty()) acts.push_back(str_cat("Node '", node->name, "' (", node->op, ") ", act));
   }
@@ -180,7 +183,7 @@ struct GraphImporter::Scope {
   const Branches& branches;
   int branch = 0;
   Scope* outer = nullptr;
-  std::map<std::string, Operation*>& made;
+  MadeNodes& made;
 };
 
 // The scope of a tensor, which is this one or one around it.
@@ -284,7 +287,7 @@ std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const st
   const auto function = std::make_shared<FuncGraph>(
       scope.graph, options_.prefix + name.substr(0, name.rfind('/') + 1),
       is_true ? "true" : "false");
-  std::map<std::string, Operation*> made;
+  MadeNodes made;
   Scope inner = {*function, scope.branches, branch, &scope, made};
   const NameScope root(*function, "");
   const ControlDependencies none(*function, {}, /*clears=*/true);
@@ -356,8 +359,10 @@ void GraphImporter::import(const std::vector<std::string>& names) {
 
 // What acts and what needs it, as far as nobody but the savers needs these.
 std::set<std::string> GraphImporter::left_to_savers(const std::vector<std::string>& savers) const {
+  if (savers.empty()) return {};
   std::map<std::string, std::vector<const NodeDef*>> users;
   for (const NodeDef& node : def_.nodes) {
+    check_interrupt();
     for (const std::string& input : node.inputs) users[node_of_input(input)].push_back(&node);
   }
   std::set<std::string> of_savers, left;
@@ -365,10 +370,11 @@ std::set<std::string> GraphImporter::left_to_savers(const std::vector<std::strin
   while (!open.empty()) {
     const auto found = nodes_.find(open.back());
     open.pop_back();
-    if (found == nodes_.end() || !of_savers.insert(found->first).second) continue;
+    if (found == nodes_.end() || !of_savers.emplace(found->first).second) continue;
     for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
   }
   for (const NodeDef& node : def_.nodes) {
+    check_interrupt();
     if (of_savers.count(node.name) == 0 || forbidden_act(node, options_.rights).empty()) continue;
     std::set<std::string> behind;
     bool is_of_savers = true;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/func_graph.h"
@@ -71,8 +73,10 @@ class GraphImporter {
   Graph& graph_;
   GraphDef def_;
   ImportOptions options_;
-  std::map<std::string, const NodeDef*> nodes_;
-  std::map<std::string, Operation*> made_;
+  // by their names in def_: what is made here is let go of at once where the user stops
+  using MadeNodes = std::unordered_map<std::string_view, Operation*>;
+  std::unordered_map<std::string_view, const NodeDef*> nodes_;
+  MadeNodes made_;
   std::set<std::string> used_inputs_;
   std::set<const NodeDef*> in_functions_, inside_;  // of conditionals
   size_t nodes_in_functions_ = 0, outputs_ = 0;

@@ -26,7 +26,8 @@ constexpr int64_t kLongestRun = 192;
 
 // c[m x n] = op(a) op(b), or += where `accumulate`. op(a) is m x k: `a` itself, or the transpose of
 // the k x m matrix `a` where `trans_a`; op(b) is k x n likewise. c overlaps neither a nor b. Where
-// c is not accumulated into it is not read.
+// c is not accumulated into it is not read. In `..._turned` op(a) is the transpose of m
+// columns of a k x `width` matrix, the first of them at `a`.
 struct GemmKernels {
   void (*sgemm)(bool trans_a,
                 bool trans_b,
@@ -48,6 +49,24 @@ struct GemmKernels {
                 double* c,
                 bool accumulate,
                 int threads);
+  void (*sgemm_turned)(bool trans_b,
+                       int64_t width,
+                       int64_t m,
+                       int64_t n,
+                       int64_t k,
+                       const float* a,
+                       const float* b,
+                       float* c,
+                       int threads);
+  void (*dgemm_turned)(bool trans_b,
+                       int64_t width,
+                       int64_t m,
+                       int64_t n,
+                       int64_t k,
+                       const double* a,
+                       const double* b,
+                       double* c,
+                       int threads);
   // c[num_rows x n] (+)= the gathered rows times b, on the calling thread.
   void (*sgathered)(const GatheredRows& rows,
                     int64_t n,

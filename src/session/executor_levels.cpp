@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 
+#include "base/interrupt.h"
 #include "base/shared_work.h"
 #include "base/threads.h"
+#include "base/while_waiting.h"
 #include "session/schedule.h"
 
 namespace runhooks {
@@ -120,26 +123,77 @@ void Executor::run_levels() {
   if (always_prepare_changed) choose_hot_steps();
 }
 
+namespace {
+
+// What the threads of a level know of each other's end: once the user has asked to stop, which this
+// thread alone sees, the others are to leave what they may leave.
+class Leaving {
+ public:
+  explicit Leaving(bool may_stop) : may_stop_(may_stop) {}
+
+  // Runs a step; what is wrong with it goes to `error`.
+  template <typename Run>
+  void run(const Run& step, std::exception_ptr& error) {
+    const bool is_helper = std::this_thread::get_id() != caller_;
+    if (is_helper) set_leave_flag(&leaves_);
+    try {
+      step();
+    } catch (const ForeignUnwind&) {
+      stop();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (is_helper) set_leave_flag(nullptr);
+  }
+  // While this thread waits for the others.
+  void ask() {
+    if (!may_stop_ || leaves_.load(std::memory_order_relaxed)) return;
+    try {
+      check_interrupt_at_times();
+    } catch (...) {
+      stop();
+    }
+  }
+  void rethrow() const {
+    if (stopped_) std::rethrow_exception(stopped_);
+  }
+
+ private:
+  void stop() {
+    stopped_ = std::current_exception();
+    leaves_ = true;
+  }
+  const bool may_stop_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  std::atomic<bool> leaves_{false};
+  std::exception_ptr stopped_;
+};
+
+}  // namespace
+
 template <typename Run>
 void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step) {
   if (steps.empty()) return;
+  const bool may_stop =
+      std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->may_stop; });
+  Leaving leaving(may_stop);
   struct Work {
     const std::vector<Step*>& steps;
     std::vector<std::exception_ptr>& errors;
     Run& run_step;
-  } work{steps, errors, run_step};
+    Leaving& leaving;
+  } work{steps, errors, run_step, leaving};
   errors.assign(steps.size(), nullptr);
+  const WhileWaiting waiting([](void* context) { static_cast<Leaving*>(context)->ask(); },
+                             &leaving);
   share_work(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {
         auto& shared = *static_cast<Work*>(context);
-        try {
-          shared.run_step(*shared.steps[i]);
-        } catch (...) {
-          shared.errors[i] = std::current_exception();
-        }
+        shared.leaving.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
       },
       &work);
+  leaving.rethrow();
   size_t first = steps.size();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (!errors[i]) continue;

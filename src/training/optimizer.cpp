@@ -248,7 +248,9 @@ std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& a
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (const auto& entry : Factory<Optimizer>::instance().entries()) names.push_back(entry.type);
+  for (const auto& entry : Factory<Optimizer>::instance().entries()) {
+    if (!entry.endpoint.empty()) names.push_back(entry.type);
+  }
   return names;
 }
 

@@ -109,6 +109,7 @@ class Optimizer {
 // Makes an optimizer by its name ("Ftrl", "SGD", ...). Bad hyperparameters throw an error that
 // names them.
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args);
+// Those that scripts may call by their names alone.
 std::vector<std::string> optimizer_names();
 
 // Registers an optimizer class under `type`, the name that estimators know it by, and says how

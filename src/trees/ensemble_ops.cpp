@@ -1,6 +1,7 @@
 // The trees that a session keeps: their handle, their beginning, their serialized form, how far
 // they are.
 #include "graph/op_registry.h"
+#include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"
 
 namespace runhooks {
@@ -69,15 +70,6 @@ namespace {
 
 // --- kernels
 
-class HandleKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
-  }
-  void compute(KernelContext&) override {}
-  bool computes() const override { return false; }
-};
-
 EnsembleResource& trees_of(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
 
 // What is there already stays, as in TensorFlow.
@@ -130,28 +122,26 @@ class StatesKernel : public Kernel {
 
 // --- the trees as a part of the model
 
-class EnsembleSaveable : public StateSaveable {
+class EnsembleSaveable : public ResourceSaveable {
  public:
   EnsembleSaveable(const Operation& op, Operation* create)
-      : StateSaveable(op.name() + ":0_"), op_(op), create_(create) {}
-  bool is_of_model() const override { return true; }
+      : ResourceSaveable(op, op.name() + ":0_"), create_(create) {}
   bool is_trainable() const override { return true; }
-  const Operation* op() const override { return &op_; }
   Operation* initializer() const override { return create_; }
   bool is_initialized(const ResourceManager& resources) const override {
-    const auto* own = resources.find<EnsembleResource>(op_.name());
+    const auto* own = resources.find<EnsembleResource>(op()->name());
     return own && own->is_initialized();
   }
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     for (const char* key : {kStamp, kSerialized}) {
       if (!source.find(name() + key)) fail_missing(source, name() + key);
     }
-    return StateSaveable::read(source, resources);
+    return ResourceSaveable::read(source, resources);
   }
   SaveableOps lowered() const override {
     SaveableOps ops;
     ops.specs = {{name() + kStamp, DType::kInt64, ""}, {name() + kSerialized, DType::kString, ""}};
-    const std::string handle = op_.name();
+    const std::string handle = op()->name();
     ops.values = [handle](Graph& g) {
       Operation* trees =
           g.op("BoostedTreesSerializeEnsemble", {g.operation(handle)->output(0)}).build();
@@ -168,22 +158,9 @@ class EnsembleSaveable : public StateSaveable {
   }
 
  protected:
-  NamedTensors save_state(ResourceManager& resources) override {
-    return stateful_resource(resources, op_)->save_state();
-  }
-  Assign read_state(const NamedTensors& state,
-                    const std::string& where,
-                    const ResourceManager&) override {
-    try {
-      return read_resource_state(op_, state);
-    } catch (const Error& error) {
-      fail(error.code(), "The trees '", op_.name(), "' in checkpoint ", where,
-           " cannot be taken up: ", error.message());
-    }
-  }
+  std::string in_words() const override { return str_cat("The trees '", op()->name(), "'"); }
 
  private:
-  const Operation& op_;
   Operation* create_;
 };
 
@@ -209,7 +186,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
     .shape(scalar_shape)
-    .kernel(kernel_of<HandleKernel>())
+    .kernel(resource_handle_kernel)
     .keeps(EnsembleResource::make)
     .stateful()
     .not_differentiable()

@@ -6,16 +6,19 @@ namespace runhooks {
 
 namespace {
 
+// Of a diagonal that is a sum of floats so little is rounding.
+constexpr double kRounding = 1e-5;
+
 // Solves (H + l2) x = b for a symmetric H that is positive or nearly so. What other rows have said
-// already, as the last class has of a softmax, is 0.
+// already, as the last class has of a softmax, is 0: nothing but rounding is left of its diagonal.
 std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
+  std::vector<double> whole(n);
+  for (size_t k = 0; k < n; ++k) whole[k] = a[k * n + k];
   std::vector<bool> is_free(n, false);
   for (size_t k = 0; k < n; ++k) {
-    double scale = 0;
-    for (size_t j = 0; j < n; ++j) scale = std::max(scale, std::fabs(a[k * n + j]));
     const double pivot = a[k * n + k];
-    if (!(pivot > 1e-15) || pivot < 1e-6 * scale) {
+    if (!(pivot > 1e-15) || pivot < kRounding * whole[k]) {
       is_free[k] = true;
       continue;
     }
@@ -37,21 +40,21 @@ std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
 
 }  // namespace
 
-float leaf_worth(const float* g,
-                 const float* h,
+float leaf_worth(const double* g,
+                 const double* h,
                  size_t logits,
                  bool h_is_matrix,
                  const Regularization& by,
                  float* values) {
   if (logits == 1) {
-    const LeafWorth worth = leaf_worth(g[0], h[0], by);
+    const LeafWorth worth = leaf_worth(static_cast<float>(g[0]), static_cast<float>(h[0]), by);
     values[0] = worth.value;
     return worth.gain;
   }
   float gain = 0;
   if (!h_is_matrix) {
     for (size_t k = 0; k < logits; ++k) {
-      const LeafWorth worth = leaf_worth(g[k], h[k], by);
+      const LeafWorth worth = leaf_worth(static_cast<float>(g[k]), static_cast<float>(h[k]), by);
       values[k] = worth.value;
       gain += worth.gain;
     }

@@ -31,8 +31,8 @@ inline LeafWorth leaf_worth(float g, float h, const Regularization& by) {
 }
 
 // The same of several logits: `h` has a value for each, or a row of values.
-float leaf_worth(const float* g,
-                 const float* h,
+float leaf_worth(const double* g,
+                 const double* h,
                  size_t logits,
                  bool h_is_matrix,
                  const Regularization& by,

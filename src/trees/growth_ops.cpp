@@ -1,6 +1,7 @@
 // A layer more: the best splits become nodes, trees are finished, pruned and begun; and the bias
 // before the first of them.
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "graph/op_registry.h"
@@ -23,52 +24,89 @@ std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
   return values;
 }
 
-// The inputs of one feature, which are lists of as many features as `features` has.
+// The inputs of one feature, which are lists of as many features as `features` has. The first op for
+// thresholds alone has no dimensions and types.
 struct FeatureInputs {
   const Tensor &nodes, &gains, &thresholds, &left, &right;
+  const Tensor* dimensions = nullptr;
+  const Tensor* types = nullptr;
+
   void check(int64_t feature) const {
     const int64_t n = nodes.num_elements();
     const bool fits = gains.num_elements() == n && thresholds.num_elements() == n &&
                       left.shape().dim(0) == n && right.shape().dim(0) == n &&
                       left.shape().dim(1) == right.shape().dim(1);
-    if (fits) return;
-    invalid_argument("The splits by feature ", feature,
-                     " need a gain, a threshold and two contributions for each of ", n, " nodes.");
+    if (!fits) {
+      invalid_argument("The splits by feature ", feature, " need a gain, a threshold and two "
+                       "contributions for each of ", n, " nodes.");
+    }
+    if (types && (dimensions->num_elements() != n || types->num_elements() != n)) {
+      invalid_argument("The splits by feature ", feature,
+                       " need a dimension and a type for each node.");
+    }
+  }
+  TreeNode question(int64_t i, int32_t feature) const {
+    TreeNode question;
+    question.kind = TreeNode::Kind::kBucketized;
+    if (types) {
+      set_type(types->string_at(i), &question);
+      question.dimension_id = dimensions->data<int32_t>()[i];
+    }
+    question.feature_id = feature;
+    question.threshold = thresholds.data<int32_t>()[i];
+    question.gain = gains.data<float>()[i];
+    return question;
+  }
+
+ private:
+  static void set_type(const std::string& type, TreeNode* question) {
+    if (type == "INEQUALITY_DEFAULT_LEFT" || type == "inequality") return;
+    question->missing_goes_right = true;
+    if (type == "INEQUALITY_DEFAULT_RIGHT") return;
+    question->kind = TreeNode::Kind::kCategorical;
+    if (type != "EQUALITY_DEFAULT_RIGHT" && type != "equality") {
+      invalid_argument("There is no split of type '", type, "'.");
+    }
   }
 };
+
+// Input 1 are the features' ids; `inputs_of` gives the inputs of the feature at a position.
+BestSplits best_splits(KernelContext& c,
+                       float learning_rate,
+                       const std::function<FeatureInputs(int)>& inputs_of) {
+  const int n = static_cast<int>(c.op().attr_int("num_features"));
+  const Tensor& ids = c.input(1);
+  if (ids.num_elements() != n) {
+    invalid_argument("There must be ", n, " feature ids, one for each list; got ",
+                     ids.num_elements(), ".");
+  }
+  BestSplits best;
+  for (int f = 0; f < n; ++f) {
+    const FeatureInputs inputs = inputs_of(f);
+    const int32_t feature = ids.data<int32_t>()[f];
+    inputs.check(feature);
+    for (int64_t i = 0; i < inputs.nodes.num_elements(); ++i) {
+      const int32_t node = inputs.nodes.data<int32_t>()[i];
+      if (!best.is_better(node, inputs.gains.data<float>()[i])) continue;
+      best.add(node, {inputs.question(i, feature), row_of(inputs.left, i, learning_rate),
+                      row_of(inputs.right, i, learning_rate)});
+    }
+  }
+  return best;
+}
 
 class UpdateEnsembleKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
-    const Tensor& ids = c.input(1);
-    if (ids.num_elements() != n) {
-      invalid_argument("There must be ", n, " feature ids, one for each list; got ",
-                       ids.num_elements(), ".");
-    }
     LayerGrowth growth;
     growth.max_depth = *c.input(2 + 5 * n).data<int32_t>();
     growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
     const float rate = *c.input(3 + 5 * n).data<float>();
-    BestSplits best;
-    for (int f = 0; f < n; ++f) {
+    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
       const auto input = [&c, n, f](int list) -> const Tensor& { return c.input(2 + list * n + f); };
-      const FeatureInputs of_feature{input(0), input(1), input(2), input(3), input(4)};
-      const int32_t feature = ids.data<int32_t>()[f];
-      of_feature.check(feature);
-      for (int64_t i = 0; i < of_feature.nodes.num_elements(); ++i) {
-        Split split;
-        split.question.kind = TreeNode::Kind::kBucketized;
-        split.question.feature_id = feature;
-        split.question.threshold = of_feature.thresholds.data<int32_t>()[i];
-        split.question.gain = of_feature.gains.data<float>()[i];
-        const int32_t node = of_feature.nodes.data<int32_t>()[i];
-        if (!best.is_better(node, split.question.gain)) continue;
-        split.left = row_of(of_feature.left, i, rate);
-        split.right = row_of(of_feature.right, i, rate);
-        best.add(node, std::move(split));
-      }
-    }
+      return {input(0), input(1), input(2), input(3), input(4)};
+    });
     grow_layer(grown_trees(c).ensemble(), best, growth);
   }
 };
@@ -77,54 +115,15 @@ class UpdateEnsembleV2Kernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
-    const Tensor& ids = c.input(1);
-    if (ids.num_elements() != n) {
-      invalid_argument("There must be ", n, " feature ids, one for each list; got ",
-                       ids.num_elements(), ".");
-    }
     LayerGrowth growth;
     growth.max_depth = *c.input(2 + 7 * n).data<int32_t>();
     const float rate = *c.input(3 + 7 * n).data<float>();
     growth.pruning = pruning_of(*c.input(4 + 7 * n).data<int32_t>());
-    BestSplits best;
-    for (int f = 0; f < n; ++f) {
+    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
       const auto input = [&c, n, f](int list) -> const Tensor& { return c.input(2 + list * n + f); };
-      const FeatureInputs of_feature{input(1), input(2), input(3), input(4), input(5)};
-      const int32_t feature = ids.data<int32_t>()[f];
-      of_feature.check(feature);
-      const int64_t rows = of_feature.nodes.num_elements();
-      if (input(0).num_elements() != rows || input(6).num_elements() != rows) {
-        invalid_argument("The splits by feature ", feature,
-                         " need a dimension and a type for each node.");
-      }
-      for (int64_t i = 0; i < rows; ++i) {
-        const float gain = of_feature.gains.data<float>()[i];
-        const int32_t node = of_feature.nodes.data<int32_t>()[i];
-        if (!best.is_better(node, gain)) continue;
-        Split split;
-        set_type(input(6).string_at(i), &split.question);
-        split.question.feature_id = feature;
-        split.question.dimension_id = input(0).data<int32_t>()[i];
-        split.question.threshold = of_feature.thresholds.data<int32_t>()[i];
-        split.question.gain = gain;
-        split.left = row_of(of_feature.left, i, rate);
-        split.right = row_of(of_feature.right, i, rate);
-        best.add(node, std::move(split));
-      }
-    }
+      return {input(1), input(2), input(3), input(4), input(5), &input(0), &input(6)};
+    });
     grow_layer(grown_trees(c).ensemble(), best, growth);
-  }
-
- private:
-  static void set_type(const std::string& type, TreeNode* question) {
-    question->kind = TreeNode::Kind::kBucketized;
-    if (type == "INEQUALITY_DEFAULT_LEFT" || type == "inequality") return;
-    question->missing_goes_right = true;
-    if (type == "INEQUALITY_DEFAULT_RIGHT") return;
-    question->kind = TreeNode::Kind::kCategorical;
-    if (type != "EQUALITY_DEFAULT_RIGHT" && type != "equality") {
-      invalid_argument("There is no split of type '", type, "'.");
-    }
   }
 };
 
@@ -141,7 +140,9 @@ class CenterBiasKernel : public Kernel {
     }
     const Regularization by{*c.input(3).data<float>(), *c.input(4).data<float>()};
     std::vector<float> step(logits);
-    leaf_worth(g.data<float>(), h.data<float>(), logits, is_matrix, by, step.data());
+    const std::vector<double> gradients(g.data<float>(), g.data<float>() + logits);
+    const std::vector<double> hessians(h.data<float>(), h.data<float>() + given);
+    leaf_worth(gradients.data(), hessians.data(), logits, is_matrix, by, step.data());
     *c.output(0).data<bool>() = center_bias(grown_trees(c).ensemble(), step);
   }
 };

@@ -4,21 +4,13 @@
 #include <memory>
 
 #include "graph/op_registry.h"
+#include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"
 #include "trees/in_memory_trees.h"
 
 namespace runhooks {
 
 namespace {
-
-class InMemoryHandleKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
-  }
-  void compute(KernelContext&) override {}
-  bool computes() const override { return false; }
-};
 
 // Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
 // a row never has two of them, they are its categories.
@@ -161,7 +153,7 @@ class GrowLayerKernel : public Kernel {
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
     .output("resource: resource")
     .shape(scalar_shape)
-    .kernel(kernel_of<InMemoryHandleKernel>())
+    .kernel(resource_handle_kernel)
     .keeps(InMemoryTrees::make)
     .stateful()
     .not_differentiable()

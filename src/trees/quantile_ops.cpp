@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "graph/op_registry.h"
+#include "graph/resource_kernel.h"
 #include "trees/bin_finder.h"
 #include "trees/parallel.h"
 #include "trees/quantile_resource.h"
@@ -11,15 +12,6 @@ namespace runhooks {
 namespace {
 
 QuantileStreams& streams_of(KernelContext& c) { return c.input_resource<QuantileStreams>(0); }
-
-class QuantileHandleKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
-  }
-  void compute(KernelContext&) override {}
-  bool computes() const override { return false; }
-};
 
 class CreateStreamsKernel : public Kernel {
  public:
@@ -146,7 +138,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceHandleOp")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
     .shape(scalar_shape)
-    .kernel(kernel_of<QuantileHandleKernel>())
+    .kernel(resource_handle_kernel)
     .keeps(QuantileStreams::make)
     .stateful()
     .not_differentiable()

@@ -161,20 +161,17 @@ constexpr int64_t kMostElements = int64_t{1} << 40;
 
 // --- saveables
 
-class BoundariesSaveable : public StateSaveable {
+class BoundariesSaveable : public ResourceSaveable {
  public:
   BoundariesSaveable(const Operation& op, Operation* create, double epsilon, int64_t num_streams)
-      : StateSaveable(op.name() + ":0_"),
-        op_(op),
+      : ResourceSaveable(op, op.name() + ":0_"),
         create_(create),
         epsilon_(epsilon),
         num_streams_(num_streams) {}
-  bool is_of_model() const override { return true; }
   bool is_trainable() const override { return true; }
-  const Operation* op() const override { return &op_; }
   Operation* initializer() const override { return create_; }
   bool is_initialized(const ResourceManager& resources) const override {
-    const auto* own = resources.find<QuantileStreams>(op_.name());
+    const auto* own = resources.find<QuantileStreams>(op()->name());
     return own && own->is_initialized();
   }
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
@@ -182,7 +179,7 @@ class BoundariesSaveable : public StateSaveable {
       const std::string key = name() + boundaries_key(static_cast<size_t>(i));
       if (!source.find(key)) fail_missing(source, key);
     }
-    return StateSaveable::read(source, resources);
+    return ResourceSaveable::read(source, resources);
   }
   SaveableOps lowered() const override {
     SaveableOps ops;
@@ -190,7 +187,7 @@ class BoundariesSaveable : public StateSaveable {
       ops.specs.push_back(
           {name() + boundaries_key(static_cast<size_t>(i)), DType::kFloat32, ""});
     }
-    const std::string handle = op_.name();
+    const std::string handle = op()->name();
     const int64_t n = num_streams_;
     ops.values = [handle, n](Graph& g) {
       Operation* read = g.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries",
@@ -213,34 +210,26 @@ class BoundariesSaveable : public StateSaveable {
   }
 
  protected:
-  NamedTensors save_state(ResourceManager& resources) override {
-    return stateful_resource(resources, op_)->save_state();
-  }
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
-                    const ResourceManager&) override {
+                    const ResourceManager& resources) override {
     if (static_cast<int64_t>(state.size()) != num_streams_) {
       fail(Code::kDataLoss, "Checkpoint ", where, " has the boundaries of ",
            static_cast<int64_t>(state.size()), " features, and the model ", num_streams_, ".");
     }
-    try {
-      // a first pass may go on, so the streams begin, too
-      const Assign assign = read_resource_state(op_, state);
-      return [this, assign](ResourceManager& resources) {
-        resources
-            .get_or_create<QuantileStreams>(op_.name(),
-                                            [] { return std::make_unique<QuantileStreams>(); })
-            .create(epsilon_, num_streams_, kMostElements);
-        assign(resources);
-      };
-    } catch (const Error& error) {
-      fail(error.code(), "The boundaries '", op_.name(), "' in checkpoint ", where,
-           " cannot be taken up: ", error.message());
-    }
+    // a first pass may go on, so the streams begin, too
+    const Assign assign = ResourceSaveable::read_state(state, where, resources);
+    return [this, assign](ResourceManager& resources) {
+      resources
+          .get_or_create<QuantileStreams>(op()->name(),
+                                          [] { return std::make_unique<QuantileStreams>(); })
+          .create(epsilon_, num_streams_, kMostElements);
+      assign(resources);
+    };
   }
+  std::string in_words() const override { return str_cat("The boundaries '", op()->name(), "'"); }
 
  private:
-  const Operation& op_;
   Operation* create_;
   double epsilon_;
   int64_t num_streams_;

@@ -189,11 +189,12 @@ class BestFeatureSplitKernel : public Kernel {
   }
 
  private:
-  using Sums = std::vector<float>;
+  // What is right of a threshold is the difference of sums that may be much larger.
+  using Sums = std::vector<double>;
   struct Best {
     float gain = std::numeric_limits<float>::lowest();
     int32_t dimension = 0, threshold = 0;
-    Sums left, right;
+    std::vector<float> left, right;
     bool missing_goes_right = false;
   };
   struct Found {
@@ -202,32 +203,33 @@ class BestFeatureSplitKernel : public Kernel {
     std::vector<std::string> types;
   };
 
-  float worth(const Sums& sums, Sums* values) const {
+  float worth(const Sums& sums, std::vector<float>* values) const {
     values->assign(logits_, 0);
     return leaf_worth(sums.data(), sums.data() + logits_, logits_, h_is_matrix_, rules_.by,
                       values->data());
   }
   // What min_node_weight is compared with.
   float weight(const Sums& sums) const {
-    if (logits_ == 1) return sums[1];
-    float squares = 0;
+    if (logits_ == 1) return static_cast<float>(sums[1]);
+    double squares = 0;
     for (size_t k = logits_; k < width_; ++k) squares += sums[k] * sums[k];
-    return std::sqrt(squares);
+    return static_cast<float>(std::sqrt(squares));
   }
-  static void add(Sums& sums, const float* stats, float factor = 1) {
-    for (size_t k = 0; k < sums.size(); ++k) sums[k] += factor * stats[k];
+  static void add(Sums& sums, const float* stats) {
+    for (size_t k = 0; k < sums.size(); ++k) sums[k] += static_cast<double>(stats[k]);
   }
 
   void consider(const Sums& left, const Sums& total, const Best& candidate, Best* best) const {
     Sums right = total;
-    add(right, left.data(), -1);
+    for (size_t k = 0; k < right.size(); ++k) right[k] -= left[k];
     Best next = candidate;
     next.gain = worth(left, &next.left) + worth(right, &next.right);
     if (is_larger_gain(next.gain, best->gain)) *best = std::move(next);
   }
 
   void best_of(int32_t node, const float* stats) {
-    Sums total(width_, 0), values;
+    Sums total(width_, 0);
+    std::vector<float> values;
     for (int64_t b = 0; b <= buckets_; ++b) add(total, stats + b * static_cast<int64_t>(width_));
     if (weight(total) < rules_.min_node_weight) return;
     Best best;

@@ -7,6 +7,7 @@
 #include "graph/op_check.cpp"
 #include "graph/op_registry.cpp"
 #include "graph/partitioned.cpp"
+#include "graph/resource_kernel.cpp"
 #include "graph/saveable.cpp"
 #include "graph/signature.cpp"
 #include "graph/snapshot.cpp"

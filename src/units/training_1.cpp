@@ -18,5 +18,4 @@
 #include "training/lowered_update.cpp"
 #include "training/momentum.cpp"
 #include "training/optimizer.cpp"
-#include "training/proximal_adagrad.cpp"
-#include "training/proximal_gradient_descent.cpp"
+#include "training/own_optimizer.cpp"

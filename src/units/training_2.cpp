@@ -1,4 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "training/proximal_adagrad.cpp"
+#include "training/proximal_gradient_descent.cpp"
 #include "training/rmsprop.cpp"
 #include "training/save_ops.cpp"
 #include "training/saved_step.cpp"
@@ -13,7 +15,7 @@
 #include "trees/ensemble_proto.cpp"
 #include "trees/fill_trees_hook.cpp"
 #include "trees/flat_forest.cpp"
-#include "trees/float_splits.cpp"
 #include "trees/gains.cpp"
 #include "trees/growth.cpp"
 #include "trees/growth_ops.cpp"
+#include "trees/threshold_search.cpp"

@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "trees/float_splits.cpp"
 #include "trees/in_memory_ops.cpp"
 #include "trees/in_memory_trees.cpp"
 #include "trees/layer_grower.cpp"
@@ -9,4 +10,3 @@
 #include "trees/split_finder.cpp"
 #include "trees/stats_ops.cpp"
 #include "trees/stop_at_trees_hook.cpp"
-#include "trees/threshold_search.cpp"

@@ -193,4 +193,10 @@ NamedTensors saved_by(Saveable& saveable, ResourceManager& resources) {
   return state;
 }
 
+NamedTensors saved_by(const std::vector<SaveablePtr>& saveables, ResourceManager& resources) {
+  NamedTensors all;
+  for (const SaveablePtr& one : saveables) add_subtree(all, "", saved_by(*one, resources));
+  return all;
+}
+
 }  // namespace runhooks_test

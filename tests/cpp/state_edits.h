@@ -44,5 +44,8 @@ class StateSource : public runhooks::TensorSource {
 // What this one saves now.
 runhooks::NamedTensors saved_by(runhooks::Saveable& saveable,
                                 runhooks::ResourceManager& resources);
+// What all of them save, each below its name.
+runhooks::NamedTensors saved_by(const std::vector<runhooks::SaveablePtr>& saveables,
+                                runhooks::ResourceManager& resources);
 
 }  // namespace runhooks_test

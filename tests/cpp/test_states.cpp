@@ -332,13 +332,7 @@ TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
   ResourceManager resources;
   assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
   const std::vector<SaveablePtr> all = saveables_in(graph);
-  const auto state_now = [&] {
-    NamedTensors state;
-    for (const SaveablePtr& one : all) {
-      for (const auto& item : saved_by(*one, resources)) state.insert(item);
-    }
-    return state;
-  };
+  const auto state_now = [&] { return saved_by(all, resources); };
   const auto pull = [&](size_t n) {
     elements_of(*iterator_resource(resources, *handle.op).iterator, n);
   };

@@ -48,11 +48,7 @@ class HalfGrown {
                          {"sum", Tensor::vector<float>({1, 2, 3})}});
     all = saveables_in(graph_);
   }
-  NamedTensors state() {
-    NamedTensors whole;
-    for (const SaveablePtr& one : all) add_subtree(whole, "", saved_by(*one, resources));
-    return whole;
-  }
+  NamedTensors state() { return saved_by(all, resources); }
   ResourceManager resources;
   std::vector<SaveablePtr> all;
 
@@ -83,9 +79,7 @@ TEST(trees_state_comes_back) {
   const NamedTensors state = run.state();
   ResourceManager fresh;
   restore_saveables(run.all, StateSource(state), fresh);
-  NamedTensors again;
-  for (const SaveablePtr& one : run.all) add_subtree(again, "", saved_by(*one, fresh));
-  CHECK_EQ(text_of(again), text_of(state));
+  CHECK_EQ(text_of(saved_by(run.all, fresh)), text_of(state));
 }
 
 TEST(trees_state_that_was_edited_is_refused_or_taken) {

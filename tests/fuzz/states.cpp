@@ -81,11 +81,7 @@ class Run {
   void use(size_t n) {
     text_of(elements_of(*iterator_resource(resources, *handle_.op).iterator, n));
   }
-  NamedTensors state() {
-    NamedTensors all_of_it;
-    for (const SaveablePtr& one : all) add_subtree(all_of_it, "", saved_by(*one, resources));
-    return all_of_it;
-  }
+  NamedTensors state() { return saved_by(all, resources); }
   ResourceManager resources;
   std::vector<SaveablePtr> all;
   std::shared_ptr<HookSaveable> hook;

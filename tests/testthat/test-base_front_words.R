@@ -88,6 +88,26 @@ test_that("what no method reads is refused, what residuals() reads are those of 
   expect_equal(dim(vcov(collinear)), c(3L, 3L))
 })
 
+test_that("more weights than rows are said, where nothing shows how the model does on others", {
+  deep <- function(width) {
+    dnn_regressor(mpg ~ wt + hp, mtcars, hidden_units = width, model_dir = withr::local_tempdir(
+      .local_envir = parent.frame()
+    ))
+  }
+  many <- deep(8) # 2 * 8 + 8 + 8 + 1
+  expect_message(
+    train(many, steps = 1), "more weights (33) than there are rows (32)", fixed = TRUE,
+    class = "runhooks_message_few_rows"
+  )
+  # once
+  expect_no_message(train(many, steps = 1), class = "runhooks_message_few_rows")
+  expect_no_message(train(deep(7), steps = 1), class = "runhooks_message_few_rows")
+  expect_no_message(
+    train(deep(8), mtcars[1:24, ], steps = 1, validation = mtcars[25:32, ]),
+    class = "runhooks_message_few_rows"
+  )
+})
+
 test_that("features that teach nothing are named when training begins", {
   data <- data.frame(y = c(1, 2, 4), x = 1:3, z = 3, g = c("a", "b", "a"))
   model <- linear_regressor(y ~ x + z, data, model_dir = withr::local_tempdir())

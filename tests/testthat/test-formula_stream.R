@@ -125,6 +125,51 @@ test_that("rows with NA are treated as those of a frame", {
   expect_message(train(models$stream, steps = 2), class = "runhooks_message_omitted")
 })
 
+test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for others", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  cars <- mtcars
+  cars$g <- rep(c("a", "b"), 16)
+  cars$wt[3] <- NA
+  cars$cyl[5] <- NA
+  cars$g[7] <- NA
+  write.csv(cars, file, row.names = FALSE, na = "")
+  expected <- coef(lm(mpg ~ wt + cyl + g, cars))
+  spec <- csv_record_spec(file)
+  expect_identical(unname(setNames(spec$types, spec$names)[c("wt", "cyl")]), c("float32", "int32"))
+  sources <- list(
+    lines = text_line_dataset(file, record_spec = spec),
+    behind = dataset_shuffle(dataset_take(text_line_dataset(file, record_spec = spec), 32), 5),
+    decoded = dataset_decode_delim(dataset_skip(text_line_dataset(file), 1), spec),
+    csv = make_csv_dataset(file, 5, label_name = "mpg", num_epochs = 1),
+    ahead = make_csv_dataset(file, 5, num_epochs = 1, prefetch_buffer_size = 2, shuffle = FALSE)
+  )
+  for (name in names(sources)) {
+    source <- sources[[name]]
+    for (most in c(1e6, 0)) {
+      withr::local_options(runhooks.values_in_memory = most)
+      error <- expect_error(linear_regressor(mpg ~ wt + cyl + g, source), info = name)
+      expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
+    }
+    withr::local_options(runhooks.values_in_memory = 1e6)
+    model <- linear_regressor(
+      mpg ~ wt + cyl + g, source, na.action = na.omit, model_dir = withr::local_tempdir()
+    )
+    train(model)
+    expect_equal(coef(model), expected, tolerance = 1e-4, info = name)
+  }
+  collected <- dataset_collect(sources$ahead, 1)[[1]]
+  expect_identical(c(collected$wt[3], collected$cyl[5]), c(0, 0))
+  # what the user has said
+  own <- csv_record_spec(file, defaults = as.list(ifelse(spec$types == "string", "b", 3)))
+  model <- linear_regressor(
+    mpg ~ wt + cyl + g, text_line_dataset(file, record_spec = own), model_dir = withr::local_tempdir()
+  )
+  train(model)
+  cars[is.na(cars)] <- 3
+  cars$g[7] <- "b"
+  expect_equal(coef(model), coef(lm(mpg ~ wt + cyl + g, cars)), tolerance = 1e-4)
+})
+
 test_that("what a stream cannot give is refused in words", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)
@@ -234,6 +279,53 @@ test_that("a query of a database is a stream", {
   expect_equal(models$stream$blueprint, models$frame$blueprint, tolerance = 1e-6)
   expect_twins(models, data)
   expect_error(linear_regressor(y ~ x, connection), "not the connection", fixed = TRUE)
+})
+
+test_that("NULL of a database is NA for a formula", {
+  skip_if_not_installed("RSQLite") # suggested
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
+  cars <- transform(mtcars, g = rep(c("a", "b"), 16), gear = as.integer(gear))
+  cars$wt[3] <- NA
+  cars$gear[4] <- NA
+  cars$g[5] <- NA
+  DBI::dbWriteTable(connection, "cars", cars)
+  table <- sql_dataset(connection, "SELECT * FROM cars ORDER BY rowid")
+  for (most in c(1e6, 0)) {
+    withr::local_options(runhooks.values_in_memory = most)
+    error <- expect_error(linear_regressor(mpg ~ wt + gear + g, table))
+    expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
+  }
+  expect_error(dataset_collect(table), "NULL in row 4", fixed = TRUE)
+  withr::local_options(runhooks.values_in_memory = 1e6)
+  model <- linear_regressor(
+    mpg ~ wt + gear + g, table, na.action = na.omit, model_dir = withr::local_tempdir()
+  )
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt + gear + g, cars)), tolerance = 1e-4)
+})
+
+test_that("a table of dbplyr's is a stream, with what is to be done to it", {
+  skip_if_not_installed("RSQLite") # suggested
+  skip_if_not_installed("dbplyr") # suggested
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
+  DBI::dbWriteTable(connection, "cars", mtcars)
+  table <- dplyr::mutate(
+    dplyr::filter(dplyr::tbl(connection, "cars"), hp > 100), heavy = wt * 1000
+  )
+  strong <- transform(mtcars[mtcars$hp > 100, ], heavy = wt * 1000)
+  model <- linear_regressor(mpg ~ heavy + factor(cyl), table, model_dir = withr::local_tempdir())
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ heavy + factor(cyl), strong)), tolerance = 1e-4)
+  expect_equal(predict(model, table), predict(model, newdata = strong))
+  expect_equal(evaluate(model, table)$average_loss, evaluate(model, strong)$average_loss)
+  withr::local_options(runhooks.values_in_memory = 0)
+  rows <- suppressMessages(
+    linear_regressor(mpg ~ heavy + factor(cyl), table, model_dir = withr::local_tempdir())
+  )
+  suppressMessages(train(rows, steps = 5))
+  expect_equal(nrow(predict(rows, table)), nrow(strong))
 })
 
 test_that("training goes on in a stream where it stopped", {

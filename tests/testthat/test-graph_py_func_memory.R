@@ -94,6 +94,104 @@ test_that("what others finalize while it is held keeps nothing back", {
   }), 3)
 })
 
+test_that("what hooks of a monitored session see goes with it, closed or not", {
+  # a session of make(w, see), where see(big) is a function that knows the session
+  in_graph <- function(make) {
+    with_graph(tf$Graph(), {
+      w <- tf$get_variable("w", list(), initializer = tf$zeros_initializer())
+      add <- tf$assign_add(tf$train$get_or_create_global_step(), 1L)
+      session <- NULL
+      session <- make(w, function(big) stopifnot(is.environment(big), is.list(list(session))))
+      for (i in 1:2) session$run(list(w, step = add))
+      session
+    })
+  }
+  each <- list(
+    hook = function(big) {
+      in_graph(function(w, see) {
+        seen <- list()
+        tf$train$MonitoredSession(hooks = list(session_run_hook(
+          begin = function() see(big),
+          after_create_session = function(session, coord) {
+            seen$session <<- session
+            seen$coord <<- coord
+          },
+          before_run = function(context) {
+            seen$context <<- context
+            session_run_args(list(w, again = w))
+          },
+          after_run = function(context, values) {
+            see(big)
+            seen$args <<- context$original_args
+            seen$values <<- values
+          },
+          on_error = function(session, condition) see(big)
+        )))
+      })
+    },
+    listener = function(big) {
+      folder <- withr::local_tempdir()
+      in_graph(function(w, see) {
+        listener <- checkpoint_saver_listener(after_save = function(...) see(big))
+        tf$train$SingularMonitoredSession(hooks = list(
+          hook_checkpoint_saver(folder, save_steps = 1, listeners = list(listener))
+        ))
+      })
+    },
+    operation = function(big) {
+      in_graph(function(w, see) {
+        y <- tf$py_func(function() {
+          see(big)
+          1
+        }, list(), "float64")
+        session <- tf$train$MonitoredSession()
+        session$run(list(y, list(of = y)))
+        session$run_step_fn(function(step_context) step_context$session$run(y))
+        session
+      })
+    },
+    init_fn = function(big) {
+      in_graph(function(w, see) {
+        own <- NULL
+        tf$train$MonitoredTrainingSession(
+          scaffold = tf$train$Scaffold(init_fn = function(scaffold, session) {
+            own <<- session
+            see(big)
+          })
+        )
+      })
+    }
+  )
+  for (name in names(each)) {
+    expect_equal(released(each[[name]]), 3, info = name)
+    expect_equal(released(function(big) each[[name]](big)$close()), 3, info = paste(name, "closed"))
+  }
+})
+
+test_that("hooks of a session that failed are called though nobody has it any more", {
+  said <- NULL
+  fail <- function() {
+    with_graph(tf$Graph(), {
+      w <- tf$get_variable("w", list(), initializer = tf$zeros_initializer())
+      hook <- session_run_hook(
+        after_run = function(context, values) {
+          gc()
+          stop("no")
+        },
+        on_error = function(session, condition) {
+          gc()
+          said <<- c(said, conditionMessage(condition))
+        }
+      )
+      with(tf$train$MonitoredSession(hooks = list(hook)) %as% session, session$run(w))
+    })
+  }
+  for (i in 1:3) expect_error(fail(), "no")
+  for (i in 1:3) gc()
+  expect_length(said, 3)
+  expect_match(said, "no")
+})
+
 test_that("what functions and generators of datasets see goes with the datasets", {
   on_elements <- function(big, read) {
     d <- range_dataset(0, 3)

@@ -160,3 +160,17 @@ test_that("heads of several logits, counts and quantiles grow trees", {
     expect_lt(losses[[length(losses)]], losses[[1]])
   }
 })
+
+test_that("three classes that are learned to the end stay learned", {
+  # a class is so sure that float32 knows nothing of the rest, and a step that is a quotient of two
+  # roundings would throw all of them over
+  model <- boosted_trees_classifier(
+    Species ~ ., iris, n_trees = 80, max_depth = 3, learning_rate = 0.2,
+    model_dir = withr::local_tempdir()
+  )
+  train(model)
+  expect_equal(evaluate(model, iris)$accuracy, 1)
+  expect_lt(evaluate(model, iris)$average_loss, 1e-4)
+  values <- as.matrix(as.data.frame(model)[paste0("value_", 1:3)])
+  expect_lt(max(abs(values)), 3)
+})

@@ -138,3 +138,45 @@ test_that("a function of metrics that cannot be used is refused", {
     )
   }
 })
+
+test_that("labels of a metric are as precise as predictions", {
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
+  train(model)
+  more <- add_metrics(model, function(labels, predictions) {
+    list(mine = tf$metrics$mean(tf$abs(labels - tf$squeeze(predictions$predictions, 1L))))
+  })
+  expect_equal(
+    evaluate(more, mtcars)$mine, mean(abs(residuals(lm(mpg ~ wt, mtcars)))), tolerance = 1e-4
+  )
+  # float64 stays what it is
+  deep <- estimator(
+    function(features, labels, mode) {
+      output <- tf$squeeze(tf$layers$dense(features, 1L), 1L)
+      if (mode == "infer") return(estimator_spec(mode, predictions = list(y = output)))
+      loss <- tf$losses$mean_squared_error(labels, output)
+      estimator_spec(
+        mode, loss = loss, predictions = list(y = output),
+        train_op = tf$train$AdamOptimizer()$minimize(loss, tf$train$get_global_step())
+      )
+    },
+    model_dir = withr::local_tempdir()
+  )
+  train(deep, input_fn(mpg ~ wt, mtcars), steps = 1)
+  seen <- NULL
+  evaluate(add_metrics(deep, function(labels, predictions) {
+    seen <<- c(labels$dtype$name, predictions$y$dtype$name)
+    list(d = tf$metrics$mean(labels - predictions$y))
+  }), input_fn(mpg ~ wt, mtcars))
+  expect_identical(seen, c("float64", "float64"))
+
+  classes <- linear_classifier(vs ~ wt, mtcars, model_dir = withr::local_tempdir())
+  train(classes)
+  wrong <- add_metrics(classes, function(labels, predictions) {
+    list(d = tf$metrics$mean(tf$cast(labels == predictions$class_ids, "float32")))
+  })
+  error <- expect_error(evaluate(wrong, mtcars), class = "runhooks_error_invalid_argument")
+  expect_match(
+    conditionMessage(error), "in metric_fn of add_metrics(): `labels` is string (?,), predictions are",
+    fixed = TRUE
+  )
+})

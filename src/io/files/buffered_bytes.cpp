@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
+
 namespace runhooks {
 
 namespace {
-constexpr size_t kBlock = 128 * 1024;
+constexpr size_t kBlock = 128 * 1024, kMostAtOnce = size_t{64} << 20;
 // A line or record that is longer is a sign of a quote that is never closed.
 constexpr size_t kLargest = size_t{1} << 28;
 constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
@@ -23,7 +25,7 @@ bool BufferedBytes::more() {
          " is longer than ", static_cast<unsigned long>(kLargest), " bytes.");
   }
   // Zeros are written before a file is read, so a small file must not cost a large block.
-  uint64_t wanted = std::min<uint64_t>(std::max(kBlock, size), stream_.remaining());
+  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMostAtOnce), stream_.remaining());
   buffer_.resize(size + static_cast<size_t>(wanted));
   char* behind = buffer_.data() + size;
   // what is looked at again with each piece must not come in pieces that are much shorter
@@ -58,7 +60,9 @@ bool next_line(BufferedBytes& bytes, std::string* line) {
   }
   const std::string_view text = bytes.view().substr(0, end);
   if (end == std::string_view::npos && text.empty()) return false;
+  if (text.size() > kBlock) check_interrupt();
   line->assign(text);
+  if (text.size() > kBlock) check_interrupt();
   if (text.find('\r') != std::string_view::npos) {
     line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());
   }

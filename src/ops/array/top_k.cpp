@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/may_stop.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -103,11 +104,13 @@ class TopKKernel : public Kernel {
     T* values = c.output(0).template data<T>();
     int32_t* indices = c.output(1).template data<int32_t>();
     order_.resize(static_cast<size_t>(n));
+    uint32_t compared = 0;
     for (int64_t r = 0; r < rows; ++r, x += n, values += k, indices += k) {
       for (int64_t j = 0; j < n; ++j) order_[static_cast<size_t>(j)] = static_cast<int32_t>(j);
       // Of equal elements the one with the lower index comes first.
       std::partial_sort(order_.begin(), order_.begin() + k, order_.end(),
-                        [x](int32_t a, int32_t b) {
+                        [x, &compared](int32_t a, int32_t b) {
+                          if (++compared % (1 << 16) == 0) check_interrupt_within();
                           return is_above(x[a], x[b]) || (!is_above(x[b], x[a]) && a < b);
                         });
       for (int64_t j = 0; j < k; ++j) {

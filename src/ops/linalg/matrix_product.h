@@ -30,29 +30,42 @@ void matrix_product(
   }
 }
 
-// In blocks of rows, between which the user may stop a long one. Each is large enough to be computed
-// as all of them would be.
-template <typename T, typename Gemm>
-void product_in_blocks(
-    Gemm gemm, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
+// In blocks of rows, between which the user may stop a long one. Each is large enough to be
+// computed as all of them would be.
+template <typename T, typename Gemm, typename GemmTurned>
+void product_in_blocks(Gemm gemm,
+                       GemmTurned gemm_turned,
+                       bool ta,
+                       bool tb,
+                       int64_t m,
+                       int64_t n,
+                       int64_t k,
+                       const T* a,
+                       const T* b,
+                       T* y) {
   constexpr int64_t kProducts = int64_t{1} << 29, kLeastRows = 256;
   const int64_t width = std::max<int64_t>(1, n * k);
   const int64_t rows = std::max(kLeastRows, kProducts / width / kLeastRows * kLeastRows);
-  if (ta || m < 2 * rows || !MayStopWithin::may()) {
+  if (m < 2 * rows || !MayStopWithin::may()) {
     gemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
     return;
   }
   for (int64_t first = 0; first < m;) {
     if (first > 0) check_interrupt_within();
     const int64_t count = m - first < 2 * rows ? m - first : rows;
-    gemm(false, tb, count, n, k, a + first * k, b, y + first * n, false, kernel_threads());
+    T* to = y + first * n;
+    if (ta) {
+      gemm_turned(tb, m, count, n, k, a + first, b, to, kernel_threads());
+    } else {
+      gemm(false, tb, count, n, k, a + first * k, b, to, false, kernel_threads());
+    }
     first += count;
   }
 }
 
 inline void matrix_product(
     bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* y) {
-  product_in_blocks(sgemm, ta, tb, m, n, k, a, b, y);
+  product_in_blocks(kernels().gemm->sgemm, kernels().gemm->sgemm_turned, ta, tb, m, n, k, a, b, y);
 }
 
 inline void matrix_product(bool ta,
@@ -63,7 +76,7 @@ inline void matrix_product(bool ta,
                            const double* a,
                            const double* b,
                            double* y) {
-  product_in_blocks(dgemm, ta, tb, m, n, k, a, b, y);
+  product_in_blocks(kernels().gemm->dgemm, kernels().gemm->dgemm_turned, ta, tb, m, n, k, a, b, y);
 }
 
 }  // namespace runhooks

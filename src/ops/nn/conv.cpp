@@ -56,7 +56,7 @@ class PatchReader {
               int64_t batch,
               int64_t channels,
               int64_t most_lanes)
-      : patches_(height, width, batch, channels) {
+      : patches_(height, width, batch, channels), cells_(height.size * width.size * channels) {
     memory_.resize(static_cast<size_t>(std::min(most_lanes, patches_.num_pieces())));
     for (auto& memory : memory_) memory.resize(static_cast<size_t>(patches_.memory()));
   }
@@ -64,7 +64,7 @@ class PatchReader {
 
   // y [places, outputs] = the patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
-    each(x, [&](size_t, const Patches::Piece& piece, const T* from, bool) {
+    each(x, outputs, [&](size_t, const Patches::Piece& piece, const T* from, bool) {
       gathered_product(patches_.by_place(piece), outputs, from, filter, y + piece.place * outputs,
                        false);
     });
@@ -74,7 +74,7 @@ class PatchReader {
                        const T* dy,
                        int64_t outputs,
                        std::vector<std::vector<T>>& sums) {
-    each(x, [&](size_t lane, const Patches::Piece& piece, const T* from, bool is_first) {
+    each(x, outputs, [&](size_t lane, const Patches::Piece& piece, const T* from, bool is_first) {
       gathered_product(patches_.by_cell(piece), outputs, from, dy + piece.place * outputs,
                        sums[lane].data(), !is_first);
     });
@@ -82,14 +82,15 @@ class PatchReader {
 
  private:
   template <typename Run>
-  void each(const T* x, const Run& run) {
-    patches_.each_piece(static_cast<int64_t>(num_lanes()),
+  void each(const T* x, int64_t outputs, const Run& run) {
+    patches_.each_piece(static_cast<int64_t>(num_lanes()), cells_ * outputs,
                         [&](int64_t number, const Patches::Piece& piece, bool is_first) {
                           const auto lane = static_cast<size_t>(number);
                           run(lane, piece, patches_.read(piece, x, memory_[lane].data()), is_first);
                         });
   }
   Patches patches_;
+  int64_t cells_;  // of a place
   std::vector<std::vector<T>> memory_;
 };
 
@@ -205,13 +206,16 @@ class Conv2DBackpropInputKernel : public Kernel {
   void add_images(const T* filter, const T* dy, T* dx) {
     const Convolution& c = *conv_;
     const auto lanes = static_cast<int64_t>(patches_.size());
-    share_each(lanes, [&](int64_t lane) {
-      T* patches = patches_[static_cast<size_t>(lane)].data();
-      for (int64_t i = lane; i < c.batch; i += lanes) {
-        matrix_product(false, true, c.places(), c.patch(), c.outputs,
-                       dy + i * c.places() * c.outputs, filter, patches);
-        add_patches(c, patches, dx + i * c.image());
-      }
+    const int64_t work = c.places() * c.patch() * c.outputs;
+    in_rounds((c.batch + lanes - 1) / lanes, lanes * work, [&](int64_t first, int64_t last) {
+      share_each(lanes, [&](int64_t lane) {
+        T* patches = patches_[static_cast<size_t>(lane)].data();
+        for (int64_t i = first * lanes + lane; i < std::min(c.batch, last * lanes); i += lanes) {
+          matrix_product(false, true, c.places(), c.patch(), c.outputs,
+                         dy + i * c.places() * c.outputs, filter, patches);
+          add_patches(c, patches, dx + i * c.image());
+        }
+      });
     });
   }
   std::unique_ptr<Convolution> conv_;

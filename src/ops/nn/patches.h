@@ -31,10 +31,17 @@ class Patches {
 
   // run(lane, piece, is_first_of_lane) of all pieces, those of a lane one after the other. Which
   // are a lane's does not depend on the number of threads, so that sums are the same bits for any.
+  // One place takes about `work` operations.
   template <typename Run>
-  void each_piece(int64_t lanes, const Run& run) const {
-    share_each(lanes, [&](int64_t lane) {
-      for (int64_t i = lane; i < num_pieces(); i += lanes) run(lane, piece(i), i == lane);
+  void each_piece(int64_t lanes, int64_t work, const Run& run) const {
+    const int64_t turns = (num_pieces() + lanes - 1) / lanes;
+    in_rounds(turns, lanes * images_ * rows_ * width_.out * work, [&](int64_t first, int64_t last) {
+      share_each(lanes, [&](int64_t lane) {
+        for (int64_t turn = first; turn < last; ++turn) {
+          const int64_t i = turn * lanes + lane;
+          if (i < num_pieces()) run(lane, piece(i), turn == 0);
+        }
+      });
     });
   }
 

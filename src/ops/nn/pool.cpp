@@ -35,11 +35,27 @@ class PoolKernel : public Kernel {
     in_ = window_->height.in * window_->width.in * channels_;
     out_ = window_->height.out * window_->width.out * channels_;
   }
+  // Of the places of an image.
+  struct Rows {
+    int64_t top, bottom;
+  };
+  // run(image, rows) for all rows of all images, those of an image in their order.
+  template <typename Run>
+  void each_image(const Run& run) const {
+    const Window& w = *window_;
+    const int64_t work = w.width.out * channels_ * w.height.size * w.width.size;
+    // large images in rounds of rows, small ones whole
+    in_rounds(w.height.out, batch_ * work, [&](int64_t top, int64_t bottom) {
+      in_rounds(batch_, (bottom - top) * work, [&](int64_t first, int64_t last) {
+        share_each(last - first, [&](int64_t i) { run(first + i, Rows{top, bottom}); });
+      });
+    });
+  }
   // visit(place in the output, cells below it) for each place, where cells(f) calls f(cell).
   template <typename Visit>
-  void each_place(const Visit& visit) const {
+  void each_place(const Rows& rows, const Visit& visit) const {
     const Window& w = *window_;
-    for (int64_t oy = 0; oy < w.height.out; ++oy) {
+    for (int64_t oy = rows.top; oy < rows.bottom; ++oy) {
       for (int64_t ox = 0; ox < w.width.out; ++ox) {
         visit((oy * w.width.out + ox) * channels_, [&](const auto& at) {
           visit_window(w, oy, ox, [&](int64_t y, int64_t x, int64_t, int64_t) {
@@ -62,10 +78,10 @@ class ReducingPoolKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T* x = k.input(0).data<T>();
     T* y = k.output(0).template data<T>();
-    share_each(batch_, [&](int64_t image) {
+    each_image([&](int64_t image, const Rows& rows) {
       const T* from = x + image * in_;
       T* to = y + image * out_;
-      each_place([&](int64_t place, const auto& cells) {
+      each_place(rows, [&](int64_t place, const auto& cells) {
         Reduce::place(from, to + place, channels_, cells);
       });
     });
@@ -146,11 +162,11 @@ class MaxPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
     T* dx = k.output(0).template data<T>();
-    share_each(batch_, [&](int64_t image) {
+    each_image([&](int64_t image, const Rows& rows) {
       const T *from = x + image * in_, *grads = dy + image * out_;
       T* to = dx + image * in_;
-      std::fill(to, to + in_, T(0));
-      each_place([&](int64_t place, const auto& cells) {
+      if (rows.top == 0) std::fill(to, to + in_, T(0));
+      each_place(rows, [&](int64_t place, const auto& cells) {
         each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
           const T* grad = grads + place + channel;
           largest.each(cells, [=](int64_t cell, int i, bool is_it) {
@@ -171,10 +187,10 @@ class MaxPoolGradGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *grad = k.input(2).data<T>();
     T* out = k.output(0).template data<T>();
-    share_each(batch_, [&](int64_t image) {
+    each_image([&](int64_t image, const Rows& rows) {
       const T *from = x + image * in_, *on_cells = grad + image * in_;
       T* to = out + image * out_;
-      each_place([&](int64_t place, const auto& cells) {
+      each_place(rows, [&](int64_t place, const auto& cells) {
         each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
           T* result = to + place + channel;
           largest.each(cells, [=](int64_t cell, int i, bool is_it) {
@@ -212,11 +228,11 @@ class AvgPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T* dy = k.input(1).data<T>();
     T* dx = k.output(0).template data<T>();
-    share_each(batch_, [&](int64_t image) {
+    each_image([&](int64_t image, const Rows& rows) {
       const T* grad = dy + image * out_;
       T* to = dx + image * in_;
-      std::fill(to, to + in_, T(0));
-      each_place([&](int64_t place, const auto& cells) {
+      if (rows.top == 0) std::fill(to, to + in_, T(0));
+      each_place(rows, [&](int64_t place, const auto& cells) {
         int64_t count = 0;
         cells([&](int64_t) { ++count; });
         cells([&](int64_t cell) {

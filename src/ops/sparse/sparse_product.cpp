@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/may_stop.h"
 #include "ops/array/copy_elements.h"
 #include "ops/array/index_reader.h"
 #include "ops/state/gradient_helpers.h"
@@ -85,7 +86,9 @@ class SparseReorderKernel : public Kernel {
     const int64_t n = c.input(0).shape().dim(0), rank = c.input(0).shape().dim(1);
     order_.resize(static_cast<size_t>(n));
     std::iota(order_.begin(), order_.end(), int64_t{0});
+    uint32_t compared = 0;
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+      if (++compared % (1 << 16) == 0) check_interrupt_within();
       for (int64_t d = 0; d < rank; ++d) {
         if (at[a * rank + d] != at[b * rank + d]) return at[a * rank + d] < at[b * rank + d];
       }

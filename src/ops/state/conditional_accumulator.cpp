@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "graph/op_registry.h"
+#include "graph/resource_kernel.h"
 #include "graph/saveable.h"
 
 namespace runhooks {
@@ -85,41 +86,19 @@ class Accumulator : public StatefulResource {
   Tensor sum_;
 };
 
-class AccumulatorSaveable : public StateSaveable {
+class AccumulatorSaveable : public ResourceSaveable {
  public:
   explicit AccumulatorSaveable(const Operation& op)
-      : StateSaveable(str_cat("runhooks/accumulator/", path_part(op.name()), "/")), op_(op) {}
-  const Operation* op() const override { return &op_; }
+      : ResourceSaveable(op, str_cat("runhooks/accumulator/", path_part(op.name()), "/")) {}
+  bool is_of_model() const override { return false; }
 
  protected:
-  NamedTensors save_state(ResourceManager& resources) override {
-    return stateful_resource(resources, op_)->save_state();
+  std::string in_words() const override {
+    return str_cat("What '", op()->name(), "' has added up");
   }
-  Assign read_state(const NamedTensors& state,
-                    const std::string& where,
-                    const ResourceManager&) override {
-    try {
-      return read_resource_state(op_, state);
-    } catch (const Error& error) {
-      fail(error.code(), "What '", op_.name(), "' has added up in checkpoint ", where,
-           " cannot be taken up: ", error.message());
-    }
-  }
-
- private:
-  const Operation& op_;
 };
 
 Accumulator& accumulator_of(KernelContext& c) { return c.input_resource<Accumulator>(0); }
-
-class AccumulatorKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    c.set_output_resource(0, stateful_resource(c.resources(), c.op()));
-  }
-  void compute(KernelContext&) override {}
-  bool computes() const override { return false; }
-};
 
 class ApplyKernel : public Kernel {
  public:
@@ -172,7 +151,7 @@ RUNHOOKS_REGISTER_OP("ResourceConditionalAccumulator")
     .attr("shared_name: string = ''")
     .attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
     .shape(scalar_shape)
-    .kernel(kernel_of<AccumulatorKernel>())
+    .kernel(resource_handle_kernel)
     .keeps(Accumulator::make)
     .stateful()
     .not_differentiable()

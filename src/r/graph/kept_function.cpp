@@ -7,6 +7,7 @@
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/finalizers.h"
+#include "r/values/held_together.h"
 
 namespace runhooks {
 namespace r {
@@ -40,6 +41,7 @@ void look_again_at_collection() {
 }  // namespace
 
 KeptFunction::KeptFunction(Graph& graph, SEXP function) {
+  const HeldTogether::Scope apart(nullptr);
   // looking at all of them for each would be quadratic
   static size_t many = 0;
   if (held_functions().size() >= many) {

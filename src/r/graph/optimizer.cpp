@@ -302,6 +302,8 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
     const auto target = graph_for(given[0].variable->graph());
     Graph& graph = *target;
+    // for functions of the optimizer
+    const DefaultGraph scope(target);
     return operation_handle(
         optimizer_for(graph, spec, state)
             ->apply_gradients(graph, given, step, name == R_NilValue ? "" : string_from_r(name)));

@@ -88,7 +88,15 @@ SEXP named_tensors_to_r(const Named<Output>& tensors) {
   return named_values_to_r(tensors, tensor_handle);
 }
 
+SEXP features_to_r(const ModelInput& input) {
+  const auto given = std::static_pointer_cast<const Held>(input.given);
+  if (given) return list_element(given->get(), "features");
+  return named_values_to_r(input.features, feature_to_r);
+}
+
 SEXP labels_to_r(const ModelInput& input) {
+  const auto given = std::static_pointer_cast<const Held>(input.given);
+  if (given) return list_element(given->get(), "labels");
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
@@ -96,8 +104,7 @@ SEXP labels_to_r(const ModelInput& input) {
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
 // returns, a list of pairs by name. They take the place of the model's of the same names.
 void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
-  Rcpp::Shield<SEXP> features(named_values_to_r(input.features, feature_to_r));
-  Rcpp::Shield<SEXP> labels(labels_to_r(input));
+  Rcpp::Shield<SEXP> features(features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
@@ -126,29 +133,41 @@ std::shared_ptr<Args> estimator_args(SEXP spec) {
   return args;
 }
 
-// A canned model: its functions of R (normalizers, optimizers) add to the graph that is being
-// built.
 CannedModel canned_model_from_r(SEXP spec) {
   const auto args = estimator_args(spec);
   const std::string type = args->text("type");
   args->set_owner(type + "()");
-  CannedModel made = make_canned_model(type, *args);
-  Rcpp::Shield<SEXP> functions(Rf_getAttrib(spec, Rf_install("metric_fns")));
+  return make_canned_model(type, *args);
+}
+
+// How many numbers training changes.
+double num_trainable(const Graph& graph) {
+  double all = 0;
+  for (const VariablePtr& variable : variables_in(graph, collection_keys::kTrainableVariables)) {
+    all += static_cast<double>(variable->shape.num_elements());
+  }
+  return all;
+}
+
+// The model with the metrics of add_metrics(): `functions` is a list, or NULL. All functions of R add
+// to the graph that is being built, whose weights are counted.
+ModelFn with_own_metrics(const ModelFn& model_fn,
+                         SEXP functions,
+                         const std::shared_ptr<double>& num_weights) {
   std::vector<RFunctionPtr> own_metrics;
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
     own_metrics.push_back(
         RFunction::make(function_from_r(VECTOR_ELT(functions, i), "a function of metrics")));
   }
-  made.model_fn = [model_fn = made.model_fn, own_metrics](Graph& graph, const ModelInput& input,
-                                                          Mode mode) {
+  return [model_fn, own_metrics, num_weights](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
     EstimatorSpec spec = model_fn(graph, input, mode);
+    *num_weights = num_trainable(graph);
     if (mode == Mode::kEval) {
       for (const auto& function : own_metrics) add_own_metrics(function->get(), input, spec);
     }
     return spec;
   };
-  return made;
 }
 
 // What R says of a run for its record: a named list of plain data.
@@ -166,6 +185,8 @@ struct MadeModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;          // of a canned one
   std::shared_ptr<Args> warm_start;  // may be missing
+  // of the graph that was built last
+  std::shared_ptr<double> num_weights = std::make_shared<double>(0);
 };
 const HandleKind kModel("runhooks_model");
 
@@ -180,6 +201,8 @@ std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
     made->model_fn = canned.model_fn;
     made->head = canned.head;
   }
+  Rcpp::Shield<SEXP> metrics(Rf_getAttrib(spec, Rf_install("metric_fns")));
+  made->model_fn = with_own_metrics(made->model_fn, metrics, made->num_weights);
   SEXP warm_start = list_element(spec, "warm_start_from");
   if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
   return made;
@@ -479,4 +502,10 @@ SEXP cpp_estimator_coefficients(SEXP spec) {
     const Coefficients names = traits.coefficients(make_columns(args->list(columns)));
     return Rcpp::List::create(Rcpp::_["bias"] = names.bias, Rcpp::_["weights"] = names.weights);
   });
+}
+
+// How many weights the model has, once a graph of it has been built.
+// [[Rcpp::export(rng = false)]]
+double cpp_model_num_weights(SEXP model) {
+  return border([&] { return *model_from_r(model)->num_weights; });
 }

@@ -10,7 +10,7 @@
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/border.h"
-#include "r/values/handles.h"
+#include "r/values/held_together.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -48,7 +48,8 @@ std::vector<std::shared_ptr<RHook>>& failed_hooks() {
 
 class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
  public:
-  RHook(SEXP methods, std::string label) : label_(std::move(label)) {
+  RHook(SEXP methods, std::string label)
+      : label_(std::move(label)), together_(HeldTogether::current()) {
     // a handful of symbols: a list of them is faster than a hash table
     Rcpp::Shield<SEXP> environment(
         R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
@@ -69,6 +70,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   std::string name() const override { return label_; }
 
   void begin(Graph& graph) override {
+    const HeldTogether::Scope mine(together_.get());
     requested_.forget();
     has_checked_results_ = false;
     session_.reset(R_NilValue);
@@ -76,6 +78,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     call(begin_);
   }
   void after_create_session(Session& session, Coordinator& coordinator) override {
+    const HeldTogether::Scope mine(together_.get());
     requested_.forget();
     make_context(session);
     if (!after_create_session_) return;
@@ -96,6 +99,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                           Rf_type2char(TYPEOF(request)), "."),
                   {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
     }
+    const HeldTogether::Scope mine(together_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());
     has_request_ = true;
     return args;
@@ -109,11 +113,18 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   void end(Session& session) override {
     if (!end_) return;
+    const HeldTogether::Scope mine(together_.get());
     define(hook_symbols().session, session_handle(session));
     call(end_);
   }
   void on_error(Session*, const LoopFailure&) override {
-    if (on_error_.get() != R_NilValue) failed_hooks().push_back(shared_from_this());
+    if (on_error_.get() == R_NilValue) return;
+    if (together_) together_->hold_owner();
+    failed_hooks().push_back(shared_from_this());
+  }
+  // R has called it.
+  void error_is_handled() {
+    if (together_) together_->release_owner();
   }
   // list(function, session or NULL, label)
   SEXP failed_call() const {
@@ -288,6 +299,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
   std::string label_, state_key_;
+  std::shared_ptr<HeldTogether> together_;  // with what else its session holds; NULL in a loop
   std::shared_ptr<Graph> graph_;
   Held environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
@@ -401,8 +413,7 @@ SEXP history_to_r(const History& history) {
     columns["total_losses"] = history.total_losses;
   }
   for (const History::Column& column : history.tensors) columns[column.name] = column.values;
-  Rcpp::List all =
-      Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
+  Rcpp::List all = Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
   if (!history.rows.empty()) {
     all["input"] =
         Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
@@ -436,9 +447,7 @@ SEXP cpp_history_new() {
 // What has been recorded so far: list(step, columns by name).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
-  return border([&]() -> SEXP {
-    return history_to_r(*from_handle<History>(record, kHistory));
-  });
+  return border([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
 // Made without R's structure(): hooks call it in every step.
@@ -491,6 +500,7 @@ SEXP cpp_take_failed_hooks() {
   hooks.swap(failed_hooks());
   Rcpp::List all(hooks.size());
   for (size_t i = 0; i < hooks.size(); ++i) all[i] = hooks[i]->failed_call();
+  for (const auto& hook : hooks) hook->error_is_handled();
   return all;
 }
 

@@ -6,7 +6,7 @@
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/border.h"
-#include "r/values/handles.h"
+#include "r/values/held_together.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -14,11 +14,25 @@ namespace r {
 
 namespace {
 
-// What R's object of a session points to. The session goes when it is closed: its hooks hold R
-// functions, and these may hold the object.
+// What R's object of a session points to. The session goes when it is closed. What it and its hooks
+// hold of R's, and what may know that object, is held together by that.
 struct MonitoredBinding {
+  std::shared_ptr<HeldTogether> together = std::make_shared<HeldTogether>();
   std::shared_ptr<MonitoredSession> session;
   RequestedArgs requested;
+  int shares = 0;  // that the session has of its graph
+
+  ~MonitoredBinding() { release(); }
+  // The shares of R's, as those of plain sessions.
+  void count_shares(const Graph& graph, long before) {
+    shares = static_cast<int>(session->graph().shared_from_this().use_count() - 1 - before);
+    r_sessions_of(graph) += shares;
+  }
+  void release() {
+    if (!session) return;
+    r_sessions_of(session->graph()) -= shares;
+    session.reset();
+  }
 };
 
 MonitoredBinding& monitored_binding(SEXP pointer) {
@@ -53,7 +67,7 @@ struct Release {
   MonitoredBinding& binding;
   ~Release() {
     // a call within this one may have done it
-    if (binding.session && binding.session->is_closed()) binding.session.reset();
+    if (binding.session && binding.session->is_closed()) binding.release();
   }
 };
 
@@ -83,18 +97,24 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return border([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    const HookList list = hooks_from_r(hooks, parts);
+    // which has what its operations call, wherever that is kept
+    Rcpp::Shield<SEXP> object(graph_handle(graph));
+    const auto binding = std::make_shared<MonitoredBinding>();
     MonitoredOptions options;
     options.recovers = recovers;
-    auto binding = std::make_shared<MonitoredBinding>();
-    binding->session = std::make_shared<MonitoredSession>(
-        graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
-        options);
+    const long before = graph.use_count();
+    {
+      const HeldTogether::Scope in(binding->together.get());
+      const HookList list = hooks_from_r(hooks, parts);
+      binding->session = std::make_shared<MonitoredSession>(
+          graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
+          options);
+    }
+    binding->count_shares(*graph, before);
     Rcpp::Shield<SEXP> handle(make_handle(binding, kMonitored));
-    // with what its operations call, wherever that is kept
-    Rcpp::Shield<SEXP> object(graph_handle(graph));
     Rcpp::Shield<SEXP> both(Rf_cons(object, scaffold));
     R_SetExternalPtrProtected(handle, both);
+    binding->together->keep_by(handle);
     return handle;
   });
 }
@@ -105,9 +125,11 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
   return border([&]() -> SEXP {
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
-    RequestedArgs& requested = monitored_binding(pointer).requested;
+    MonitoredBinding& binding = monitored_binding(pointer);
+    RequestedArgs& requested = binding.requested;
     if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
+    const HeldTogether::Scope in(binding.together.get());
     const RunArgs& args = *requested.update(request, session->graph());
     requested.keep(request);
     const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
@@ -120,7 +142,10 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
 // The plain session of the moment; a new one where it was lost.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_session(SEXP pointer) {
-  return border([&] { return session_handle(open_session(pointer)->ready_session()); });
+  return border([&] {
+    const HeldTogether::Scope in(monitored_binding(pointer).together.get());
+    return session_handle(open_session(pointer)->ready_session());
+  });
 }
 
 // TRUE where the session recovers from a condition of this kind: it has been given up then.

@@ -9,7 +9,7 @@
 #include "base/held_errors.h"
 #include "base/near_names.h"
 #include "r/values/border.h"
-#include "r/values/handles.h"
+#include "r/values/held_together.h"
 #include "r/values/values.h"
 #include "session/run_hook.h"
 #include "session/run_where.h"
@@ -186,6 +186,7 @@ SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
 }  // namespace
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
+  const HeldTogether::Scope apart(nullptr);
   return HoldErrors::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
 }
 

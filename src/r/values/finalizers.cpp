@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "r/values/border.h"
-#include "r/values/handles.h"
+#include "r/values/held_together.h"
 
 namespace runhooks {
 namespace r {
@@ -38,6 +38,7 @@ void collected(SEXP object) {
 }  // namespace
 
 void when_collected(SEXP object, std::function<void(SEXP)> then) {
+  const HeldTogether::Scope apart(nullptr);
   R_RegisterCFinalizerEx(object, collected, FALSE);
   Rcpp::Shield<SEXP> newer(new_sentinel());
   Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));
@@ -59,6 +60,14 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 void cpp_when_collected(SEXP object, SEXP then) {
   border([&] {
+    if (TYPEOF(object) != ENVSXP && TYPEOF(object) != EXTPTRSXP) {
+      runhooks::invalid_argument("An environment or an external pointer is expected, not an object "
+                                 "of type ", Rf_type2char(TYPEOF(object)), ".");
+    }
+    if (!Rf_isFunction(then)) {
+      runhooks::invalid_argument("A function is expected, not an object of type ",
+                                 Rf_type2char(TYPEOF(then)), ".");
+    }
     when_collected(object, [function = Held(then)](SEXP gone) {
       Rcpp::Shield<SEXP> call(Rf_lang2(function.get(), gone));
       eval_r(call, R_BaseEnv);

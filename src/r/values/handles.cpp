@@ -2,6 +2,7 @@
 #include "r/values/handles.h"
 
 #include "r/values/border.h"
+#include "r/values/held_together.h"
 
 namespace runhooks {
 namespace r {
@@ -10,9 +11,10 @@ namespace {
 
 int held_count = 0;
 
-// One list of all held objects: cells link to both neighbours, so that letting go costs the same
-// however many there are.
+// One list of all held objects, but for those that are held together: cells link to both
+// neighbours, so that letting go costs the same however many there are.
 SEXP held_list() {
+  if (HeldTogether::current_list() != R_NilValue) return HeldTogether::current_list();
   static SEXP list = [] {
     SEXP made = Rf_cons(R_NilValue, R_NilValue);
     R_PreserveObject(made);
@@ -47,6 +49,24 @@ void Held::reset(SEXP object) {
 }
 
 int Held::count() { return held_count; }
+
+HeldTogether::HeldTogether() {
+  const Scope apart(nullptr);
+  Rcpp::Shield<SEXP> list(Rf_cons(R_NilValue, R_NilValue));
+  Rcpp::Shield<SEXP> of_owner(Rf_cons(R_NilValue, R_NilValue));
+  list_ = list;
+  root_.reset(list);
+  of_owner_.reset(of_owner);
+}
+
+void HeldTogether::keep_by(SEXP owner) {
+  const Scope apart(nullptr);
+  Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, R_NilValue, R_NilValue, FALSE));
+  weak_owner_.reset(weak);
+  Rcpp::Shield<SEXP> both(Rf_cons(list_, R_ExternalPtrProtected(owner)));
+  R_SetExternalPtrProtected(owner, both);
+  root_.reset(R_NilValue);
+}
 
 PartOf::PartOf(SEXP owner, SEXP object) {
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, object, R_NilValue, FALSE));

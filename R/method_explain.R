@@ -1,0 +1,100 @@
+# What packages that look into models of any kind ask of one.
+
+#' Models of a formula in other packages
+#'
+#' Packages that look into models ask for [formula()], `terms()`, `model.frame()`, `nobs()`, the call
+#' and the data behind it, coefficients and their covariance, and for predictions. All of these there
+#' are; packages that want predictions in a form of their own get them by methods of theirs:
+#'
+#' * plotmo: `plotmo::plotmo(model)`.
+#' * DALEX: `DALEX::explain(model, data = , y = )`; of two classes the probability of the second one, of
+#'   more a matrix.
+#' * marginaleffects: after `options(marginaleffects_model_classes = "tf_estimator")`, for linear models.
+#' * pdp: `pdp::partial(model, pred.var = , pred.fun = function(object, newdata)
+#'   mean(predict(object, newdata)$.pred), train = data)`.
+#' * insight, broom, lmtest, car: what goes by the methods of [model_methods].
+#'
+#' @param object A model that was made from a formula.
+#' @param ... Nothing more.
+#' @return `family()`: the family of [stats::glm()] whose likelihood the loss of the model is:
+#'   `gaussian()`, `binomial()`, `poisson()`.
+#' @section Errors: `runhooks_error_invalid_argument` for models of which `family()` has no name.
+#' @name model_packages
+#' @family estimator methods
+#' @examples
+#' model <- linear_classifier(am ~ wt, mtcars)
+#' family(model)
+NULL
+
+#' @rdname model_packages
+#' @importFrom stats family
+#' @export
+family.tf_estimator <- function(object, ...) {
+  refuse_more("family", list(...))
+  if (is.null(object$formula)) stop_no_formula("family")
+  name <- model_labels(object)$family
+  known <- list(
+    gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
+  )
+  classes <- tidy_classes_of(object)
+  if (!name %in% names(known) || length(classes) > 2) {
+    what <- if (length(classes) > 2) {
+      paste(length(classes), "classes, which {.fn glm} has no family for")
+    } else {
+      "another loss than the likelihood of one of {.fn glm}'s families"
+    }
+    stop_runhooks(paste0("This {model_words(object)} has ", what, "."))
+  }
+  known[[name]]()
+}
+
+# --- DALEX
+
+#' @exportS3Method DALEX::yhat
+yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
+  plain_predictions(X.model, newdata)
+}
+
+# A number for each row, or of more than two classes a matrix of probabilities.
+plain_predictions <- function(object, newdata) {
+  classes <- tidy_classes_of(object)
+  if (length(classes) == 0) return(as_plain(predict(object, newdata = newdata)))
+  table <- as.matrix(as.data.frame(predict(object, newdata = newdata, type = "prob")))
+  dimnames(table) <- list(NULL, as.character(classes))
+  if (length(classes) == 2) table[, 2] else table
+}
+
+# One column as a vector, several as a matrix.
+as_plain <- function(table) {
+  if (length(table) == 1) table[[1]] else as.matrix(as.data.frame(table))
+}
+
+# --- marginaleffects: derivatives by the coefficients are differences of predictions at others
+
+#' @exportS3Method marginaleffects::get_coef
+get_coef.tf_estimator <- function(model, ...) {
+  if (!is.null(model$coefficients)) return(model$coefficients)
+  coef(model, complete = FALSE)
+}
+
+#' @exportS3Method marginaleffects::set_coef
+set_coef.tf_estimator <- function(model, coefs, ...) {
+  model$coefficients <- coefs
+  model
+}
+
+#' @exportS3Method marginaleffects::get_vcov
+get_vcov.tf_estimator <- function(model, ...) stats::vcov(model, complete = FALSE)
+
+#' @exportS3Method marginaleffects::get_predict
+get_predict.tf_estimator <- function(model, newdata, type = "response", ...) {
+  frame <- training_frame(model, "get_predict")
+  design <- design_matrix(model, frame, newdata)
+  coefficients <- get_coef.tf_estimator(model)
+  if (!setequal(names(coefficients), intersect(colnames(design), names(coefficients)))) {
+    stop_runhooks("Marginal effects are for models with one linear function.")
+  }
+  logits <- drop(design[, names(coefficients), drop = FALSE] %*% coefficients)
+  link <- if (identical(type, "link")) identity else family(model)$linkinv
+  data.frame(rowid = seq_along(logits), estimate = unname(link(logits)))
+}

@@ -1,0 +1,277 @@
+// The user may stop within each operation that takes long, and stopping or asking changes no bit of
+// what it computes.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "base/interrupt.h"
+#include "base/may_stop.h"
+#include "base/status.h"
+#include "graph/op_registry.h"
+#include "ops/state/gradient_helpers.h"
+#include "session/session.h"
+#include "test.h"
+#include "threads_test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+int asked = 0;
+int stops_at = 0;
+void ask() {
+  if (++asked == stops_at) throw ForeignUnwind(/*is_interrupt=*/true);
+}
+
+// How often `run` asks. It is stopped at question `stop`; TRUE in `stopped` where it was.
+int asks(const std::function<void()>& run, int stop, bool& stopped) {
+  asked = 0;
+  stops_at = stop;
+  stopped = false;
+  set_interrupt_check(ask);
+  try {
+    run();
+  } catch (const ForeignUnwind&) {
+    stopped = true;
+  }
+  set_interrupt_check(nullptr);
+  return asked;
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].shape() != b[i].shape() || a[i].num_bytes() != b[i].num_bytes() ||
+        std::memcmp(a[i].raw(), b[i].raw(), a[i].num_bytes()) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename T>
+Tensor random_tensor(const Shape& shape, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<T> draw(-1, 1);
+  Tensor x(sizeof(T) == sizeof(float) ? DType::kFloat32 : DType::kFloat64, shape);
+  for (int64_t i = 0; i < x.num_elements(); ++i) x.data<T>()[i] = draw(random);
+  return x;
+}
+
+// x x' + n, which is symmetric and far from singular.
+Tensor good_matrix(int64_t n) {
+  const Tensor half = random_tensor<double>({n, n}, 3);
+  Tensor x(DType::kFloat64, {n, n});
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      x.data<double>()[i * n + j] = half.data<double>()[i * n + j] + half.data<double>()[j * n + i];
+    }
+    x.data<double>()[i * n + i] += static_cast<double>(4 * n);
+  }
+  return x;
+}
+
+// `build` makes the operation of what is fed. It runs as it is, where it may be left half way, and
+// behind one that has left a trace, where it may not and is computed in one go.
+void check_stops_within(const char* what,
+                        const std::vector<Tensor>& fed,
+                        const std::function<OpBuilder(Graph&, const std::vector<Output>&)>& build) {
+  context() = what;
+  for (const int threads : {1, 2}) {
+    const Threads set(threads);
+    const auto graph = std::make_shared<Graph>();
+    std::vector<Output> inputs;
+    std::vector<std::pair<Output, Tensor>> feeds;
+    for (const Tensor& x : fed) {
+      inputs.push_back(graph->op("Placeholder").attr("dtype", x.dtype()).attr("shape", x.shape()));
+      feeds.emplace_back(inputs.back(), x);
+    }
+    const Output one = graph->scalar(DType::kFloat32, 1);
+    const VariablePtr v = make_variable(*graph, one, "v", VariableOptions());
+    Operation* const trace = graph->op("AssignAdd", {v->handle, one});
+    Operation* const left = build(*graph, inputs);
+    OpBuilder behind = build(*graph, inputs);
+    behind.after({trace});
+    Operation* const whole = behind;
+    Session session(graph);
+    session.run({Fetch(v->initializer)}, {});
+    const auto run = [&](Operation* op) {
+      std::vector<Fetch> fetches;
+      for (int i = 0; i < op->num_outputs(); ++i) fetches.emplace_back(op->output(i));
+      return session.run(fetches, feeds);
+    };
+    bool stopped = false;
+    std::vector<Tensor> results;
+    const std::vector<Tensor> expected = run(whole);
+    // the operation asks within, and the run behind it
+    const int questions = asks([&] { results = run(left); }, 0, stopped);
+    CHECK(questions >= 2);
+    CHECK(same_bits(results, expected));
+    asks([&] { run(left); }, 1, stopped);
+    CHECK(stopped);
+    // what it keeps from run to run is as good as before; by the clock there may be no third
+    // question
+    asks([&] { run(left); }, 3, stopped);
+    CHECK(same_bits(run(left), expected));
+  }
+  context() = "";
+}
+
+void check_convolutions(const char* what, const Shape& image, const Shape& filter, int64_t stride) {
+  const std::vector<int64_t> strides = {1, stride, stride, 1};
+  const auto shape_input = [](Graph& g, const Shape& shape) {
+    std::vector<int32_t> dims;
+    for (const int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
+    return g.int_vector(dims);
+  };
+  const Tensor x = random_tensor<float>(image, 1), w = random_tensor<float>(filter, 2);
+  const int64_t height = (image.dim(1) + stride - 1) / stride;
+  const int64_t width = (image.dim(2) + stride - 1) / stride;
+  const Tensor dy = random_tensor<float>({image.dim(0), height, width, filter.dim(3)}, 4);
+  check_stops_within(what, {x, w}, [&](Graph& g, const std::vector<Output>& in) {
+    return g.op("Conv2D", in).attr("strides", strides).attr("padding", "SAME");
+  });
+  check_stops_within(what, {w, dy}, [&](Graph& g, const std::vector<Output>& in) {
+    return g.op("Conv2DBackpropInput", {shape_input(g, image), in[0], in[1]})
+        .attr("strides", strides)
+        .attr("padding", "SAME");
+  });
+  check_stops_within(what, {x, dy}, [&](Graph& g, const std::vector<Output>& in) {
+    return g.op("Conv2DBackpropFilter", {in[0], shape_input(g, filter), in[1]})
+        .attr("strides", strides)
+        .attr("padding", "SAME");
+  });
+}
+
+// Takes as long as nobody stops it, or a little.
+std::atomic<bool> waits_to_be_stopped{false};
+std::atomic<int> not_stopped{0};
+
+class WaitingKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    *c.output(0).data<float>() = 1;
+    using Clock = std::chrono::steady_clock;
+    const auto limit = waits_to_be_stopped ? std::chrono::seconds(5) : std::chrono::seconds(0);
+    const auto end = Clock::now() + limit;
+    do {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      check_interrupt_within();
+    } while (Clock::now() < end);
+    if (waits_to_be_stopped) ++not_stopped;
+  }
+};
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("_TestWaiting")
+    .input("x: float")
+    .output("y: float")
+    .shape([](ShapeContext& c) { c.set_output(0, Shape()); })
+    .kernel(kernel_of<WaitingKernel>())
+    .not_differentiable()
+    .summary("for tests");
+
+TEST(interrupt_of_what_other_threads_run) {
+  const Threads two(2);
+  const auto graph = std::make_shared<Graph>();
+  const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
+  std::vector<Fetch> fetches;
+  for (const char* name : {"a", "b"}) {
+    const Output waiting = graph->op("_TestWaiting", {x}).named(name);
+    fetches.emplace_back(waiting);
+  }
+  Session session(graph);
+  const Tensor fed = random_tensor<float>({1 << 16}, 1);
+  const auto run = [&] { session.run(fetches, {{x, fed}}); };
+  for (int i = 0; i < 8; ++i) run();  // it has been seen by then that threads are worth it
+  waits_to_be_stopped = true;
+  bool stopped = false;
+  asks(run, 20, stopped);
+  waits_to_be_stopped = false;
+  CHECK(stopped);
+  CHECK_EQ(not_stopped.load(), 0);
+  run();
+}
+
+TEST(interrupt_within_products_of_turned_matrices) {
+  const Tensor a = random_tensor<float>({1024, 1100}, 1), b = random_tensor<float>({1024, 1024}, 2);
+  for (const bool turned : {false, true}) {
+    check_stops_within("MatMul", {a, b}, [&](Graph& g, const std::vector<Output>& in) {
+      return g.op("MatMul", in).attr("transpose_a", true).attr("transpose_b", turned);
+    });
+  }
+  const Tensor many = random_tensor<float>({4000, 8, 8}, 1);
+  check_stops_within("BatchMatMul", {many, many}, [&](Graph& g, const std::vector<Output>& in) {
+    return g.op("BatchMatMulV2", in);
+  });
+}
+
+TEST(interrupt_within_convolutions) {
+  check_convolutions("a convolution", {12, 32, 32, 32}, {3, 3, 32, 32}, 1);
+  check_convolutions("one that leaves cells out", {40, 32, 32, 32}, {3, 3, 32, 32}, 2);
+}
+
+TEST(interrupt_within_depthwise_convolutions) {
+  const std::vector<int64_t> strides = {1, 1, 1, 1};
+  const Tensor x = random_tensor<float>({64, 32, 32, 64}, 1);
+  const Tensor w = random_tensor<float>({3, 3, 64, 1}, 2);
+  check_stops_within("depthwise", {x, w}, [&](Graph& g, const std::vector<Output>& in) {
+    return g.op("DepthwiseConv2dNative", in).attr("strides", strides).attr("padding", "SAME");
+  });
+}
+
+TEST(interrupt_within_pooling) {
+  const std::vector<int64_t> size = {1, 3, 3, 1}, strides = {1, 1, 1, 1};
+  const auto pool = [&](OpBuilder op) {
+    return op.attr("ksize", size).attr("strides", strides).attr("padding", "SAME");
+  };
+  // large images, and many small ones
+  for (const Shape& shape : {Shape{1, 400, 400, 16}, Shape{4096, 6, 6, 16}}) {
+    const Tensor x = random_tensor<float>(shape, 1), dy = random_tensor<float>(shape, 2);
+    std::vector<int32_t> dims;
+    for (const int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
+    for (const char* type : {"MaxPool", "AvgPool"}) {
+      check_stops_within(
+          type, {x}, [&](Graph& g, const std::vector<Output>& in) { return pool(g.op(type, in)); });
+    }
+    for (const char* type : {"MaxPoolGrad", "MaxPoolGradGrad"}) {
+      check_stops_within(type, {x, x, dy}, [&](Graph& g, const std::vector<Output>& in) {
+        return pool(g.op(type, in));
+      });
+    }
+    check_stops_within("AvgPoolGrad", {dy}, [&](Graph& g, const std::vector<Output>& in) {
+      return pool(g.op("AvgPoolGrad", {g.int_vector(dims), in[0]}));
+    });
+  }
+}
+
+TEST(interrupt_within_sorting_and_resizing) {
+  check_stops_within("TopKV2", {random_tensor<float>({1, 200000}, 1)},
+                     [](Graph& g, const std::vector<Output>& in) {
+                       return g.op("TopKV2", {in[0], g.scalar(DType::kInt32, 1000)});
+                     });
+  check_stops_within("ResizeBilinear", {random_tensor<float>({1, 100, 100, 3}, 1)},
+                     [](Graph& g, const std::vector<Output>& in) {
+                       return g.op("ResizeBilinear", {in[0], g.int_vector({150, 150})});
+                     });
+}
+
+TEST(interrupt_within_linear_algebra) {
+  const Tensor a = good_matrix(120), b = random_tensor<double>({120, 120}, 5);
+  const Tensor tall = random_tensor<double>({150, 110}, 6);
+  const auto check = [](const char* type, const std::vector<Tensor>& fed) {
+    check_stops_within(type, fed,
+                       [&](Graph& g, const std::vector<Output>& in) { return g.op(type, in); });
+  };
+  for (const char* type : {"Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant",
+                           "SelfAdjointEigV2"}) {
+    check(type, {a});
+  }
+  for (const char* type : {"Qr", "Svd"}) check(type, {tall});
+  for (const char* type : {"MatrixSolve", "MatrixTriangularSolve"}) check(type, {a, b});
+}

@@ -1,0 +1,76 @@
+# What packages that look into models of any kind call.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+test_that("a model has the family of its likelihood", {
+  expect_identical(family(linear_regressor(mpg ~ wt, mtcars))$family, "gaussian")
+  expect_identical(family(linear_classifier(am ~ wt, mtcars))$link, "logit")
+  counts <- linear_estimator(poisson_regression_head(), carb ~ wt, data = mtcars)
+  expect_identical(family(counts)$family, "poisson")
+  expect_error(
+    family(linear_classifier(Species ~ Sepal.Width, iris)), "3 classes",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_error(family(linear_regressor(column_numeric("wt"))), class = "runhooks_error_invalid_argument")
+})
+
+test_that("insight finds data, terms and kind of a model", {
+  skip_if_not_installed("insight") # suggested
+  model <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = new_folder())
+  train(model)
+  expect_equal(insight::get_data(model), mtcars[c("mpg", "wt", "cyl")], ignore_attr = TRUE)
+  expect_identical(insight::find_predictors(model)$conditional, c("wt", "cyl"))
+  expect_identical(insight::find_response(model), "mpg")
+  expect_true(insight::model_info(model)$is_linear)
+  expect_identical(insight::n_obs(model), 32L)
+  expect_error(terms(model, foo = 1), "has no argument `foo`", class = "runhooks_error_invalid_argument")
+  expect_equal(insight::get_parameters(model)$Estimate, unname(coef(model)))
+  expect_equal(insight::get_sigma(model), sigma(model), ignore_attr = TRUE)
+})
+
+test_that("DALEX is given numbers", {
+  cars <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
+  train(cars)
+  expect_identical(yhat.tf_estimator(cars, mtcars[1:3, ]), predict(cars, newdata = mtcars[1:3, ])$.pred)
+  two <- linear_classifier(am ~ wt, mtcars, model_dir = new_folder())
+  train(two)
+  expect_equal(
+    yhat.tf_estimator(two, mtcars), unname(fitted(glm(am ~ wt, binomial, mtcars))), tolerance = 1e-3
+  )
+  three <- linear_classifier(Species ~ Sepal.Width, iris, model_dir = new_folder())
+  train(three)
+  table <- yhat.tf_estimator(three, iris[c(1, 150), ])
+  expect_identical(colnames(table), levels(iris$Species))
+  expect_equal(rowSums(table), c(1, 1), tolerance = 1e-6)
+})
+
+test_that("marginaleffects is given predictions at coefficients of its own", {
+  model <- linear_classifier(am ~ wt + factor(cyl), mtcars, model_dir = new_folder())
+  train(model)
+  reference <- glm(am ~ wt + factor(cyl), binomial, mtcars)
+  expect_equal(get_coef.tf_estimator(model), coef(reference), tolerance = 1e-3)
+  expect_equal(get_vcov.tf_estimator(model), vcov(reference), tolerance = 1e-2)
+  made <- get_predict.tf_estimator(model, mtcars[1:4, ])
+  expect_equal(made$estimate, unname(predict(reference, mtcars[1:4, ], "response")), tolerance = 1e-3)
+  expect_identical(made$rowid, 1:4)
+  # by a difference of the coefficient, as standard errors are made
+  other <- coef(reference) + c(0, 1, 0, 0)
+  reference$coefficients <- other
+  made <- get_predict.tf_estimator(set_coef.tf_estimator(model, other), mtcars[1:4, ], type = "link")
+  expect_equal(made$estimate, unname(predict(reference, mtcars[1:4, ])), tolerance = 1e-6)
+})
+
+test_that("what pdp averages is that of lm()", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ wt + hp, mtcars)
+  curve <- function(object, predictions) {
+    vapply(c(2, 3, 4), function(wt) {
+      mean(predictions(object, transform(eval(object$call$data), wt = wt)))
+    }, 0)
+  }
+  expect_equal(
+    curve(model, function(object, newdata) predict(object, newdata)$.pred), curve(reference, predict),
+    tolerance = 1e-5
+  )
+})
